@@ -1,0 +1,175 @@
+"""Finds what can be run in a repository: its own word for it, else scripts that train, else test files."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+import tomllib
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autofix.check import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_TRAINS = re.compile(rb"\b(backward|autograd|requires_grad|optim)\b")
+_NOT_RUN = {"setup.py", "conftest.py", "noxfile.py", "tasks.py"}
+_TESTS = re.compile(r"test_.*\.py|.*_test\.py")
+_PYTEST = "pytest"
+
+
+def commands(root: Path, given: Sequence[str], *, pytest: bool) -> list[str]:
+    """The command lines to run in a repository: those given, else those it names, else what looks like one."""
+    if given:
+        return [*dict.fromkeys(given)]
+    named = _named(root)
+    found = named or [shlex.quote(name) for name in scripts(root)]
+    if pytest:
+        found += [f"{_PYTEST} {shlex.quote(name)}" for name in _test_files(root)]
+    return [*dict.fromkeys(found)]
+
+
+def scripts(root: Path) -> list[str]:
+    """The scripts that train: a `__main__` guard or a program at the top, and gradients in it or in what it imports."""
+    training = {name: data for name, data in _python_files(root) if not _is_test(name)}
+    trees = {name: tree for name, data in training.items() if (tree := _parsed(data)) is not None}
+    trains = {name for name in trees if b"torch" in training[name] and _TRAINS.search(training[name])}
+    return [
+        name
+        for name, tree in trees.items()
+        if Path(name).name not in _NOT_RUN and _is_program(tree) and _reaches(name, trees, trains)
+    ]
+
+
+def _named(root: Path) -> list[str]:
+    """`run` of [tool.autofix], or `targets` of [tool.autofix.batch]. Nothing else there counts: it is a stranger's."""
+    try:
+        table = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["tool"]["autofix"]
+        found = table.get("batch", {}).get("targets") or table.get("run") or []
+    except (OSError, ValueError, KeyError, AttributeError, TypeError):
+        return []
+    lines = [found] if isinstance(found, str) else found
+    return [line for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
+
+
+def _python_files(root: Path) -> Iterator[tuple[str, bytes]]:
+    for path in walk.python_files([str(root)]):
+        if path.suffix == ".py":
+            try:
+                yield path.relative_to(root).as_posix(), path.read_bytes()
+            except OSError:
+                continue
+
+
+def _is_test(name: str) -> bool:
+    path = Path(name)
+    return _TESTS.fullmatch(path.name) is not None or "tests" in path.parts[:-1]
+
+
+def _test_files(root: Path) -> list[str]:
+    return [
+        name
+        for name, data in _python_files(root)
+        if _TESTS.fullmatch(Path(name).name) and b"torch" in data and _TRAINS.search(data)
+    ]
+
+
+def _parsed(data: bytes) -> ast.Module | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _is_program(tree: ast.Module) -> bool:
+    """Whether something happens at the top: a `__main__` guard, a loop, or a call that is a statement of its own."""
+    own = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+    return any(_happens(node, own) for node in tree.body)
+
+
+def _happens(node: ast.stmt, own: set[str]) -> bool:
+    match node:
+        case ast.If(test=ast.Compare(left=ast.Name("__name__"))):
+            return True
+        case ast.For() | ast.While():
+            return True
+        case ast.If() | ast.With() | ast.Try():
+            return any(_happens(child, own) for child in node.body)
+        case ast.Expr(value=ast.Call(func=ast.Name(name))):
+            return name in own
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name))):
+            return name in {
+                "backward",
+                "step",
+                "fit",
+                "train",
+                "run",
+                "main",
+                "add_",
+                "sub_",
+                "mul_",
+            }
+        case ast.Assign() | ast.AugAssign() | ast.AnnAssign():
+            return node.value is not None and any(_computes(part) for part in ast.walk(node.value))
+    return False
+
+
+def _computes(node: ast.AST) -> bool:
+    """A tensor or a layer made at the top of a file is a program's doing; a library waits to be called."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name("torch" | "nn"))):
+            return True
+        case ast.Call(func=ast.Attribute(value=ast.Attribute(value=ast.Name("torch")))):
+            return True
+    return False
+
+
+def _reaches(name: str, trees: dict[str, ast.Module], trains: set[str]) -> bool:
+    """Whether a script, or a file of the repository that it imports, speaks of gradients."""
+    waiting, seen = [name], {name}
+    while waiting:
+        here = waiting.pop()
+        if here in trains:
+            return True
+        new = {file for file in _imported(here, trees) if file not in seen}
+        seen |= new
+        waiting += new
+    return False
+
+
+def _imported(name: str, trees: dict[str, ast.Module]) -> Iterator[str]:
+    folder = Path(name).parent
+    for node in ast.walk(trees[name]):
+        if isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = "." * node.level + (node.module or "")
+            modules = [
+                base,
+                *(f"{base.rstrip('.')}.{alias.name}" if node.module else f"{base}{alias.name}" for alias in node.names),
+            ]
+        else:
+            continue
+        for module in modules:
+            yield from _files_of(module, folder, trees)
+
+
+def _files_of(module: str, folder: Path, trees: dict[str, ast.Module]) -> Iterator[str]:
+    dots = len(module) - len(module.lstrip("."))
+    bases = [folder, Path(), Path("src")]
+    if dots:
+        above = [folder, *folder.parents]
+        bases = above[dots - 1 : dots]
+    stem = Path(*module.lstrip(".").split("."))
+    for base in bases:
+        for path in (
+            (base / stem).with_suffix(".py") if stem.name else base / "__init__.py",
+            base / stem / "__init__.py",
+        ):
+            if path.as_posix() in trees:
+                yield path.as_posix()

@@ -1,0 +1,214 @@
+"""Turns what was typed into repositories: folders, globs, list files, addresses, and TOML manifests."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import math
+import os
+import shlex
+import sys
+import tomllib
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from autofix import config, interpreter
+from autofix.batch.records import Options, Repository
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt")
+_SETTINGS = {
+    "passes",
+    "time_limit",
+    "memory_limit",
+    "output_limit",
+    "network",
+    "isolation",
+    "select",
+    "ignore",
+}
+_TEXTS = {"path", "url", "revision", "setup", "python"}
+_KEYS = _SETTINGS | _TEXTS | {"commands", "environment", "pytest", "setup_limit"}
+
+
+class ManifestError(ValueError):
+    """A path, list or manifest that cannot be meant; the message is one line."""
+
+
+def repositories(paths: Sequence[str], options: Options) -> list[Repository]:
+    """What the paths name, each once, in order."""
+    found: dict[str, Repository] = {}
+    scripts: dict[str, list[str]] = {}
+    for path in paths:
+        for one in _named(path, options):
+            if Path(one.source).is_file():
+                folder, name = os.path.split(one.source)
+                scripts.setdefault(folder, []).append(name)
+                script = _script(one, folder, scripts[folder])
+                found[script.name] = script
+            elif found.setdefault(one.name, one) != one:
+                raise ManifestError(
+                    f"{one.name}: it is named twice, and not in the same way; one revision is one entry"
+                )
+    return [*found.values()]
+
+
+def chosen(all_of_them: Sequence[Repository], limit: int, sample: str) -> list[Repository]:
+    """Those to take: a sample that stays the same from run to run, and no more than `limit` (0: all)."""
+    taken = list(all_of_them)
+    if sample:
+        count = math.ceil(len(taken) * _share(sample))
+        drawn = sorted(taken, key=lambda one: hashlib.sha256(os.fsencode(one.name)).digest())[:count]
+        taken = [one for one in taken if one in drawn]
+    return taken[:limit] if limit else taken
+
+
+def _share(sample: str) -> float:
+    number, percent, _ = sample.partition("%")
+    try:
+        share = float(number) / (100 if percent else 1)
+    except ValueError:
+        share = 0.0
+    if not 0 < share <= 1:
+        raise ManifestError(f"--sample {sample}: write a share such as 5%")
+    return share
+
+
+def _script(one: Repository, folder: str, names: Sequence[str]) -> Repository:
+    """Single scripts are targets of the folder that they lie in."""
+    lines = tuple(_quoted(name) for name in names)
+    shown = str(Path(one.name).parent)
+    return replace(one, name=shown, source=folder, options=replace(one.options, commands=lines))
+
+
+def _quoted(name: str) -> str:
+    return shlex.quote(name)
+
+
+def _named(path: str, options: Options) -> Iterator[Repository]:
+    if path == "-":
+        yield from _listed(sys.stdin, Path.cwd(), options)
+    elif "://" in path or path.startswith("git@"):
+        yield Repository(path, path, options=options)
+    elif path.endswith(".toml") and Path(path).is_file():
+        yield from _manifest(Path(path), options)
+    elif path.endswith(".txt") and Path(path).is_file():
+        with Path(path).open(encoding="utf-8", errors="surrogateescape") as lines:
+            yield from _listed(lines, Path(path).parent, options)
+    elif Path(path).exists():
+        yield from _existing(path, options)
+    elif glob.has_magic(path):
+        matches = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - it may begin at the root
+        if not matches:
+            raise ManifestError(f"{path}: nothing is called like this")
+        for match in matches:
+            if Path(match).is_dir() or match.endswith(".py"):
+                yield Repository(_plain(match), str(Path(match).absolute()), options=options)
+    else:
+        raise ManifestError(f"{path}: there is no such folder, list or manifest")
+
+
+def _existing(path: str, options: Options) -> Iterator[Repository]:
+    """A script, a repository, or a folder full of them: one with neither a project's mark nor a script in it."""
+    folder = Path(path)
+    if folder.is_file():
+        if folder.suffix != ".py":
+            raise ManifestError(f"{path}: this is no folder, script, .txt list or .toml manifest")
+        yield Repository(_plain(path), str(folder.absolute()), options=options)
+        return
+    try:
+        names = sorted(entry.name for entry in os.scandir(folder) if not entry.name.startswith(".") and entry.is_dir())
+        alone = any((folder / mark).exists() for mark in _MARKS) or any(folder.glob("*.py")) or not names
+    except OSError as error:
+        raise ManifestError(f"{path}: {error.strerror}") from None
+    for inner in [folder] if alone else [folder / name for name in names]:
+        yield Repository(_plain(str(inner)), str(inner.absolute()), options=options)
+
+
+def _plain(path: str) -> str:
+    return os.path.normpath(path)
+
+
+def _listed(lines: Iterable[str], base: Path, options: Options) -> Iterator[Repository]:
+    for line in lines:
+        name = line.strip()
+        if name and not name.startswith("#"):
+            yield _placed(name, base, options)
+
+
+def _placed(name: str, base: Path, options: Options) -> Repository:
+    """A repository by its address, or by its path seen from `base`."""
+    if "://" in name or name.startswith("git@"):
+        return Repository(name, name, options=options)
+    path = base / Path(name).expanduser()
+    return Repository(_plain(str(path)), str(path.absolute()), options=options)
+
+
+def _manifest(path: Path, options: Options) -> Iterator[Repository]:
+    try:
+        document = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise ManifestError(f"{path}: {' '.join(str(error).split())}") from None
+    if unknown := document.keys() - {"defaults", "repository"}:
+        raise ManifestError(f"{path}: no table {min(unknown)!r}; there are [defaults] and [[repository]]")
+    defaults = _table(document.get("defaults", {}), f"[defaults] of {path}")
+    entries = document.get("repository", [])
+    if not isinstance(entries, list) or not entries:
+        raise ManifestError(f"{path}: write a [[repository]] for each")
+    for number, entry in enumerate(entries, 1):
+        where = f"[[repository]] {number} of {path}"
+        table = defaults | _table(entry, where)
+        if ("path" in table) == ("url" in table):
+            raise ManifestError(f"{where}: give it a path or a url")
+        one = _placed(table.get("path") or table["url"], path.parent, _options(table, options))
+        revision = table.get("revision", "")
+        name = f"{one.name}@{revision}" if revision else one.name
+        yield replace(one, name=name, revision=revision)
+
+
+def _table(table: Any, where: str) -> dict[str, Any]:
+    """A table of a manifest, with its keys spelled as our own and its values read."""
+    if not isinstance(table, dict):
+        raise ManifestError(f"{where}: it must be a table")
+    found = {}
+    for key, value in table.items():
+        name = str(key).replace("-", "_")
+        if name not in _KEYS:
+            known = ", ".join(sorted(each.replace("_", "-") for each in _KEYS))
+            raise ManifestError(f"{where}: no key {key!r}; there are {known}")
+        found[name] = _value(name, value, f"{where}, {key}")
+    return found
+
+
+def _value(name: str, value: Any, where: str) -> Any:
+    if name in _SETTINGS:
+        return config.checked(name, value, where)
+    if name == "commands" and isinstance(value, list) and all(isinstance(line, str) for line in value):
+        return tuple(value)
+    if name == "environment" and isinstance(value, dict) and all(isinstance(text, str) for text in value.values()):
+        return dict(value)
+    if name == "pytest" and isinstance(value, bool):
+        return value
+    if name == "setup_limit" and isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+        return float(value)
+    if name in _TEXTS and isinstance(value, str):
+        return value
+    raise ManifestError(f"{where}: {value!r} is not what belongs here")
+
+
+def _options(table: dict[str, Any], options: Options) -> Options:
+    known = {field.name for field in fields(Options)}
+    given = {name: value for name, value in table.items() if name in known}
+    if "python" in given:
+        given["python"] = python(given["python"])
+    return replace(options, **given)
+
+
+def python(given: str) -> str:
+    """An interpreter by name, or by a path: one that is not named from the root lies in the repository's copy."""
+    if "/" in given and not given.startswith(("/", "~")):
+        return given
+    return str(interpreter.find(given, Path.cwd()))

@@ -1,0 +1,233 @@
+"""Joins the fixes of a repository into one patch; writes it as a file, as a branch, or into the checkout."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from autofix.batch import git
+from autofix.edit import Edit, EditConflict, Patch, merge
+from autofix.rewrite.apply import BrokenRewrite, apply
+from autofix.rewrite.diff import unified_diff
+from autofix.source import Source, SourceError
+from autofix.write import WriteRefused, write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from autofix.batch.records import Repository, Result
+
+_ROOT = Path("/")
+_NAMED = re.compile(r"(?P<name>[^<>\n]+?) *<(?P<mail>[^<>\s]+)>")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One target's fix on top of those before it: the files as they are after it."""
+
+    result: Result
+    files: dict[str, bytes]
+
+
+class Joined(NamedTuple):
+    """The fixes that go together, in order; and those that do not, each with its reason."""
+
+    steps: tuple[Step, ...]
+    before: dict[str, bytes]
+    apart: dict[str, str]
+
+    @property
+    def after(self) -> dict[str, bytes]:
+        return self.steps[-1].files if self.steps else {}
+
+    @property
+    def patch(self) -> bytes:
+        """What `git apply` takes."""
+        pairs = {_ROOT / name: (self.before[name], data) for name, data in self.after.items()}
+        return unified_diff(pairs, _ROOT)
+
+    def held(self, command: str) -> bool:
+        """Whether a target's fix is among those that go together."""
+        return any(step.result.command == command for step in self.steps)
+
+
+def join(results: Iterable[Result], *, unsafe: bool, apart: Mapping[str, str] | None = None) -> Joined:
+    """Put fixes on top of each other. One that would touch what another changed, otherwise than it did, stays apart.
+
+    So do those that are `apart` already.
+    """
+    steps: list[Step] = []
+    before: dict[str, bytes] = {}
+    edits = Patch()
+    apart = dict(apart or {})
+    for result in results:
+        if result.command in apart or not result.changes or not (result.safe or unsafe):
+            continue
+        own = {change.file: change.before.encode("latin-1") for change in result.changes}
+        try:
+            joined = merge(edits, _patch(result))
+            files = _applied(joined, own | before)
+        except (EditConflict, BrokenRewrite, SourceError) as error:
+            apart[result.command] = f"it does not go together with another fix of this repository: {error}"
+            continue
+        before |= own
+        edits = joined
+        steps.append(Step(result, files))
+    return Joined(tuple(steps), before, apart)
+
+
+def entangled(results: Iterable[Result]) -> tuple[Result, ...]:
+    """The safe fixes of a repository, where one may reach into what another was judged by: it must be seen, then."""
+    fixed = [result for result in results if result.safe]
+    distinct = {tuple((c.file, c.after) for c in result.changes) for result in fixed}
+    reaching = any(change.file != result.file for result in fixed for change in result.changes)
+    files = [file for fix in distinct for file, _ in fix]
+    return tuple(fixed) if len(distinct) > 1 and (reaching or len(files) > len({*files})) else ()
+
+
+def _patch(result: Result) -> Patch:
+    return Patch(tuple(Edit(_ROOT / c.file, r.start, r.end, r.text) for c in result.changes for r in c.replacements))
+
+
+def _applied(patch: Patch, before: dict[str, bytes]) -> dict[str, bytes]:
+    return {
+        path.relative_to(_ROOT).as_posix(): apply(
+            Source(path, before[path.relative_to(_ROOT).as_posix()]), patch.of(path)
+        )
+        for path in patch.paths
+    }
+
+
+def file_name(name: str, taken: set[str]) -> str:
+    """A file's name for a repository's; never one that is taken."""
+    plain = (
+        re.sub(r"[^A-Za-z0-9._@-]+", "-", name.encode("utf-8", "replace").decode()).strip("-.")[-100:] or "repository"
+    )
+    found, number = plain, 1
+    while found.lower() in taken:
+        number += 1
+        found = f"{plain}-{number}"
+    taken.add(found.lower())
+    return found
+
+
+def apply_to_checkout(repository: Repository, joined: Joined) -> None:
+    """Write the fixes into the user's own files; raises WriteRefused where one has changed since, with nothing done."""
+    root = Path(repository.source)
+    changes = {root / name: (joined.before[name], data) for name, data in joined.after.items()}
+    if all(_read(path) == new for path, (_, new) in changes.items()):
+        return  # written before, by a run that was ended before it could say so
+    write(changes, root)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise WriteRefused(f"{path}: {error.strerror}") from None
+
+
+def author(text: str) -> tuple[str, str]:
+    """The name and the address of `Name <mail>`; ValueError otherwise."""
+    match = _NAMED.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(text)
+    return match["name"], match["mail"]
+
+
+def make_branch(
+    repository: Repository,
+    joined: Joined,
+    revision: str,
+    branch: str,
+    by: tuple[str, str],
+) -> None:
+    """A branch with one commit for each fix, made beside the checkout; raises GitError with nothing changed.
+
+    Objects go into the user's repository, by a repository of our own whose configuration is ours; then one reference.
+    """
+    source = Path(repository.source)
+    folder = git.folder_of(source)
+    if folder is None or not revision:
+        raise git.GitError("it is no git repository with a commit")
+    name, mail = by
+    with tempfile.TemporaryDirectory(prefix="autofix-branch-") as scratch:
+        own = Path(scratch) / "git"
+        git.git("init", "--quiet", "--bare", "--template=", str(own))
+        variables = {
+            "GIT_DIR": str(own), "GIT_OBJECT_DIRECTORY": str(git.objects(source)), "GIT_INDEX_FILE": f"{scratch}/index",
+            "GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": mail, "GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": mail,
+        }  # fmt: skip
+        if not repository.revision:
+            _refuse_dirty(source, revision, variables)
+        parent = revision
+        git.git("read-tree", revision, variables=variables)
+        for step in joined.steps:
+            parent = _commit(step, parent, variables)
+    try:
+        git.git("update-ref", f"refs/heads/{branch}", parent, "0" * 40, at=source)
+    except git.GitError as error:
+        tip = git.commit(source, branch) if "already exists" in str(error) else ""
+        if not tip or git.git("rev-parse", f"{tip}^{{tree}}", at=source) != git.git(
+            "rev-parse", f"{parent}^{{tree}}", at=source
+        ):
+            raise git.GitError(f"there is a branch {branch} already") from None
+
+
+def _refuse_dirty(source: Path, revision: str, variables: dict[str, str]) -> None:
+    """The fixes were proved with the files as they lie there, so the commit must have the same ones."""
+    git.git("read-tree", revision, variables=variables)
+    changed = git.git(
+        "--work-tree",
+        str(source),
+        "diff-files",
+        "--name-only",
+        "-z",
+        at=source,
+        variables=variables,
+    )
+    names = [os.fsdecode(name) for name in changed.split(b"\0") if name]
+    real = [name for name in names if not _same(source, name, revision, variables)]
+    if real:
+        raise git.GitError(f"{real[0]} has changes that are not committed")
+
+
+def _same(source: Path, name: str, revision: str, variables: dict[str, str]) -> bool:
+    """Whether a file differs only in what the index remembers of it."""
+    kept = git.git("rev-parse", f"{revision}:{name}", variables=variables).decode().strip()
+    try:
+        path = source / name
+        data = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
+    except IsADirectoryError:
+        return True  # a submodule
+    except OSError:
+        return False
+    return git.git("hash-object", "--stdin", "--no-filters", send=data, variables=variables).decode().strip() == kept
+
+
+def _commit(step: Step, parent: str, variables: dict[str, str]) -> str:
+    for name, data in step.files.items():
+        kept = git.git("hash-object", "-w", "--stdin", "--no-filters", send=data, variables=variables).decode().strip()
+        mode = git.git("ls-files", "--stage", "--", f":(top,literal){name}", variables=variables).decode().split(" ")[0]
+        if not mode:
+            raise git.GitError(f"{name} is not committed")
+        git.git("update-index", "--add", "--cacheinfo", f"{mode},{kept},{name}", variables=variables)
+    tree = git.git("write-tree", variables=variables).decode().strip()
+    if tree == git.git("rev-parse", f"{parent}^{{tree}}", variables=variables).decode().strip():
+        return parent  # the same edit as an earlier target's
+    words = message(step.result).encode("utf-8", "replace")
+    return git.git("commit-tree", tree, "-p", parent, "-F", "-", send=words, variables=variables).decode().strip()
+
+
+def message(result: Result) -> str:
+    """A commit's message: what failed, why, and what the edit does to the gradients."""
+    where = f"{result.file}:{result.line}" if result.line else result.file
+    return (
+        f"Repair autograd in {result.file}: {result.title}\n\n"
+        f"{where} failed: {result.headline}\n\n{result.why}\n\nEffect: {result.summary}\n"
+        f"Found by `autofix batch` ({'+'.join(result.rules)}), run and compared.\n"
+    )

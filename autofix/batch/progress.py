@@ -1,0 +1,149 @@
+"""Tells how a batch goes, on standard error: bars where someone watches, else a line for each event, or nothing."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING, Protocol, Self
+
+from autofix.batch.results import counted, group
+from autofix.model import Outcome
+from autofix.render.words import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.progress import Progress as Bars
+    from rich.progress import TaskID
+
+    from autofix.batch.records import Found, Result
+
+
+_REMEMBERED = 900.0
+"""Seconds of the past that the time left is estimated from: targets take from a blink to many minutes."""
+
+
+class Progress(Protocol):
+    """What the driver tells. Use as a context manager."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_: object) -> None: ...
+    def found(self, name: str, found: Found, held: Sequence[str], /) -> None:
+        """A repository was looked at; `held` are the groups of the results that it has already."""
+
+    def settled(self, name: str, held: Sequence[str], /) -> None:
+        """A repository needs nothing."""
+
+    def result(self, name: str, result: Result, /) -> None:
+        """One target is done."""
+
+    def finished(self, name: str, /) -> None:
+        """The last target of a repository is done."""
+
+
+class Silent:
+    """Says nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def found(self, name: str, found: Found, held: Sequence[str], /) -> None:
+        pass
+
+    def settled(self, name: str, held: Sequence[str], /) -> None:
+        pass
+
+    def result(self, name: str, result: Result, /) -> None:
+        pass
+
+    def finished(self, name: str, /) -> None:
+        pass
+
+
+class Lines(Silent):
+    """One line for each event, for logs."""
+
+    def found(self, name: str, found: Found, held: Sequence[str], /) -> None:
+        count = len(found.entries)
+        said = found.problem or found.message or f"{count} target{'' if count == 1 else 's'}"
+        _say(f"{name}: {said}{f', {len(held)} done before' if held else ''}")
+
+    def settled(self, name: str, held: Sequence[str], /) -> None:
+        _say(f"{name}: done before ({len(held)})")
+
+    def result(self, name: str, result: Result, /) -> None:
+        aside = f" ({result.applicability}; {result.effect})" if result.title else ""
+        _say(f"{name}: {result.command}: {result.outcome}{aside}, {result.seconds:.1f} s")
+
+
+class Live(Silent):
+    """Two bars and the counts so far."""
+
+    def __init__(self, repositories: int) -> None:
+        from rich.console import Console  # noqa: PLC0415
+        from rich.progress import (  # noqa: PLC0415
+            BarColumn,
+            MofNCompleteColumn,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+        from rich.progress import Progress as Bars  # noqa: PLC0415
+
+        console = Console(stderr=True, highlight=False, markup=False)
+        self._bars: Bars = Bars(
+            TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+            TextColumn("left"), TimeRemainingColumn(), console=console,
+            speed_estimate_period=_REMEMBERED,
+        )  # fmt: skip
+        self._repositories: TaskID = self._bars.add_task("repositories", total=repositories)
+        self._targets: TaskID = self._bars.add_task("targets", total=0)
+        self._counts: Counter[str] = Counter()
+        self._seen = 0
+        self._expected = 0
+        self._all = repositories
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bars.stop()
+
+    def found(self, _name: str, found: Found, held: Sequence[str], /) -> None:
+        self._more(len(found.entries), held)
+
+    def settled(self, _name: str, held: Sequence[str], /) -> None:
+        self._more(len(held), held)
+        self._bars.advance(self._repositories)
+
+    def result(self, _name: str, result: Result, /) -> None:
+        self._counts[group(Outcome(result.outcome), result.applicability)] += 1
+        self._bars.advance(self._targets)
+        self._bars.update(self._targets, description=f"targets ({counted(self._counts)})")
+
+    def finished(self, _name: str, /) -> None:
+        self._bars.advance(self._repositories)
+
+    def _more(self, targets: int, held: Sequence[str]) -> None:
+        """Know of more targets; what repositories not looked at yet will bring is guessed from those seen."""
+        self._seen += 1
+        self._expected += targets
+        self._counts.update(held)
+        self._bars.update(self._targets, total=round(self._expected * self._all / self._seen))
+        self._bars.advance(self._targets, len(held))
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{one_line(text)}\n")
+    sys.stderr.flush()
+
+
+def progress(repositories: int, *, quiet: bool) -> Progress:
+    """The kind that fits where standard error goes."""
+    if quiet:
+        return Silent()
+    return Live(repositories) if sys.stderr.isatty() else Lines()

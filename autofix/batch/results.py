@@ -1,0 +1,211 @@
+"""Renders the journal for programs: summary.json, results.sarif and junit.xml."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+from xml.etree import ElementTree as ET
+
+from autofix import __version__
+from autofix.model import Applicability, Outcome
+from autofix.render.sarif import SCHEMA
+from autofix.render.words import OUTCOMES, clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from autofix.batch.records import Repository, Result
+
+SCHEMA_VERSION = 1
+GROUPS = ("fixed", "unsafe", "unfixed", "clean", "not runnable")
+FAILING = frozenset((Outcome.AVAILABLE, Outcome.UNFIXED))
+"""Outcomes of a target that fails in autograd and still does."""
+SETTLED = frozenset((Outcome.FIXED, Outcome.CLEAN))
+RETRIED = tuple(str(o) for o in Outcome if o not in FAILING | SETTLED and o is not Outcome.OTHER_FAILURE)
+"""Outcomes that another run may change: limits, crashes, missing environments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One repository as results tell of it. `patch` is the file that holds its fixes, below the output folder."""
+
+    repository: Repository
+    revision: str
+    message: str
+    problem: str
+    results: tuple[Result, ...]
+    patch: str = ""
+    patched: frozenset[str] = frozenset()
+    apart: dict[str, str] = field(default_factory=dict)
+    branch: str = ""
+    written: bool = False
+    page: str = ""
+
+    def outcome(self, result: Result) -> Outcome:
+        """A target's outcome, now that fixes may have been written."""
+        return Outcome.FIXED if self.written and result.command in self.patched else Outcome(result.outcome)
+
+    def group(self, result: Result) -> str:
+        """Where a target is counted: fixed, unsafe, unfixed, clean or not runnable."""
+        return group(self.outcome(result), result.applicability)
+
+
+def group(outcome: Outcome, applicability: str) -> str:
+    """The word that a person counts a target under."""
+    if outcome is Outcome.AVAILABLE:
+        return "fixed" if applicability == Applicability.SAFE else "unsafe"
+    named = {Outcome.FIXED: "fixed", Outcome.UNFIXED: "unfixed", Outcome.CLEAN: "clean"}
+    return named.get(outcome, "not runnable")
+
+
+def counted(counts: Counter[str]) -> str:
+    """The counts in words."""
+    return ", ".join(f"{counts[name]} {name}" for name in GROUPS)
+
+
+def totals(shown: Iterable[Shown]) -> Counter[str]:
+    """How many targets are in each group."""
+    return Counter(one.group(result) for one in shown for result in one.results)
+
+
+def summary(shown: Sequence[Shown]) -> str:
+    """Everything that a program may want to know, as one object."""
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "autofix": __version__,
+        "totals": {
+            "repositories": len(shown),
+            "targets": sum(len(one.results) for one in shown),
+            **totals(shown),
+        },
+        "repositories": [_repository(one) for one in shown],
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
+def _repository(one: Shown) -> dict[str, Any]:
+    return {
+        "path": text(one.repository.name),
+        "revision": one.revision,
+        "message": text(one.problem or one.message),
+        "patch": one.patch or None,
+        "branch": one.branch or None,
+        "targets": [
+            {
+                "file": text(result.file),
+                "command": text(result.command),
+                "outcome": str(one.outcome(result)),
+                "applicability": result.applicability or None,
+                "effect": result.effect or None,
+                "patch": one.patch if result.command in one.patched else None,
+                "cause": result.cause or None,
+                "rules": list(result.rules),
+                "title": result.title,
+                "message": one.apart.get(result.command) or result.message,
+                "isolation": result.isolation,
+                "torch": result.torch,
+                "seconds": result.seconds,
+            }
+            for result in one.results
+        ],
+    }
+
+
+def sarif(shown: Iterable[Shown]) -> str:
+    """A log with one run for each repository in which something fails."""
+    runs = [run for one in shown if (run := _run(one)) is not None]
+    if not runs:
+        runs = [
+            {
+                "tool": {"driver": {"name": "autofix", "version": __version__, "rules": []}},
+                "results": [],
+            }
+        ]
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": runs}, indent=1) + "\n"
+
+
+def _run(one: Shown) -> dict[str, Any] | None:
+    rules: dict[str, dict[str, Any]] = {}
+    results: list[dict[str, Any]] = []
+    for result in one.results:
+        if not result.sarif or one.outcome(result) is Outcome.FIXED:
+            continue
+        found = json.loads(result.sarif)
+        rules |= {rule["id"]: rule for rule in found["rules"]}
+        results += found["results"]
+    if not results:
+        return None
+    places = {name: place for place, name in enumerate(rules)}
+    root = one.repository.source if one.repository.remote else Path(one.repository.source).as_uri()
+    return {
+        "tool": {
+            "driver": {
+                "name": "autofix",
+                "version": __version__,
+                "rules": [*rules.values()],
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "automationDetails": {"id": f"autofix/{quote(text(one.repository.name))}/"},
+        "originalUriBaseIds": {"SRCROOT": {"uri": f"{root.rstrip('/')}/"}},
+        "results": [result | {"ruleIndex": places[result["ruleId"]]} for result in results],
+    }
+
+
+def junit(shown: Iterable[Shown]) -> bytes:
+    """One suite for each repository, one case for each target."""
+    top = ET.Element("testsuites", name="autofix")
+    for one in shown:
+        outcomes = [one.outcome(result) for result in one.results]
+        failed = sum(outcome in FAILING for outcome in outcomes)
+        broken = sum(outcome not in FAILING | SETTLED for outcome in outcomes)
+        suite = ET.SubElement(
+            top, "testsuite", name=_xml(one.repository.name), tests=str(len(outcomes) or bool(one.problem)),
+            failures=str(failed), errors=str(broken + bool(one.problem)),
+            time=f"{sum(result.seconds for result in one.results):.3f}",
+        )  # fmt: skip
+        if one.problem:
+            case = ET.SubElement(
+                suite,
+                "testcase",
+                classname=_xml(one.repository.name),
+                name="repository",
+            )
+            ET.SubElement(case, "error", message=_xml(one.problem))
+        for result, outcome in zip(one.results, outcomes, strict=True):
+            _case(suite, one.repository.name, result, outcome)
+    ET.indent(top)
+    told: bytes = ET.tostring(top, "utf-8", xml_declaration=True)
+    return told + b"\n"
+
+
+def _case(suite: ET.Element, name: str, result: Result, outcome: Outcome) -> None:
+    case = ET.SubElement(
+        suite,
+        "testcase",
+        classname=_xml(name),
+        name=_xml(result.command),
+        time=f"{result.seconds:.3f}",
+    )
+    if outcome in SETTLED:
+        return
+    kind = "failure" if outcome in FAILING else "error"
+    said = result.headline if outcome in FAILING else result.message or OUTCOMES[outcome]
+    inner = ET.SubElement(case, kind, type=str(outcome), message=_xml(said))
+    lines = [f"{result.title} ({result.applicability}; {result.summary})", result.diff] if result.title else result.left
+    inner.text = _xml("\n".join(lines))
+
+
+def text(words: str) -> str:
+    """A path or command line as valid Unicode."""
+    return words.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _xml(words: str) -> str:
+    """Text without what XML has no way to say."""
+    allowed = clean(text(words))
+    return "".join(c for c in allowed if c not in "\ufffe\uffff")

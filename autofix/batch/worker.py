@@ -1,0 +1,289 @@
+"""A worker: reads jobs from standard input, runs them with warm probes, writes one event a line.
+
+It ends, with all that it started, when its input ends: a supervisor that is killed leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autofix import config, interpreter, pipeline, registry, targets
+from autofix.batch import discover, outcome, patches, worktree
+from autofix.batch.records import Entry, Event, Found, Job, Result, target_key
+from autofix.model import Outcome, Report, Target
+from autofix.probe import wire
+from autofix.run import Probe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from autofix.batch.records import Options, Repository
+
+Work = Callable[[Target, Probe], Report]
+
+_WARM = ("torch._dynamo",)
+_PROBES = 3
+_STRONG = ("overlay", "landlock")
+
+
+class Warm:
+    """Probes that stay up from target to target, one for each interpreter and environment."""
+
+    def __init__(self) -> None:
+        self._probes: dict[tuple[str, tuple[tuple[str, str], ...]], Probe] = {}
+
+    def probe(self, python: str, environment: dict[str, str]) -> Probe:
+        key = python, tuple(sorted(environment.items()))
+        found = self._probes.pop(key, None)
+        if found is None:
+            while len(self._probes) >= _PROBES:
+                self._probes.pop(next(iter(self._probes))).close()
+            with _environment(environment):
+                found = Probe(Path(python), _WARM)
+        self._probes[key] = found
+        return found
+
+    def drop(self, probe: Probe) -> None:
+        """Forget a probe that stopped answering."""
+        self._probes = {key: kept for key, kept in self._probes.items() if kept is not probe}
+        probe.close()
+
+    def close(self) -> None:
+        """Close all of them."""
+        while self._probes:
+            self._probes.popitem()[1].close()
+
+    def leave(self, folder: Path) -> None:
+        """Close the probes whose interpreter lies in a folder that is about to go."""
+        for probe in [probe for (python, _), probe in self._probes.items() if Path(python).is_relative_to(folder)]:
+            self.drop(probe)
+
+
+@contextlib.contextmanager
+def _environment(extra: dict[str, str]) -> Iterator[None]:
+    before = dict(os.environ)
+    os.environ.update(extra)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def work(job: Job, warm: Warm) -> Iterator[Event]:
+    """Do one job; every outcome is an event, also that nothing can be done."""
+    repository = job.repository
+    try:
+        looked = worktree.look(repository)
+    except worktree.Unusable as error:
+        yield Event("found", Found(repository.key(""), problem=str(error)))
+        return
+    key = repository.key(looked.stamp)
+    if job.together and key != job.key:
+        yield Event("joined", apart={one.command: "the repository has changed meanwhile" for one in job.together})
+        return
+    if key == job.settled and not job.only:
+        yield Event("settled")
+        return
+    try:
+        with worktree.copied(repository, looked) as copy:
+            try:
+                yield from _in_copy(job, copy, key, looked.revision, warm)
+            finally:
+                warm.leave(copy)
+    except worktree.Unusable as error:
+        yield Event("found", Found(key, looked.revision, problem=str(error)))
+
+
+def _in_copy(job: Job, copy: Path, key: str, revision: str, warm: Warm) -> Iterator[Event]:
+    options = job.repository.options
+    if options.setup:
+        _set_up(options, copy)
+    if job.together:
+        yield Event("joined", apart=_apart(job, copy, warm))
+        return
+    lines = discover.commands(copy, options.commands, pytest=options.pytest)
+    entries = tuple(Entry(line, target_key(key, line)) for line in lines)
+    if not job.only:
+        yield Event(
+            "found",
+            Found(key, revision, entries, "" if entries else "nothing here to run"),
+        )
+    wanted = [e for e in entries if (e.command in job.only if job.only else e.key not in job.known)]
+    # What a setup command made is not made again for the sake of sharing the work out.
+    most = len(wanted) if options.setup else job.most
+    for entry in wanted[:most]:
+        yield Event("began", command=entry.command)
+        yield Event(
+            "result",
+            command=entry.command,
+            result=_result(entry, copy, job.repository, warm),
+        )
+    yield Event("ended", rest=tuple(entry.command for entry in wanted[most:]))
+
+
+def _set_up(options: Options, copy: Path) -> None:
+    """Run the operator's own command, in the copy and outside of any fence; raises worktree.Unusable."""
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", options.setup], cwd=copy, env=os.environ | options.environment, stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
+    try:
+        _, said = process.communicate(timeout=options.setup_limit)
+    except subprocess.TimeoutExpired:
+        raise worktree.Unusable(f"its setup took more than {options.setup_limit:g} s") from None
+    finally:
+        with contextlib.suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    if process.returncode:
+        lines = said.decode("utf-8", "replace").strip().splitlines()
+        raise worktree.Unusable(f"its setup ended with status {process.returncode}{': ' + lines[-1] if lines else ''}")
+
+
+def _result(entry: Entry, copy: Path, repository: Repository, warm: Warm) -> Result:
+    try:
+        target = _target(entry.command, copy, repository.options)
+        report = targets.in_file(_fix(target, repository.options, warm))
+        return outcome.result(entry, report, copy)
+    except (targets.TargetError, interpreter.InterpreterError, ValueError) as error:
+        return Result(entry.command, entry.key, str(Outcome.CANNOT_RUN), message=outcome.Words(copy)(str(error)))
+    except Exception as error:
+        if os.environ.get("AUTOFIX_TRACEBACK"):
+            raise
+        warm.close()
+        said = f"this is a fault of autofix, please report it: {type(error).__name__}: {error}"
+        return Result(entry.command, entry.key, str(Outcome.CRASHED), message=outcome.Words(copy)(said))
+
+
+def _apart(job: Job, copy: Path, warm: Warm) -> dict[str, str]:
+    """Which fixes cannot be made together with those before them: a target is no longer proved, and which."""
+    options = job.repository.options
+    apart: dict[str, str] = {}
+    kept: list[Result] = []
+    after: dict[str, bytes] = {}
+    for result in job.together:
+        joined = patches.join([*kept, result], unsafe=False)
+        if kept and joined.after != after and result.command not in joined.apart:
+            files = {copy / name: data for name, data in joined.after.items()}
+            for one in (*kept, result):
+                outcome_then = _verify(_target(one.command, copy, options), files, options, warm).outcome
+                if outcome_then is not Outcome.SAFE:
+                    apart[result.command] = f"with the other fixes of this repository, {one.command} is {outcome_then}"
+                    break
+        if result.command not in {**apart, **joined.apart}:
+            kept.append(result)
+            after = joined.after
+    return apart
+
+
+def _target(line: str, copy: Path, options: Options) -> Target:
+    """What a command line means, typed in the copy."""
+    settings = config.Settings(
+        python=_python(options.python, copy), passes=options.passes, time_limit=options.time_limit,
+        memory_limit=options.memory_limit, output_limit=options.output_limit, isolation=options.isolation,
+        network=options.network,
+    )  # fmt: skip
+    with contextlib.chdir(copy):
+        words = shlex.split(line)
+        found = (
+            targets.target(words[2:], words[1], settings)
+            if _is_module(words)
+            else targets.target(words, None, settings)
+        )
+    if found.setup.entry != "console" and not found.script.resolve().is_relative_to(copy):
+        raise targets.TargetError(f"{line}: this does not lie in the repository")
+    return replace(found, root=copy)
+
+
+def _is_module(words: Sequence[str]) -> bool:
+    return len(words) > 1 and words[0] == "-m"
+
+
+def _python(given: str, copy: Path) -> str:
+    """An interpreter; one that is not named from the root is what the setup made in the copy."""
+    return str(copy / given) if "/" in given and not given.startswith("/") else given
+
+
+def _fix(target: Target, options: Options, warm: Warm) -> Report:
+    rules = registry.select(options.select, options.ignore)
+    return _fenced(target, options, warm, lambda one, probe: pipeline.fix(one, rules, probe=probe, progress=_unheard))
+
+
+def _verify(target: Target, files: dict[Path, bytes], options: Options, warm: Warm) -> Report:
+    offered = targets.offered_in_cells(target, files)
+    return _fenced(
+        target, options, warm,
+        lambda one, probe: pipeline.verify(one, offered, ours=True, probe=probe, progress=_unheard),
+    )  # fmt: skip
+
+
+def _unheard(_text: str) -> None:
+    """The driver tells what is going on."""
+
+
+def _fenced(target: Target, options: Options, warm: Warm, work: Work) -> Report:
+    """The normal pipeline behind the best fence there is: the weak ones only where they were asked for by name."""
+    if options.isolation != "auto":
+        return _with_probe(target, options, warm, work)
+    report = Report(target, Outcome.CANNOT_RUN)
+    reasons = []
+    for rung in _STRONG:
+        report = _with_probe(replace(target, isolation=rung), options, warm, work)
+        if report.outcome is not Outcome.CANNOT_RUN or not report.message.startswith("isolation "):
+            return report
+        reasons.append(report.message)
+    said = f"no fence holds here ({'; '.join(reasons)}); --isolation copy runs it without one"
+    return replace(report, message=said)
+
+
+def _with_probe(target: Target, options: Options, warm: Warm, work: Work) -> Report:
+    """Work with a warm probe; one that the target before this one has worn out is replaced, once."""
+    report = Report(target, Outcome.CANNOT_RUN)
+    for _ in range(2):
+        probe = warm.probe(str(target.python), options.environment)
+        try:
+            report = work(target, probe)
+        except wire.WireError as error:
+            report = Report(target, Outcome.CANNOT_RUN, message=f"the interpreter gave no sound answer ({error})")
+        if report.outcome is not Outcome.CANNOT_RUN or report.message.startswith("isolation "):
+            return report
+        warm.drop(probe)
+    return report
+
+
+def main() -> None:
+    """Serve the jobs that come in, one after the other."""
+    answers = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this decides
+    jobs: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(jobs,), daemon=True).start()
+    worktree.sweep()
+    warm = Warm()
+    while True:
+        job = wire.load(Job, jobs.get())
+        for event in work(job, warm):
+            answers.write(wire.dump(event))
+        answers.write(wire.dump(Event("done")))
+
+
+def _listen(jobs: queue.SimpleQueue[bytes]) -> None:
+    for line in sys.stdin.buffer:
+        jobs.put(line)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""Reads files, runs nothing, and finds what looks wrong: bytes → facts → findings, in as many processes as help."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+import gc
+import importlib
+import io
+import multiprocessing
+import os
+import pkgutil
+import re
+import sys
+import tokenize
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+from typing import TYPE_CHECKING
+
+from autofix.check.finder import Finder, Spot
+from autofix.check.finding import Checked, Finding, Problem
+from autofix.check.survey import survey
+from autofix.source import Source, SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from autofix.check.facts import Module
+
+_MENTION = b"torch"
+_COMMENT = re.compile(r"#\s*autofix:\s*ignore(?:\[([^\]]*)\])?")
+_WORTH_PROCESSES = 64
+_COLLECT_AFTER = 2_000_000  # bytes of source whose facts may wait
+
+
+@functools.cache
+def finders() -> tuple[Finder, ...]:
+    """All finders, by code; every module of `autofix.check.finders` that defines one."""
+    package = importlib.import_module("autofix.check.finders")
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"autofix.check.finders.{module.name}")
+    return tuple(sorted((kind() for kind in Finder.__subclasses__()), key=lambda finder: finder.code))
+
+
+def select(chosen: Sequence[str], ignored: Sequence[str]) -> tuple[Finder, ...]:
+    """The finders that are chosen (all without a choice) and not ignored, by code, start of a code, or name."""
+    for key in (*chosen, *ignored):
+        if not any(_named(finder, key) for finder in finders()):
+            known = ", ".join(finder.code for finder in finders())
+            raise ValueError(f"no finder is called {key}; there are {known}")
+    return tuple(
+        finder
+        for finder in finders()
+        if (not chosen or any(_named(finder, key) for key in chosen))
+        and not any(_named(finder, key) for key in ignored)
+    )
+
+
+def _named(finder: Finder, key: str) -> bool:
+    return finder.name == key.lower() or (key.upper().startswith("AG") and finder.code.startswith(key.upper()))
+
+
+def check(files: Sequence[Path], chosen: Sequence[Finder], jobs: int = 0) -> Checked:
+    """Check files; `jobs` processes at most, 0 for as many as there are cores."""
+    jobs = jobs or (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    codes = [finder.code for finder in chosen]
+    if jobs == 1 or len(files) < _WORTH_PROCESSES:
+        results = [_check_some(files, codes)]
+    else:
+        size = max(8, min(256, len(files) // (jobs * 8)))
+        parts = [files[start : start + size] for start in range(0, len(files), size)]
+        context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+        with ProcessPoolExecutor(jobs, mp_context=context) as pool:
+            results = [*pool.map(_check_some, parts, [codes] * len(parts))]
+    findings = sorted(finding for found, _ in results for finding in found)
+    problems = sorted(problem for _, failed in results for problem in failed)
+    return Checked(tuple(findings), tuple(problems), len(files))
+
+
+def _check_some(files: Sequence[Path], codes: Sequence[str]) -> tuple[list[Finding], list[Problem]]:
+    """One process's share. The collector would look at every new node in vain: it runs after some trees instead."""
+    chosen = [finder for finder in finders() if finder.code in codes]
+    findings: list[Finding] = []
+    problems: list[Problem] = []
+    waiting = 0
+    data = b""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        for path in files:
+            try:
+                data = path.read_bytes()
+                if _MENTION not in data:
+                    continue
+                findings += check_bytes(path, data, chosen)
+            except OSError as error:
+                problems.append(Problem(str(path), str(error.strerror or error)))
+            except SourceError as error:
+                problems.append(Problem(str(path), str(error).removeprefix(f"{path}: ")))
+            waiting += len(data)
+            if waiting > _COLLECT_AFTER:
+                gc.collect()
+                waiting = 0
+    finally:
+        if collects:
+            gc.enable()
+    return findings, problems
+
+
+def check_bytes(path: Path, data: bytes, chosen: Iterable[Finder]) -> list[Finding]:
+    """The findings in one file, in order; SourceError where it cannot be parsed."""
+    if _MENTION not in data:
+        return []
+    able = [finder for finder in chosen if all(word in data for word in finder.words)]
+    if not able:
+        return []
+    module = _facts(path, data)
+    spots = [(finder, spot) for finder in able for scope in module.scopes for spot in finder.spots(scope)]
+    if not spots:
+        return []
+    source = Source(path, data)
+    found = {_finding(source, finder, spot) for finder, spot in spots}
+    return sorted(_not_ignored(source, found))
+
+
+def _facts(path: Path, data: bytes) -> Module:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the user's invalid escapes are not our news
+            return survey(ast.parse(data, filename=str(path)), data)
+    except SyntaxError as error:
+        raise SourceError(f"{path}: line {error.lineno or 1}: {error.msg}") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise SourceError(f"{path}: cannot be parsed: {error}") from None
+
+
+def _finding(source: Source, finder: Finder, spot: Spot) -> Finding:
+    node = spot.node
+    if not isinstance(node, ast.stmt | ast.expr):
+        raise TypeError(node)
+    line, end_line = node.lineno, node.end_lineno or node.lineno
+    column = source.index(line, node.col_offset) - source.starts[line - 1] + 1
+    end = source.index(end_line, node.end_col_offset or 0) - source.starts[end_line - 1] + 1
+    text = source.lines[line - 1].strip()
+    return Finding(str(source.path), line, column, end_line, end, finder.code, finder.name, spot.message, text)
+
+
+def _not_ignored(source: Source, found: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings on whose lines no comment says `autofix: ignore`."""
+    silenced: dict[int, frozenset[str]] = {}
+    if "autofix:" in source.text:
+        with contextlib.suppress(SyntaxError, tokenize.TokenError):  # the tokenizer is stricter than the parser
+            silenced.update(_comments(source.text))
+    for finding in found:
+        lines = range(finding.line, finding.end_line + 1)
+        said = [silenced[line] for line in lines if line in silenced]
+        if not any(not words or {finding.code, finding.name} & words for words in said):
+            yield finding
+
+
+def _comments(text: str) -> Iterator[tuple[int, frozenset[str]]]:
+    """Each line with such a comment, and the codes or names it is about; none for all."""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        match = _COMMENT.search(token.string) if token.type == tokenize.COMMENT else None
+        if match is not None:
+            words = (word.strip() for word in (match[1] or "").split(","))
+            yield token.start[0], frozenset(word for word in words if word)

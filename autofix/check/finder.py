@@ -1,0 +1,261 @@
+"""What an author of finders sees: `Finder`, `Spot`, and the questions about training code that several of them ask."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from autofix.check.facts import Bind, dotted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.check.facts import Block, Call, Scope
+
+_CREATORS = frozenset(
+    (
+        "arange",
+        "as_tensor",
+        "empty",
+        "eye",
+        "full",
+        "linspace",
+        "logspace",
+        "normal",
+        "ones",
+        "rand",
+        "randint",
+        "randn",
+        "tensor",
+        "zeros",
+        "zeros_like",
+        "ones_like",
+        "rand_like",
+        "randn_like",
+        "empty_like",
+        "full_like",
+    )
+)
+# Calls that neither compute gradients nor put any to zero, whatever they are called on.
+_HARMLESS = frozenset(
+    (
+        "append",
+        "clip_grad_norm",
+        "clip_grad_norm_",
+        "clip_grad_value_",
+        "cpu",
+        "cuda",
+        "detach",
+        "float",
+        "format",
+        "get_last_lr",
+        "int",
+        "item",
+        "len",
+        "log",
+        "max",
+        "mean",
+        "min",
+        "numpy",
+        "print",
+        "range",
+        "set_description",
+        "set_postfix",
+        "size",
+        "str",
+        "sum",
+        "time",
+        "to",
+        "unscale_",
+        "update",
+        "write",
+        "add_scalar",
+        "parameters",
+        "named_parameters",
+        "round",
+        "sqrt",
+        "clamp",
+        "clamp_",
+        "extend",
+        "list",
+        "enumerate",
+        "zip",
+        "isinstance",
+    )
+)
+_CUTS = frozenset(
+    (
+        "detach",
+        "detach_",
+        "data",
+        "item",
+        "no_grad",
+        "numpy",
+        "repackage_hidden",
+    )
+)
+MARK = "# found"
+"""Ends the lines of an example on which a finder finds something."""
+
+
+class Spot(NamedTuple):
+    """A node that looks wrong, and why, in one sentence without a full stop."""
+
+    node: ast.AST
+    message: str
+
+
+class Finder:
+    """One suspicious pattern. Stateless: `spots` reads a scope's facts; whoever cannot tell yields nothing."""
+
+    code: ClassVar[str]
+    name: ClassVar[str]
+    title: ClassVar[str]
+    words: ClassVar[tuple[bytes, ...]] = ()
+    """A file without all of these cannot hold the pattern; it is not even parsed for it."""
+    finds: ClassVar[tuple[str, ...]] = ()
+    """Examples; each line on which something is found ends in `# found`."""
+    passes: ClassVar[tuple[str, ...]] = ()
+    """Examples that look alike and are right, or in which nobody can tell."""
+
+    def spots(self, scope: Scope) -> Iterator[Spot]:
+        """Every suspicious node of one scope."""
+        raise NotImplementedError
+
+
+def steps(scope: Scope) -> Iterator[Call]:
+    """Calls `name.step()` without arguments, outside of `no_grad`."""
+    for call in scope.calls.get("step", ()):
+        if call.receiver and not call.node.args and not call.node.keywords:
+            yield call
+
+
+def backwards(scope: Scope) -> list[Call]:
+    """Calls `.backward(…)` in any spelling: on a loss, by torch.autograd, by a wrapper."""
+    return [*scope.calls.get("backward", ()), *scope.calls.get("manual_backward", ())]
+
+
+def is_optimizer(scope: Scope, name: str) -> bool:
+    """Whether every binding of `name` that can be seen makes a torch optimizer."""
+    origins = scope.origins(name)
+    return bool(origins) and all(makes_optimizer(scope, bind) for bind in origins)
+
+
+def makes_optimizer(scope: Scope, bind: Bind) -> bool:
+    full = scope.module.called(bind.value) if bind.how == "=" else ""
+    package, _, made = full.rpartition(".")
+    return package == "torch.optim" and made[:1].isupper()
+
+
+def makes_scheduler(scope: Scope, bind: Bind) -> bool:
+    full = scope.module.called(bind.value) if bind.how == "=" else ""
+    package, _, made = full.rpartition(".")
+    return package == "torch.optim.lr_scheduler" and made[:1].isupper() and made != "ReduceLROnPlateau"
+
+
+def makes_leaf(scope: Scope, value: ast.AST | None) -> bool:
+    """Whether `value` is surely a leaf that requires a gradient: `torch.zeros(2, requires_grad=True)`, a parameter."""
+    full = scope.module.called(value)
+    if full in {"torch.nn.Parameter", "torch.nn.parameter.Parameter"}:
+        return not _says(value, "requires_grad", true=False)
+    package, _, made = full.rpartition(".")
+    if package == "torch" and made in _CREATORS:
+        return _says(value, "requires_grad", true=True)
+    if full in {"torch.autograd.Variable", "torch.autograd.variable.Variable"}:
+        return _says(value, "requires_grad", true=True)
+    return False
+
+
+def _says(value: ast.AST | None, name: str, *, true: bool) -> bool:
+    words = value.keywords if isinstance(value, ast.Call) else []
+    given = [word.value for word in words if word.arg == name]
+    return bool(given) and isinstance(given[0], ast.Constant) and given[0].value is true
+
+
+def harmless(call: Call) -> bool:
+    """Whether a call surely neither computes nor clears gradients."""
+    return call.method in _HARMLESS or call.method == "step"
+
+
+def owners(value: ast.AST | None) -> list[str]:
+    """The names whose `.parameters()` an optimizer is made of; empty when it is made of anything else."""
+    if not isinstance(value, ast.Call):
+        return []
+    given = value.args[0] if value.args else next((word.value for word in value.keywords if word.arg == "params"), None)
+    return _owners(given)
+
+
+def _owners(node: ast.AST | None) -> list[str]:
+    match node:
+        case ast.Call(func=ast.Attribute(attr="parameters", value=owner), args=[], keywords=[]):
+            return [dotted(owner)] if dotted(owner) else []
+        case ast.Call(func=func, args=[*parts], keywords=[]) if dotted(func) in {"list", "chain", "itertools.chain"}:
+            return _all_owners(parts)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _all_owners([left, right])
+        case ast.List(elts=parts) | ast.Tuple(elts=parts):
+            return _all_owners([part.value if isinstance(part, ast.Starred) else part for part in parts])
+    return []
+
+
+def _all_owners(parts: list[ast.expr]) -> list[str]:
+    found = [_owners(part) for part in parts]
+    return [name for names in found for name in names] if all(found) else []
+
+
+def value_at(scope: Scope, name: str, order: int, block: Block) -> Bind | None:
+    """The binding that surely gives `name` its value at an event in `block`; None when another may."""
+    bind = scope.last_bind(name, order)
+    if bind is None or not block.inside(bind.block):
+        return None
+    return bind
+
+
+def cleared_for(scope: Scope, step: Call) -> Call | None:
+    """The `zero_grad()` after which surely nothing gives `step` a gradient; None where something may."""
+    zeros = [call for call in scope.calls.get("zero_grad", ()) if call.receiver == step.receiver]
+    zero = next((call for call in reversed(zeros) if call.order < step.order), None)
+    if zero is None or zero.block is not step.block:
+        return None
+    between = scope.between(zero.order, step.order)
+    if all(isinstance(event, Bind) or harmless(event) for event in between):
+        return zero
+    return None
+
+
+def is_network(scope: Scope, value: ast.AST | None) -> bool:
+    """Whether `value` calls what is seen to be a torch module with parameters, whose graph is cut nowhere inside."""
+    name = dotted(value.func) if isinstance(value, ast.Call) else ""
+    origins = scope.origins(name) if name else []
+    return bool(origins) and all(_makes_network(scope, bind) for bind in origins)
+
+
+def _makes_network(scope: Scope, bind: Bind, depth: int = 4) -> bool:
+    value = bind.value
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in {"to", "cuda"}:
+        value = value.func.value
+    if bind.how != "=" or not isinstance(value, ast.Call) or not depth:
+        return False
+    package, _, made = scope.module.called(value).rpartition(".")
+    if package == "torch.nn":
+        return made[:1].isupper() and not made.endswith("Loss")
+    owner = scope.module.classes.get(made) if not package else None
+    return owner is not None and scope.module.is_module_class(owner) and _open_throughout(owner, depth - 1)
+
+
+def _open_throughout(owner: Scope, depth: int) -> bool:
+    """Whether a class calls, of what it owns, only torch modules, and detaches nothing."""
+    for method in owner.module.scopes:
+        if method.parent is not owner:
+            continue
+        if (
+            method.quiet
+            or any(part.rpartition(".")[2] in _CUTS for part in method.loads)
+            or _CUTS & method.calls.keys()
+        ):
+            return False
+        for call in (call for calls in method.calls.values() for call in calls):
+            made = owner.attributes.get(call.name, ())
+            if not all(_makes_network(method, bind, depth) for bind in made):
+                return False
+    return True

@@ -1,0 +1,1 @@
+"""The finders, one suspicious pattern a file; found here without registration."""

@@ -1,0 +1,421 @@
+"""The command line: reads what was typed, calls the pipeline, shows the report, ends with its status.
+
+Imports nothing heavy: each command imports what it needs when it runs. Bad input is one line on standard
+error and status 2, never a traceback.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import platform
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from autofix import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+CANNOT, INTERRUPTED = 2, 130
+_ENTRIES = {"-m", "--module", "--console", "--pytest"}
+"""Behind the name that one of these gives, everything belongs to the program."""
+_TYPED = "autofix.typed"
+# The class of every complaint about what was typed; typer shows only this descendant of it.
+_UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+
+app = typer.Typer(
+    help="Repairs PyTorch scripts that die in autograd, and proves the gradients of each repair by running it.",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+class Launcher(TyperCommand):
+    """A command that ends in a script and the script's own arguments, which are not ours to read."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        ctx.meta[_TYPED] = tuple(args)
+        options = [param for param in self.params if param.param_type_name == "option"]
+        valued = {name for param in options if not getattr(param, "is_flag", False) for name in param.opts}
+        flags = {name for param in options for name in (*param.opts, *param.secondary_opts)} - valued
+        mine, module, rest = _parted(args, valued)
+        if self.name == "verify":
+            later, rest = _picked(rest, valued, flags, start=0 if module else 1)
+            mine += later
+        return super().parse_args(ctx, [*mine, "--", *rest])
+
+
+def _parted(args: Sequence[str], valued: set[str]) -> tuple[list[str], bool, list[str]]:
+    """Our options, whether they end in a module, and what stands behind them."""
+    place = 0
+    while place < len(args) and args[place].startswith("-") and args[place] != "-":
+        word = args[place]
+        if word == "--":
+            return [*args[:place]], False, [*args[place + 1 :]]
+        if word in _ENTRIES:
+            return [*args[: place + 2]], True, [*args[place + 2 :]]
+        place += 2 if word in valued else 1
+        if word.startswith(("--module=", "--console=", "--pytest=")) or (
+            word.startswith("-m") and len(word) > len("-m")
+        ):
+            return [*args[:place]], True, [*args[place:]]
+    return [*args[:place]], False, [*args[place:]]
+
+
+def _picked(words: list[str], valued: set[str], flags: set[str], start: int) -> tuple[list[str], list[str]]:
+    """Our own long options from among a script's arguments, up to `--`; and the other words."""
+    mine: list[str] = []
+    rest = words[:start]
+    place = start
+    while place < len(words) and words[place] != "--":
+        word = words[place]
+        name, equals, _ = word.partition("=")
+        size = 2 if name in valued and not equals else 1
+        ours = name.startswith("--") and (name in valued or (name in flags and not equals))
+        (mine if ours else rest).extend(words[place : place + (size if ours else 1)])
+        place += size if ours else 1
+    return mine, rest + words[place + 1 :]
+
+
+def _option(*names: str, text: str, metavar: str | None = None) -> Any:
+    return typer.Option(*names, help=text, metavar=metavar, show_default=False)
+
+
+Words = Annotated[list[str] | None, typer.Argument(metavar="SCRIPT [ARGS]...", show_default=False)]
+Module = Annotated[str | None, _option("-m", "--module", metavar="MODULE", text="Run a module, as `python -m` does.")]
+Console = Annotated[
+    str | None, _option("--console", metavar="NAME", text="Run a command that a package installed in the environment.")
+]
+Node = Annotated[str | None, _option("--pytest", metavar="NODE", text="Run a test: tests/test_train.py::test_step.")]
+Device = Annotated[
+    str | None,
+    _option("--device", metavar="WHERE", text="auto: CUDA's work goes to the CPU where there is no GPU; cpu; asis."),
+]
+StandIn = Annotated[
+    bool | None, _option("--stand-in/--no-stand-in", text="Random data for data sets and files that are missing here.")
+]
+Shorten = Annotated[
+    str | None,
+    _option("--shorten", metavar="N", text="End each training loop and each data loader after N iterations."),
+]
+SkipTo = Annotated[
+    str | None, _option("--skip-to", metavar="[FILE:]LINE", text="Hurry through the loops that end before this line.")
+]
+Page = Annotated[
+    str | None, _option("--report", metavar="FILE", text="Also write a page that shows the graphs and gradients.")
+]
+Interactive = Annotated[bool, _option("-i", "--interactive", text="Ask about each fix before it is written.")]
+Write = Annotated[bool | None, _option("--write/--no-write", text="Apply the best safe fix.")]
+Diff = Annotated[bool | None, _option("--diff", text="Print the patch alone, for `git apply`.")]
+Unsafe = Annotated[
+    bool | None, _option("--unsafe-fixes/--no-unsafe-fixes", text="Let --write and --diff take unsafe fixes too.")
+]
+Select = Annotated[list[str] | None, _option("--select", metavar="CODE", text="Use only these rules.")]
+Ignore = Annotated[list[str] | None, _option("--ignore", metavar="CODE", text="Leave these rules out.")]
+Python = Annotated[
+    str | None,
+    _option(
+        "--python", metavar="PATH", text="The interpreter: a path, a command or an environment's folder. Else the "
+        "active environment's, else .venv by the project, else autofix's own.",
+    ),
+]  # fmt: skip
+Passes = Annotated[
+    str | None, _option("--passes", metavar="N", text="How often an edit must get past the failure (3).")
+]
+Time = Annotated[str | None, _option("--time-limit", metavar="SECONDS", text="For each run (120).")]
+Memory = Annotated[
+    str | None,
+    _option("--memory-limit", metavar="SIZE", text="For each run: 4G, 512M; 0 is 9/10 of the machine's (0)."),
+]
+Output = Annotated[str | None, _option("--output-limit", metavar="SIZE", text="Of what each run may print (4M).")]
+Processes = Annotated[
+    str | None, _option("--process-limit", metavar="N", text="Processes that each run may have (512).")
+]
+Network = Annotated[bool | None, _option("--network/--no-network", text="Let the script use the network.")]
+Isolation = Annotated[
+    str | None, _option("--isolation", metavar="KIND", text="auto, overlay, landlock, copy or none (auto).")
+]
+Format = Annotated[str | None, _option("--output-format", metavar="FORMAT", text="text, json, sarif or github (text).")]
+Quiet = Annotated[bool | None, _option("-q", "--quiet", text="One line for the failure, and no progress.")]
+Verbose = Annotated[bool | None, _option("-v", "--verbose", text="Also what was tried and declined, and the timings.")]
+FullPaths = Annotated[bool | None, _option("--full-paths", text="Show absolute paths, for tools that make links.")]
+Color = Annotated[str | None, _option("--color", metavar="WHEN", text="auto, always or never (auto).")]
+Fixed = Annotated[
+    list[str] | None,
+    _option("--fixed", metavar="[ORIGINAL=]FILE", text="The script, or ORIGINAL, as edited; - is standard input."),
+]
+Patches = Annotated[list[str] | None, _option("--patch", metavar="FILE", text="A unified diff; - is standard input.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from autofix import surroundings
+
+        sys.stdout.write(f"autofix {__version__} (Python {platform.python_version()})\n{surroundings.found()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _autofix(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command(cls=Launcher)
+def fix(
+    context: typer.Context, words: Words = None, module: Module = None, write: Write = None, diff: Diff = None,
+    unsafe_fixes: Unsafe = None, select: Select = None, ignore: Ignore = None, python: Python = None,
+    passes: Passes = None, time_limit: Time = None, memory_limit: Memory = None, output_limit: Output = None,
+    network: Network = None, isolation: Isolation = None, output_format: Format = None, quiet: Quiet = None,
+    verbose: Verbose = None, color: Color = None, console: Console = None, pytest: Node = None,
+    process_limit: Processes = None,
+    device: Device = None, stand_in: StandIn = None, shorten: Shorten = None, skip_to: SkipTo = None,
+    interactive: Interactive = False, full_paths: FullPaths = None, report: Page = None,
+) -> int:  # fmt: skip
+    """Run a failing script, find why it dies in autograd, and show the smallest edit that is proved to cure it.
+
+    Options stand before SCRIPT; everything behind it is the script's. Nothing is written without --write.
+
+    Status: 0 nothing to do or fixed, 1 a fix exists and was not written, 2 cannot work, 3 no fix found.
+    """
+    given = locals()
+    from autofix.opening import opened
+
+    with opened(given) as opening:
+        from autofix import commands
+
+        return commands.fix(given, context.meta[_TYPED], opening)
+
+
+@app.command(cls=Launcher)
+def run(
+    context: typer.Context, words: Words = None, module: Module = None, write: Write = None,
+    unsafe_fixes: Unsafe = None, select: Select = None, ignore: Ignore = None, python: Python = None,
+    passes: Passes = None, time_limit: Time = None, isolation: Isolation = None, network: Network = None,
+    output_format: Format = None, quiet: Quiet = None, verbose: Verbose = None, color: Color = None,
+    console: Console = None, pytest: Node = None, device: Device = None, stand_in: StandIn = None,
+    shorten: Shorten = None, skip_to: SkipTo = None, report: Page = None,
+) -> int:  # fmt: skip
+    """Run a program for real, at full speed and with no fence; when it dies in autograd, go on as `fix` does.
+
+    Status: the program's own, unless it died in autograd: then that of `fix`.
+    """
+    given = locals()
+    from autofix import commands
+
+    return commands.run(given, context.meta[_TYPED])
+
+
+@app.command(cls=Launcher)
+def verify(
+    context: typer.Context, words: Words = None, fixed: Fixed = None, patch: Patches = None, module: Module = None,
+    python: Python = None, passes: Passes = None, time_limit: Time = None, memory_limit: Memory = None,
+    output_limit: Output = None, process_limit: Processes = None, network: Network = None, isolation: Isolation = None,
+    output_format: Format = None, quiet: Quiet = None, verbose: Verbose = None, color: Color = None,
+    console: Console = None, pytest: Node = None, device: Device = None, stand_in: StandIn = None,
+    shorten: Shorten = None, skip_to: SkipTo = None, full_paths: FullPaths = None, report: Page = None,
+) -> int:  # fmt: skip
+    """Judge an edit that somebody else made: does the script get past the failure with the same gradients?
+
+    Our long options are also read behind SCRIPT; what follows `--` is the script's.
+
+    Status: 0 safe, 1 unsafe or unknown, 2 cannot work, 3 still failing.
+    """
+    given = locals()
+    from autofix.opening import opened
+
+    with opened(given) as opening:
+        from autofix import commands
+
+        return commands.verify(given, context.meta[_TYPED], opening)
+
+
+@app.command()
+def check(
+    paths: Annotated[list[str] | None, typer.Argument(metavar="PATH...", show_default=False)] = None,
+    select: Annotated[list[str] | None, _option("--select", metavar="CODE", text="Look only for these.")] = None,
+    ignore: Annotated[list[str] | None, _option("--ignore", metavar="CODE", text="Do not look for these.")] = None,
+    exclude: Annotated[
+        list[str] | None, _option("--exclude", metavar="PATTERN", text="Leave out files or folders, such as docs/*.")
+    ] = None,
+    baseline: Annotated[
+        str | None, _option("--baseline", metavar="FILE", text="Say nothing about the findings in this file.")
+    ] = None,
+    write_baseline: Annotated[
+        bool, _option("--write-baseline", text="Write what is found to the baseline instead of printing it.")
+    ] = False,
+    exit_zero: Annotated[bool, _option("--exit-zero", text="End with status 0 whatever is found.")] = False,
+    jobs: Annotated[int, typer.Option("--jobs", metavar="N", min=0, help="Processes; 0 is one a core (0).")] = 0,
+    output_format: Format = "text", quiet: Annotated[bool, _option("-q", "--quiet", text="No summary.")] = False,
+) -> int:  # fmt: skip
+    """Look for suspicious sites without running anything; PATH is a file or a folder, else the current folder.
+
+    Findings are unverified: `autofix fix` runs a script and proves what it says. Files that git ignores are not
+    read; `# autofix: ignore[CODE]` on a line silences it.
+
+    Status: 0 nothing found, 1 something found, 2 cannot work.
+    """
+    given = locals()
+    from autofix import command_check
+
+    return command_check.run(given)
+
+
+@app.command()
+def batch(
+    paths: Annotated[list[str] | None, typer.Argument(metavar="PATHS...", show_default=False)] = None,
+    out: Annotated[str, typer.Option("--out", metavar="DIR", help="Where the journal and the results go.")] = (
+        "autofix-batch"
+    ),
+    write: Annotated[bool, _option("--write", text="Write safe fixes into the folders themselves.")] = False,
+    unsafe_fixes: Annotated[bool, _option("--unsafe-fixes", text="Put unsafe fixes into patches too.")] = False,
+    branch: Annotated[str, _option("--branch", metavar="NAME", text="Also make a branch, a commit for each fix.")] = "",
+    author: Annotated[str, typer.Option("--author", metavar="'NAME <MAIL>'", help="Of those commits.")] = (
+        "autofix <autofix@localhost>"
+    ),
+    check: Annotated[bool, _option("--check", text="A gate: nothing but the status and results.sarif.")] = False,
+    pytest: Annotated[bool, _option("--pytest", text="Run test files that train, too.")] = False,
+    jobs: Annotated[int, _option("--jobs", metavar="N", text="Targets at a time (one a core with memory).")] = 0,
+    engine: Annotated[str, typer.Option("--engine", metavar="NAME", help="local or ray.")] = "local",
+    address: Annotated[str, _option("--address", metavar="ADDRESS", text="Of the Ray cluster, such as auto.")] = "",
+    gpus: Annotated[float, _option("--gpus", metavar="N", text="Of each Ray task.")] = 0.0,
+    limit: Annotated[int, _option("--limit", metavar="N", text="No more repositories than this.")] = 0,
+    sample: Annotated[str, _option("--sample", metavar="SHARE", text="A share, such as 5%; ever the same one.")] = "",
+    fail_fast: Annotated[bool, _option("--fail-fast", text="Begin nothing new after a target that fails.")] = False,
+    retry_failed: Annotated[bool, _option("--retry-failed", text="Run again what crashed or met a limit.")] = False,
+    select: Select = None, ignore: Ignore = None, python: Python = None, passes: Passes = None,
+    time_limit: Annotated[str | None, _option("--time-limit", metavar="SECONDS", text="For each run (60).")] = None,
+    memory_limit: Annotated[
+        str | None, _option("--memory-limit", metavar="SIZE", text="For each run: 4G, 512M; 0 is none (4G).")
+    ] = None,
+    output_limit: Output = None, network: Network = None,
+    isolation: Annotated[
+        str | None, _option("--isolation", metavar="KIND", text="auto (overlay, else landlock), or copy or none.")
+    ] = None,
+    quiet: Annotated[bool, _option("-q", "--quiet", text="No progress.")] = False,
+) -> int:  # fmt: skip
+    """Bring many repositories over: run what trains in each, and make a patch and a report of what was repaired.
+
+    PATHS are repositories, folders full of them, globs, scripts, lists (.txt), manifests (.toml) or addresses for git.
+    The same command goes on after an interruption.
+
+    Status: 0 nothing fails in autograd, 1 fixes wait to be applied, 2 cannot work, 3 failures without a fix.
+    """
+    given = locals()
+    from autofix import command_batch
+
+    return command_batch.run(given)
+
+
+@app.command()
+def rules(output_format: Format = "text") -> int:
+    """List the rules."""
+    from autofix import registry
+    from autofix.render import catalogue
+
+    if output_format not in {"text", "json"}:
+        raise typer.BadParameter(f"--output-format {output_format}: rules are listed as text or json")
+    shown = catalogue.listed_json if output_format == "json" else catalogue.listed
+    sys.stdout.write(shown(registry.rules()))
+    return 0
+
+
+@app.command()
+def explain(code: Annotated[str, typer.Argument(metavar="CODE", help="A rule's code or name.")]) -> int:
+    """Explain a rule: what it does, why autograd fails there, when it is safe, with examples."""
+    from autofix import command_check, commands
+    from autofix.render import catalogue
+
+    if (found := command_check.page(code)) is not None:
+        sys.stdout.write(found)
+        return 0
+    (rule,) = commands.chosen_rules((code.upper() if code[:2].upper() == "AG" else code,), ())
+    sys.stdout.write(catalogue.page(rule))
+    return 0
+
+
+@app.command()
+def ide(
+    editor: Annotated[str, typer.Argument(metavar="EDITOR", help="pycharm or vscode.")],
+    show: Annotated[bool, _option("--print", text="Print the configuration instead of writing it.")] = False,
+    into: Annotated[
+        str, _option("--into", metavar="DIR", text="PyCharm's settings folder, or for VS Code the project's.")
+    ] = "",
+) -> int:  # fmt: skip
+    """Set up an editor that runs autofix as an external tool: show a fix, apply it, judge an edit, check."""
+    from autofix import ide
+
+    return ide.set_up(editor, show=show, into=into)
+
+
+@app.command()
+def server() -> int:
+    """Serve an editor: the language server protocol on standard input and output."""
+    try:
+        from autofix.lsp.server import serve
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] not in {"lsprotocol", "pygls"}:
+            raise
+        return _complain("the language server needs pygls: pip install 'autofix[lsp]'")
+    return serve()
+
+
+def command() -> Any:
+    """The commands as typer makes them, for who writes about them."""
+    return typer.main.get_command(app)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a path or message that the terminal cannot spell
+    words = [*(sys.argv[1:] if arguments is None else arguments)]
+    if not os.environ.get("AUTOFIX_MARKERS"):
+        return _run(words)
+    try:
+        sys.stderr.write("autofix: begin\n")  # for editors that wait for a task's end
+        return _run(words)
+    finally:
+        sys.stdout.flush()
+        sys.stderr.write("autofix: end\n")
+
+
+def _run(words: list[str]) -> int:
+    try:
+        status = command().main(words or ["--help"], prog_name="autofix", standalone_mode=False)
+    except _UsageError as error:
+        return _complain(_with_hint(error))
+    except Exception as error:
+        if os.environ.get("AUTOFIX_TRACEBACK"):
+            raise
+        if type(error).__module__.startswith("autofix."):  # our own errors say in one line what to do
+            return _complain(str(error))
+        said = f"{type(error).__name__}: {error}"
+        return _complain(f"this is a fault of autofix, please report it: {said} (AUTOFIX_TRACEBACK=1 shows where)")
+    if status == INTERRUPTED:
+        sys.stderr.write("autofix: interrupted\n")
+    return int(status or 0)
+
+
+def _with_hint(error: Exception) -> str:
+    """A usage error's words, and where the right usage is described."""
+    message = str(getattr(error, "message", "") or error).rstrip(". ")
+    if callable(shown := getattr(error, "format_message", None)):
+        message = str(shown()).rstrip(". ")
+    context = getattr(error, "ctx", None)
+    path = getattr(context, "command_path", "autofix")
+    return f"{message}; see `{path} --help`"
+
+
+def _complain(text: str) -> int:
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    sys.stderr.write(f"autofix: {line}\n")
+    return CANNOT

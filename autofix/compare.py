@@ -1,0 +1,268 @@
+"""Compares what two runs did to the gradients that optimizers used."""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from autofix.model import Change
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.probe import wire
+
+LIVE = 2e-5
+"""Relative tolerance while parameters evolve: rounding of reordered sums grows from step to step."""
+FROZEN = 4e-6
+"""Relative tolerance while every step is undone: only the rounding of one pass is left."""
+EXACT = 0.0
+"""No tolerance: runs of the same operations on the same numbers."""
+CHANGES = 2e-2
+"""Relative tolerance of a step's own parameter change: Adam turns the rounding of a tiny gradient into a full step."""
+_NUMBER = re.compile(
+    r"(?<![\w.])[-+]?(?:\d+\.\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|\d+(?:[eE][-+]?\d+)?|nan|inf)(?![\w.])"
+)
+_MOST = 20
+_BATCHES = "num_batches_tracked"
+
+
+def differences(
+    reference: wire.Trace, candidate: wire.Trace, tolerance: float, *, printed: bool = False, leaves: bool = True
+) -> list[Change]:
+    """Where the candidate's run departs from the reference, on request also in what it prints; [] when they agree."""
+    if not reference.steps and not candidate.steps:
+        found = [*_leaves(reference, candidate, tolerance)] if leaves else []
+        found.extend(_printed(reference, candidate, tolerance))
+    else:
+        found = [*_optimizers(reference, candidate, tolerance)]
+        if printed:
+            found.extend(_printed(reference, candidate, tolerance))
+    found.extend(_states(reference, candidate, tolerance))
+    found.extend(_finals(reference, candidate, tolerance, leaves=leaves))
+    return found[:_MOST]
+
+
+def figures(text: str) -> int:
+    """How many numbers a text has."""
+    return len(_NUMBER.findall(text))
+
+
+def comparable(trace: wire.Trace) -> str:
+    """Why a reference cannot be compared with, or ''."""
+    if trace.outcome == "failed":
+        return f"the reference run itself failed: {trace.detail.splitlines()[0] if trace.detail else 'no reason given'}"
+    if trace.outcome not in ("finished", "stopped"):
+        return f"the reference run ended early ({trace.outcome.replace('_', ' ')})"
+    if trace.unsupported:
+        return "; ".join(trace.unsupported)
+    if not trace.steps and not trace.leaves and not _NUMBER.search(trace.stdout):
+        return "no optimizer step, leaf gradient or printed number was seen to compare"
+    if any(math.isnan(value) for step in trace.steps for sketch in step.gradients for value in sketch):
+        return "the reference's gradients are not numbers"
+    return ""
+
+
+def _optimizers(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> Iterator[Change]:
+    if len(reference.counts) != len(candidate.counts):
+        made, expected = len(candidate.counts), len(reference.counts)
+        yield Change("", 0, expected, made, note=f"{made} optimizers are made, the code makes {expected}")
+        return
+    for index in range(len(reference.counts)):
+        wanted = [step for step in reference.steps if step.optimizer == index]
+        got = [step for step in candidate.steps if step.optimizer == index]
+        names = reference.names[index] if index < len(reference.names) else ()
+        if len(got) < len(wanted) or (reference.outcome == "finished" and len(got) != len(wanted)):
+            label = _owner(names, index)
+            note = f"the optimizer of {label} makes {len(got)} steps, the code makes {len(wanted)}"
+            yield Change(label, min(len(got), len(wanted)), len(wanted), len(got), note=note)
+        yield from _rhythm(names, wanted, got)
+        for number, (want, have) in enumerate(zip(wanted, got, strict=False)):
+            yield from _step(names, number, want, have, tolerance)
+
+
+def cuts_the_graph(reference: wire.Trace, candidate: wire.Trace) -> bool:
+    """Whether, at the first step that departs, parameters and losses were still the same: then only the graph differs.
+
+    An edit that recomputes with newer parameters changes the loss as well; one that cuts or adds a path does not.
+    """
+    seen: dict[int, int] = {}
+    mine = {index: [s for s in candidate.steps if s.optimizer == index] for index in range(len(reference.counts))}
+    for want in reference.steps:
+        number = seen[want.optimizer] = seen.get(want.optimizer, -1) + 1
+        if number >= len(mine.get(want.optimizer, ())):
+            return False
+        have = mine[want.optimizer][number]
+        if next(_step((), number, want, have, LIVE), None) is None:
+            continue
+        pairs = zip(want.losses, have.losses, strict=False)
+        same = all(a == b or abs(a - b) <= LIVE * max(abs(a), abs(b)) for a, b in pairs)
+        return len(want.losses) == len(have.losses) > 0 and same
+    return False
+
+
+def _ended(reference: wire.Trace, candidate: wire.Trace) -> bool:
+    return reference.outcome == candidate.outcome == "finished"
+
+
+def _owner(names: tuple[str, ...], index: int) -> str:
+    owners = list(dict.fromkeys(name.split(".")[0] for name in names))
+    return ", ".join(owners[:3]) or f"optimizer {index}"
+
+
+def _step(names: tuple[str, ...], number: int, want: wire.Step, have: wire.Step, tolerance: float) -> Iterator[Change]:
+    if want.settings != have.settings:
+        yield Change(_owner(names, want.optimizer), number, 0, 0, note="the optimizer's settings differ")
+    if len(want.gradients) != len(have.gradients):
+        yield Change(
+            _owner(names, want.optimizer), number, len(want.gradients), len(have.gradients), note="parameters differ"
+        )
+        return
+    for place, (expected, got) in enumerate(zip(want.gradients, have.gradients, strict=True)):
+        if not close(expected, got, tolerance):
+            name = names[place] if place < len(names) else f"parameter {place}"
+            yield Change(name, number, norm(expected), norm(got))
+    for place, (expected, got) in enumerate(zip(want.changes, have.changes, strict=False)):
+        if not close(expected, got, CHANGES if tolerance else EXACT):
+            name = names[place] if place < len(names) else f"parameter {place}"
+            yield Change(name, number, norm(expected), norm(got), note="the step moves it differently")
+
+
+def norm(sketch: tuple[float, ...]) -> float:
+    """The norm in a sketch, 0 for None."""
+    return sketch[0] if sketch else 0.0
+
+
+def close(expected: tuple[float, ...], got: tuple[float, ...], tolerance: float) -> bool:
+    """Whether two sketches are of one tensor; None equals zeros. No absolute floor: a small gradient counts too."""
+    if not expected or not got:
+        return norm(expected) == norm(got) == 0.0
+    size = max(norm(expected), norm(got))
+    return all(abs(a - b) <= tolerance * size for a, b in zip(expected, got, strict=True))
+
+
+def _leaves(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> Iterator[Change]:
+    names = reference.names[-1] if reference.names else ()
+    if not reference.leaves:
+        return
+    if not candidate.leaves:
+        yield Change("", 0, 0, 0, note="no leaf receives a gradient any more")
+        return
+    if _ended(reference, candidate) and len(reference.leaves) != len(candidate.leaves):
+        pairs = [(len(reference.leaves) - 1, reference.leaves[-1], candidate.leaves[-1])]
+    else:
+        both = zip(reference.leaves, candidate.leaves, strict=False)
+        pairs = [(number, want, have) for number, (want, have) in enumerate(both)]
+    for number, want, have in pairs:
+        rest = list(have.gradients)
+        for place, expected in enumerate(want.gradients):
+            # An edit may change the order in which a backward comes upon the leaves.
+            same = [other for other in rest if close(expected, other, tolerance)]
+            got = have.gradients[place] if place < len(have.gradients) else ()
+            if same:
+                rest.remove(same[0])
+            elif not close(expected, (), tolerance):
+                name = names[place] if place < len(names) else f"leaf {place}"
+                yield Change(name, number, norm(expected), norm(got))
+
+
+def _printed(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> Iterator[Change]:
+    expected, got = (_NUMBER.findall(text) for text in (reference.stdout, candidate.stdout))
+    if _ended(reference, candidate) and len(expected) != len(got):
+        yield Change("", 0, len(expected), len(got), note="the script prints another number of figures")
+        return
+    for number, (want, have) in enumerate(zip(expected, got, strict=False)):
+        a, b = float(want), float(have)
+        # Printed figures are rounded: one unit in the last place may flip.
+        unit = 2 * 10.0 ** -len(want.partition(".")[2].split("e")[0]) if "." in want else 0.0
+        if (
+            a != b
+            and not abs(a - b) <= unit + 10 * tolerance * max(abs(a), abs(b))
+            and not (math.isnan(a) and math.isnan(b))
+        ):
+            yield Change("", number, a, b, note=f"the script prints {have} instead of {want}")
+
+
+def _states(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> Iterator[Change]:
+    """Writes outside optimizers: target networks, moving averages, buffers."""
+    other = {state.name: state for state in candidate.states}
+    counts = {state.name: state.last for state in reference.states if state.name.endswith(_BATCHES)}
+    # One more forward moves running statistics, which is no write that an edit lost; their own counter tells.
+    again = tuple(n.removesuffix(_BATCHES) for n, last in counts.items() if n in other and other[n].last != last)
+    for state in reference.states:
+        match = other.get(state.name)
+        if match is None:
+            continue
+        if state.changed != match.changed:
+            word = "no longer written" if state.changed else "written"
+            yield Change(state.name, 0, norm(state.last), norm(match.last), note=f"{state.name} is {word}")
+        elif state.result or match.result or (again and state.name.startswith(again)):
+            continue  # a result has the values of the last pass, wherever that was
+        elif state.changed and _ended(reference, candidate) and not close(state.last, match.last, 50 * tolerance):
+            yield Change(state.name, 0, norm(state.last), norm(match.last), note=f"{state.name} ends with other values")
+
+
+def vanished(reference: wire.Trace, candidate: wire.Trace) -> list[Change]:
+    """Variables that hold tensors of their own in the reference, and in the candidate share another's or hold none."""
+    mine = {_variable(state.name) for state in candidate.states}
+    names = dict.fromkeys(_variable(state.name) for state in reference.states if not state.result)
+    return [Change(n, 0, 0, 0, note=f"{n} holds no tensors of its own any more") for n in names if n not in mine]
+
+
+def _variable(name: str) -> str:
+    return re.split(r"[.\[]", name, maxsplit=1)[0]
+
+
+def lost_writes(reference: wire.Trace, candidate: wire.Trace) -> list[Change]:
+    """Tensors outside optimizers that the reference wrote and the candidate did not, whatever their values."""
+    return [change for change in _states(reference, candidate, 1e9) if change.note.endswith("no longer written")]
+
+
+def starves(reference: wire.Trace, cut: wire.Trace) -> bool:
+    """Whether the cut leaves some parameter, at some step, without any of the gradient it has in the reference."""
+    for index in range(min(len(reference.counts), len(cut.counts))):
+        wanted = [step for step in reference.steps if step.optimizer == index]
+        got = [step for step in cut.steps if step.optimizer == index]
+        for want, have in zip(wanted, got, strict=False):
+            pairs = zip(want.gradients, have.gradients, strict=False)
+            if any(norm(a) > 0.0 == norm(b) for a, b in pairs):
+                return True
+    return False
+
+
+def same_shape(reference: wire.Trace, candidate: wire.Trace) -> bool:
+    """Whether the graphs behind each step's gradients are made of the same operations."""
+    for index in range(len(reference.counts)):
+        wanted = [step.shape for step in reference.steps if step.optimizer == index]
+        got = [step.shape for step in candidate.steps if step.optimizer == index]
+        if not all(a == b for a, b in zip(wanted, got, strict=False)):
+            return False
+    return True
+
+
+def _finals(reference: wire.Trace, candidate: wire.Trace, tolerance: float, *, leaves: bool) -> Iterator[Change]:
+    """Where parameters end: a write after the last step is seen nowhere else."""
+    if not _ended(reference, candidate) or len(reference.finals) != len(candidate.finals):
+        return
+    names = [name for group in reference.names[: None if leaves else -1] for name in group]
+    for name, want, have in zip(names, reference.finals, candidate.finals, strict=False):
+        if not close(want, have, 50 * tolerance):
+            yield Change(name, 0, norm(want), norm(have), note=f"{name} ends with other values")
+
+
+def _rhythm(names: tuple[str, ...], wanted: list[wire.Step], got: list[wire.Step]) -> Iterator[Change]:
+    """How many backward calls lie between the steps of one optimizer: more, or none, is another training."""
+    before, mine = 0, 0
+    period = max((b.calls - a.calls for a, b in pairwise(wanted)), default=wanted[0].calls if wanted else 0)
+    for number, (want, have) in enumerate(zip(wanted, got, strict=False)):
+        # A step that an edit moves behind another backward is late by less than a period, however often.
+        late = have.calls - want.calls > period
+        again = have.calls == mine and want.calls > before
+        before, mine = want.calls, have.calls
+        if late or again:
+            label = _owner(names, want.optimizer)
+            note = f"the optimizer of {label} has made {number + 1} steps after {have.calls} backward calls"
+            yield Change(label, number, want.calls, have.calls, note=f"{note}, in the code after {want.calls}")
+            return

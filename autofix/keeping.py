@@ -1,0 +1,66 @@
+"""Lines that no stack names: where a tensor is kept, where its pass ends, where a module was built that writes."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from autofix import places
+from autofix.probe.wire import Frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from autofix.probe.wire import Carrier, Stack, Write
+    from autofix.rule import Sources
+
+
+def stored(carriers: Sequence[Carrier], sources: Sources) -> Iterator[tuple[Frame, str]]:
+    """The statements that put a tensor into a list, a dict or an attribute of one of the user's classes."""
+    for carrier in dict.fromkeys(carriers):
+        source = sources.source(carrier.file)
+        if source is None:
+            continue
+        nodes: list[ast.AST] = [node for node, _ in places.fills(source, carrier.path) if carrier.kind != "tensor"]
+        if carrier.kind == "tensor" and carrier.path.startswith("self."):
+            values = ((one, one.value) for one in places.assignments(source, carrier.path))
+            nodes += [one for one, value in values if value is not None and not isinstance(value, ast.Constant)]
+        for node in nodes:
+            yield _frame(carrier.file, node, carrier.function), carrier.path
+
+
+def handed_on(carriers: Sequence[Carrier], failed: Stack, sources: Sources) -> Iterator[tuple[Frame, str]]:
+    """The end of the suite in which the backward stands, in the innermost frame whose variables hold the tensors."""
+    for frame in failed:
+        source, node = sources.source(frame.file), sources.node(frame)
+        held = dict.fromkeys(c.path for c in carriers if (c.file, c.function) == (frame.file, frame.function))
+        if source is not None and node is not None and held:
+            last = places.block(source, source.statement(node))[-1]
+            yield _frame(frame.file, last, frame.function), ", ".join(held)
+            return
+
+
+def built(writes: Sequence[Write], sources: Sources) -> Iterator[Frame]:
+    """Where modules and functions that work in place are built, for writes by calls that do not say so themselves."""
+    for write in writes:
+        node = sources.node(write.stack[0]) if write.stack else None
+        if not isinstance(node, ast.Call) or ast.unparse(node.func).endswith("_"):
+            continue
+        for source in filter(None, map(sources.source, dict.fromkeys(frame.file for frame in write.stack))):
+            for call in ast.walk(source.tree):
+                if isinstance(call, ast.Call) and any(_works_in_place(keyword) for keyword in call.keywords):
+                    yield _frame(str(source.path), call, "")
+
+
+def _works_in_place(keyword: ast.keyword) -> bool:
+    return keyword.arg == "inplace" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True
+
+
+def _frame(file: str, node: ast.AST, function: str) -> Frame:
+    """A node's own span; of a compound statement, where it begins."""
+    if not isinstance(node, (ast.stmt, ast.expr)):
+        raise TypeError(node)
+    if hasattr(node, "body"):
+        return Frame(file, node.lineno, node.col_offset, node.lineno, node.col_offset, function)
+    end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+    return Frame(file, node.lineno, node.col_offset, *end, function)

@@ -1,0 +1,121 @@
+"""What an editor shows, as Python would read it: a file, or the cells of a notebook as one script."""
+
+from __future__ import annotations
+
+import tokenize
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+from pygls.uris import from_fs_path
+
+from autofix import cells
+from autofix.cells import Cell
+from autofix.lsp.positions import split
+from autofix.source import Source, SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from autofix.lsp.positions import Columns
+    from autofix.render.snapshot import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One text of the editor: a whole file, or a cell that begins at line `first` (from 0) of the whole."""
+
+    uri: str
+    version: int | None
+    lines: tuple[str, ...]
+    first: int = 0
+
+    @property
+    def text(self) -> str:
+        return "".join(self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A file or a notebook as it stands in the editor; `data` is what Python would read."""
+
+    uri: str
+    path: Path
+    parts: tuple[Part, ...]
+    data: bytes
+    cells: bool = False
+
+    def part(self, line: int) -> Part:
+        """The part that holds a line (from 0); the last one for lines beyond."""
+        return next((part for part in reversed(self.parts) if part.first <= line), self.parts[-1])
+
+    def range(self, place: Place, columns: Columns) -> tuple[Part, types.Range]:
+        """Where a place is shown; what spans several cells is shown in the first."""
+        part = self.part(place.line - 1)
+        start = columns.position(part.lines, place.line - 1 - part.first, place.column - 1)
+        end = columns.position(part.lines, place.end_line - 1 - part.first, place.end_column - 1)
+        return part, types.Range(start, max(start, end, key=lambda at: (at.line, at.character)))
+
+    def text_edit(self, place: Place, text: str, columns: Columns) -> tuple[Part, types.TextEdit] | None:
+        """The replacement of a place as the editor's own edit; None where it spans cells or magics."""
+        part, span = self.range(place, columns)
+        beyond = place.end_line - 1 - part.first
+        if beyond > len(part.lines) or not self._as_shown(part, place):
+            return None
+        if beyond == len(part.lines) and part.lines and not part.lines[-1].endswith(("\r", "\n")):
+            # The line end that joins a cell to the next one is not in the cell.
+            text = text.removesuffix("\n")
+            inserted = place.line - 1 - part.first == len(part.lines)
+            text = f"\n{text}" if inserted else text
+        return part, types.TextEdit(span, text)
+
+    def _as_shown(self, part: Part, place: Place) -> bool:
+        """Whether Python reads the lines of a place as they are shown: a magic is read as something else."""
+        if not self.cells:
+            return True
+        first, last = place.line - 1, place.end_line - (place.end_column == 1)
+        shown = part.lines[first - part.first : max(last, first) - part.first]
+        return [line.rstrip("\r\n") for line in shown] == self.data.decode().splitlines()[first : max(last, first)]
+
+
+def of_file(uri: str, path: Path, version: int | None, text: str) -> Document:
+    """A file's document; raises SourceError where its own coding line cannot spell it."""
+    return Document(uri, path, (Part(uri, version, split(text)),), _encoded(text, path))
+
+
+def on_disk(path: Path) -> Document | None:
+    """The document of a file that no editor holds; None where it cannot be read."""
+    try:
+        source = Source.read(path)
+    except SourceError:
+        return None
+    uri = from_fs_path(str(path)) or path.as_uri()
+    return Document(uri, path, (Part(uri, None, source.lines),), source.data)
+
+
+def of_notebook(uri: str, path: Path, code: Iterable[tuple[str, int | None, str]]) -> Document:
+    """A notebook's document: its code cells (uri, version, text), each under a header, one after the other."""
+    parts: list[Part] = []
+    read: list[Cell] = []
+    first = 0
+    for number, (cell_uri, version, text) in enumerate(code, start=1):
+        lines = split(text)
+        parts.append(Part(cell_uri, version, lines, first + 1))
+        first += 1 + len(lines)
+        read.append(Cell(number, text))
+    return Document(uri, path, tuple(parts) or (Part(uri, None, ()),), cells.text(read), cells=True)
+
+
+def _encoded(text: str, path: Path) -> bytes:
+    """A text as it would be saved: in the encoding that its first lines declare."""
+    head: Iterator[bytes] = iter([line.encode("utf-8", "replace") for line in _head(split(text))])
+    try:
+        encoding, _ = tokenize.detect_encoding(lambda: next(head, b""))
+        return text.encode(encoding)
+    except (SyntaxError, LookupError, UnicodeError) as error:
+        raise SourceError(f"{path}: {error}") from None
+
+
+def _head(lines: Sequence[str]) -> Sequence[str]:
+    return lines[:2]

@@ -1,0 +1,171 @@
+"""What a run came to, in the editor's words: diagnostics with their culprits, quick fixes, and their edits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from autofix.lsp.positions import touch
+from autofix.model import Applicability
+from autofix.render import words
+from autofix.render.snapshot import Place
+from autofix.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from autofix.check.finding import Finding
+    from autofix.edit import Edit
+    from autofix.lsp.documents import Document, Part
+    from autofix.lsp.positions import Columns
+    from autofix.model import Fix, Report
+    from autofix.render import Snapshot
+
+SOURCE = "autofix"
+_UNVERIFIED = "not verified: run and repair the script to be sure"
+_ASKS = "autofix-unsafe"
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """What the editor can do with edits and diagnostics."""
+
+    annotations: bool
+    versions: bool
+    related: bool
+
+
+class Result:
+    """A report of a run, for as long as the texts that it speaks of are still those that were run."""
+
+    def __init__(self, report: Report, snapshot: Snapshot) -> None:
+        self.report = report
+        self._snapshot = snapshot
+        self.files = {path: _contents(report, path) for path in _paths(report)}
+
+    def stands(self, read: Callable[[Path], bytes | None]) -> bool:
+        """Whether every file that was read for the report is still as it was."""
+        return all(read(path) == data for path, data in self.files.items())
+
+    def failure(self, shown: Callable[[Path], Document | None], columns: Columns) -> tuple[Part, types.Range] | None:
+        """Where the failure is shown."""
+        if self.report.diagnosis is None or not self.report.diagnosis.failure.stack:
+            return None
+        return _located(self._snapshot.place(self.report.diagnosis.failure.stack[0]), shown, columns)
+
+    def diagnostic(
+        self, shown: Callable[[Path], Document | None], columns: Columns, client: Client
+    ) -> tuple[Part, types.Diagnostic] | None:
+        """The failure, with the culprit lines as what it is related to."""
+        where = self.failure(shown, columns)
+        if where is None or self.report.diagnosis is None:
+            return None
+        part, span = where
+        cause = self.report.diagnosis.declined or words.CAUSES[self.report.diagnosis.cause]
+        said = [words.headline(self.report), words.one_line(cause)]
+        related = [*self._culprits(shown, columns)]
+        if not client.related:
+            said += [f"{item.message}: line {item.location.range.start.line + 1}" for item in related]
+        if not self.report.fixes:
+            said.append(words.sentence(self.report))
+        return part, types.Diagnostic(
+            span, "\n".join(said), types.DiagnosticSeverity.Error, words.code(self.report), source=SOURCE,
+            related_information=related if client.related else None,
+        )  # fmt: skip
+
+    def _culprits(
+        self, shown: Callable[[Path], Document | None], columns: Columns
+    ) -> Iterator[types.DiagnosticRelatedInformation]:
+        for culprit in self.report.diagnosis.culprits if self.report.diagnosis is not None else ():
+            where = _located(self._snapshot.place(culprit.frame), shown, columns)
+            if where is not None and culprit.role != "failed":
+                part, span = where
+                yield types.DiagnosticRelatedInformation(types.Location(part.uri, span), words.role(culprit))
+
+    def near(
+        self, uri: str, span: types.Range, shown: Callable[[Path], Document | None], columns: Columns
+    ) -> bool:  # fmt: skip
+        """Whether the failure, or a line that explains it, is where the cursor is."""
+        frames = [culprit.frame for culprit in self.report.diagnosis.culprits] if self.report.diagnosis else []
+        places = [_located(self._snapshot.place(frame), shown, columns) for frame in frames]
+        found = [where for where in (self.failure(shown, columns), *places) if where is not None]
+        return any(part.uri == uri and touch(at, span) for part, at in found)
+
+    def edit(
+        self, fix: Fix, shown: Callable[[Path], Document | None], columns: Columns, client: Client
+    ) -> types.WorkspaceEdit | None:
+        """A fix as edits of the versions that were judged; None where the editor has no place for one of them."""
+        asks = fix.verdict.applicability is not Applicability.SAFE and client.annotations
+        edits: dict[tuple[str, int | None], list[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit]] = {}
+        for edit in fix.candidate.edits:
+            document = shown(edit.path)
+            place = _place(edit, fix.originals[edit.path])
+            made = document.text_edit(place, edit.text, columns) if document is not None else None
+            if made is None:
+                return None
+            part, change = made
+            one = types.AnnotatedTextEdit(_ASKS, change.range, change.new_text) if asks else change
+            edits.setdefault((part.uri, part.version), []).append(one)
+        if not client.versions:
+            plain = {uri: [e for e in some if isinstance(e, types.TextEdit)] for (uri, _), some in edits.items()}
+            return types.WorkspaceEdit(changes=plain)
+        return types.WorkspaceEdit(
+            document_changes=[
+                types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri, version), some)
+                for (uri, version), some in edits.items()
+            ],
+            change_annotations={_ASKS: _annotation(fix)} if asks else None,
+        )
+
+
+def title(fix: Fix) -> str:
+    """A quick fix's line in the editor's menu."""
+    return f"{'+'.join(fix.candidate.rules)}: {words.title(fix)} ({fix.verdict.applicability}, {fix.verdict.effect})"
+
+
+def finding(found: Finding, place: Place, document: Document, columns: Columns) -> tuple[Part, types.Diagnostic]:
+    """What the text alone tells, as a warning."""
+    part, span = document.range(place, columns)
+    message = f"{words.one_line(found.message)} ({_UNVERIFIED})"
+    return part, types.Diagnostic(span, message, types.DiagnosticSeverity.Warning, found.code, source=SOURCE)
+
+
+def _place(edit: Edit, data: bytes) -> Place:
+    """The span that an edit replaces."""
+    source = Source(edit.path, data)
+    (line, column), (end_line, end_column) = map(source.position, (edit.start, edit.end))
+    start, end = source.character_column(line, column), source.character_column(end_line, end_column)
+    return Place(edit.path, line, start, end_line, end)
+
+
+def _annotation(fix: Fix) -> types.ChangeAnnotation:
+    return types.ChangeAnnotation(f"Unsafe: {words.title(fix)}", needs_confirmation=True, description=words.effect(fix))
+
+
+def _located(
+    place: Place, shown: Callable[[Path], Document | None], columns: Columns
+) -> tuple[Part, types.Range] | None:  # fmt: skip
+    document = shown(place.file)
+    return document.range(place, columns) if document is not None else None
+
+
+def _paths(report: Report) -> set[Path]:
+    """The files that a report speaks of."""
+    found = {report.target.script} | {path for fix in report.fixes for path in fix.originals}
+    if report.diagnosis is not None:
+        stack = report.diagnosis.failure.stack[:1]
+        found |= {Path(frame.file) for frame in (*stack, *(culprit.frame for culprit in report.diagnosis.culprits))}
+    return found
+
+
+def _contents(report: Report, path: Path) -> bytes | None:
+    for fix in report.fixes:
+        if path in fix.originals:
+            return fix.originals[path]
+    try:
+        return report.target.read(path)
+    except OSError:
+        return None

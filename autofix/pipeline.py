@@ -1,0 +1,308 @@
+"""The street from a target to a report: run, trace, diagnose, propose, judge."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from autofix.diagnose import diagnose
+from autofix.judge import Judge
+from autofix.model import Applicability, Candidate, Cause, Effect, Fix, Note, Outcome, Report, RunOutcome, Verdict
+from autofix.propose import edits_between, propose
+from autofix.references import References, request
+from autofix.reproduce import confirmed, limit_words, reproduce
+from autofix.rewrite.diff import unified_diff
+from autofix.rule import Sources
+from autofix.run import JOBS, SHARE, Probe, ProbeError, run
+from autofix.silent import suspicions
+from autofix.warm import start
+from autofix.write import write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from autofix.model import Diagnosis, Target
+    from autofix.probe import wire
+    from autofix.rule import Rule
+
+DEPTH = 3
+"""How many failures in a row one patch may cure."""
+_CHAINS = 5
+_EFFECTS = list(Effect)
+
+
+def fix(
+    target: Target, rules: Sequence[Rule], *, probe: Probe | None = None, progress: Callable[[str], None] = print
+) -> Report:
+    """Reproduce the target's failure and find verified edits. Writes nothing; raises nothing but bugs."""
+    began = time.monotonic()
+    try:
+        with contextlib.ExitStack() as stack:
+            running = probe or stack.enter_context(start(target))
+            report = _Repair(running, target, rules, progress).report()
+    except ProbeError as error:
+        return Report(target, Outcome.CANNOT_RUN, message=str(error))
+    return replace(report, timings=report.timings | {"total": time.monotonic() - began})
+
+
+def verify(
+    target: Target,
+    files: Mapping[Path, bytes],
+    *,
+    ours: bool = False,
+    probe: Probe | None = None,
+    progress: Callable[[str], None] = print,
+) -> Report:
+    """Judge an edit that somebody else made: `files` are new contents of files of the target's project.
+
+    `ours`: they hold edits of our own rules, each proved already, some of them for other programs of the project.
+    """
+    began = time.monotonic()
+    changed = {path: data for path, data in files.items() if not path.exists() or path.read_bytes() != data}
+    if missing := next((path for path in changed if not path.exists()), None):
+        return Report(
+            target, Outcome.CANNOT_RUN, message=f"{missing} is not a file of the project; verify judges edits"
+        )
+    try:
+        with contextlib.ExitStack() as stack:
+            running = probe or stack.enter_context(start(target))
+            report = _verify(running, target, changed, progress, offered=not ours)
+    except ProbeError as error:
+        return Report(target, Outcome.CANNOT_RUN, message=str(error))
+    return replace(report, timings=report.timings | {"total": time.monotonic() - began})
+
+
+def _verify(
+    probe: Probe, target: Target, files: Mapping[Path, bytes], progress: Callable[[str], None], *, offered: bool
+) -> Report:  # fmt: skip
+    progress("running the script as it stands")
+    target, baseline = reproduce(probe, target)
+    repair = _Repair(probe, target, (), progress)
+    report = Report(
+        target,
+        Outcome.CLEAN,
+        isolation=baseline.isolation,
+        wrote=baseline.wrote,
+        reached=baseline.reached,
+        torch=probe.hello().torch,
+        conditions=baseline.notes,
+    )
+    ended = _baseline_outcome(baseline)
+    if ended is not None:
+        message = _baseline_words(ended, target, baseline)
+        message = message or "the script as it stands does not fail; there is no repair to judge"
+        return replace(report, outcome=ended, message=message)
+    references = References(probe, target, baseline, files)
+    references.begin()
+    diagnosis = repair.diagnose(baseline, {})
+    if diagnosis is None:
+        references.forget()
+        return replace(report, outcome=Outcome.OTHER_FAILURE, message=baseline.detail)
+    progress("running the edited script")
+    references.about(diagnosis)
+    references.try_out({})
+    references.try_out(files)
+    verdict = Judge(references, diagnosis, offered=offered).verdict(files, Applicability.SAFE)
+    live = references.candidate(files)
+    references.forget()
+    one = repair.as_fix(Candidate((), (), (), (), dict(files)), verdict)
+    report = replace(
+        report, diagnosis=diagnosis, notes=tuple(repair.notes), timings={"script": baseline.seconds},
+        conditions=tuple(dict.fromkeys((*baseline.notes, *live.notes))),
+    )  # fmt: skip
+    if verdict.run not in (RunOutcome.PASSED, RunOutcome.FINISHED):
+        return replace(report, outcome=Outcome.STILL_FAILING, rejected=(one,))
+    safe = verdict.applicability is Applicability.SAFE
+    return replace(report, outcome=Outcome.SAFE if safe else Outcome.UNSAFE, fixes=(one,))
+
+
+def apply(report: Report, *, unsafe: bool, index: int | None = None) -> Report:
+    """Write the best fix (or the `index`-th) to disk; nothing where only unsafe ones exist and `unsafe` is not given.
+
+    Raises write.WriteRefused, with nothing changed, when a file cannot or may not be written.
+    """
+    wanted = range(len(report.fixes)) if index is None else (index,)
+    allowed = [n for n in wanted if unsafe or report.fixes[n].verdict.applicability is Applicability.SAFE]
+    if not allowed:
+        return report
+    chosen = report.fixes[allowed[0]]
+    root = report.target.root or report.target.script.parent
+    write({path: (chosen.originals[path], new) for path, new in chosen.candidate.files.items()}, root)
+    return replace(report, outcome=Outcome.FIXED, applied=allowed[0])
+
+
+class _Repair:
+    """One repair under way."""
+
+    def __init__(
+        self, probe: Probe, target: Target, rules: Sequence[Rule], progress: Callable[[str], None]
+    ) -> None:  # fmt: skip
+        self.probe = probe
+        self.target = target
+        self.rules = rules
+        self.progress = progress
+        self.notes: list[Note] = []
+        self.conditions: dict[str, None] = {}
+        self.fixes: list[Fix] = []
+        self.rejected: list[Fix] = []
+
+    def report(self) -> Report:
+        """The whole street."""
+        self.progress("running the script")
+        self.target, baseline = reproduce(self.probe, self.target)
+        hello = self.probe.hello()
+        self.conditions.update(dict.fromkeys(baseline.notes))
+        report = Report(
+            self.target,
+            Outcome.CLEAN,
+            isolation=baseline.isolation,
+            wrote=baseline.wrote,
+            reached=baseline.reached,
+            torch=hello.torch,
+            conditions=baseline.notes,
+        )
+        root = self.target.root or self.target.script.parent
+        report = replace(report, suspicions=suspicions(baseline, Sources(root, self.target.buffers)))
+        ended = _baseline_outcome(baseline)
+        if ended is not None:
+            return replace(report, outcome=ended, message=_baseline_words(ended, self.target, baseline))
+        self.progress("tracing the failure")
+        references = References(self.probe, self.target, baseline)
+        references.begin()
+        diagnosis = self.diagnose(baseline, {})
+        if diagnosis is None:
+            references.forget()
+            return replace(report, outcome=Outcome.OTHER_FAILURE, message=baseline.detail)
+        references.about(diagnosis)
+        self._search(references, diagnosis)
+        references.forget()
+        fixes = tuple(sorted(self.fixes, key=preference))
+        fixes = confirmed(self.probe, self.target, fixes, self.conditions)
+        outcome = Outcome.AVAILABLE if fixes else Outcome.UNFIXED
+        return replace(
+            report, outcome=outcome, diagnosis=diagnosis, fixes=fixes, rejected=tuple(self.rejected),
+            notes=tuple(dict.fromkeys(self.notes)), timings={"script": baseline.seconds},
+            conditions=tuple(self.conditions),
+        )  # fmt: skip
+
+    def diagnose(self, failed: wire.Trace, files: Mapping[Path, bytes]) -> Diagnosis | None:
+        in_backward = failed.failure is not None and failed.failure.in_backward
+        # A backward that began had its graph: nobody need watch where one is lost.
+        lost = failed.failure is None or not in_backward or bool(failed.failure.kind)
+        asked = replace(
+            request(self.target, "trace", files), watch_calls=not in_backward, watch_origins=lost, threads=SHARE
+        )
+        trace = run(self.probe, asked)
+        root = self.target.root or self.target.script.parent
+        return diagnose(failed, trace, Sources(root, self.target.buffers | dict(files)))
+
+    def _search(self, references: References, diagnosis: Diagnosis) -> None:
+        """Breadth first over chains of cures: a candidate that only uncovers the next failure is built upon."""
+        judge = Judge(references, diagnosis)
+        level: list[tuple[Diagnosis, Candidate | None]] = [(diagnosis, None)]
+        for depth in range(DEPTH):
+            found: list[tuple[Candidate, wire.Trace]] = []
+            for cause, base in level:
+                found.extend(self._try(references, judge, cause, base))
+            if depth + 1 == DEPTH or any(f.verdict.applicability is Applicability.SAFE for f in self.fixes):
+                return
+            level = self._next(found)
+            if not level:
+                return
+
+    def _try(
+        self, references: References, judge: Judge, diagnosis: Diagnosis, base: Candidate | None
+    ) -> list[tuple[Candidate, wire.Trace]]:  # fmt: skip
+        """Run every candidate for one diagnosis; returns those that failed in another way."""
+        files = dict(base.files) if base is not None else {}
+        root = self.target.root or self.target.script.parent
+        candidates, notes = propose(diagnosis, Sources(root, self.target.buffers | files), self.rules, base)
+        self.notes.extend(notes)
+        uncovered = []
+        queue = list(candidates)
+        if queue:
+            references.try_out({})
+            references.try_out(queue[0].files)
+        while queue:
+            candidate = queue.pop(0)
+            for other in queue[: JOBS - 1]:
+                references.try_out(other.files)
+            self.progress(f"trying {candidate.titles[-1]}")
+            verdict = judge.verdict(candidate.files, candidate.applicability)
+            live = references.candidate(candidate.files)
+            self.conditions.update(dict.fromkeys(live.notes))
+            one = self.as_fix(candidate, verdict)
+            if verdict.applicability is Applicability.SAFE:
+                kept = _others(queue, [*self.fixes, one]) if references.quick else []
+                for other in queue:
+                    if other not in kept:
+                        references.drop(other.files)
+                queue = kept
+            if verdict.run in (RunOutcome.PASSED, RunOutcome.FINISHED):
+                self.fixes.append(one)
+            else:
+                self.rejected.append(one)
+            if verdict.run is RunOutcome.OTHER_FAILURE:
+                uncovered.append((candidate, live))
+        return uncovered
+
+    def as_fix(self, candidate: Candidate, verdict: Verdict) -> Fix:
+        root = self.target.root or self.target.script.parent
+        pairs = {path: (self.target.read(path), data) for path, data in candidate.files.items()}
+        edits = tuple(e for path, (old, new) in pairs.items() for e in edits_between(path, old, new))
+        originals = {path: old for path, (old, _) in pairs.items()}
+        return Fix(replace(candidate, edits=edits), verdict, unified_diff(pairs, root), originals)
+
+    def _next(self, found: list[tuple[Candidate, wire.Trace]]) -> list[tuple[Diagnosis, Candidate | None]]:
+        level: list[tuple[Diagnosis, Candidate | None]] = []
+        for candidate, live in sorted(found, key=lambda pair: pair[0].rank)[: 2 * _CHAINS]:
+            if live.failure is None or len(level) >= _CHAINS:
+                continue
+            diagnosis = self.diagnose(live, candidate.files)
+            if diagnosis is not None and diagnosis.cause is not Cause.OTHER:
+                level.append((diagnosis, candidate))
+        return level
+
+
+def _others(queue: list[Candidate], passed: list[Fix]) -> list[Candidate]:
+    """What is still worth a run when a safe candidate is known: better idioms, and one of each rule to show."""
+    best = min(f.candidate.rank for f in passed if f.verdict.applicability is Applicability.SAFE)
+    seen = {f.candidate.rules for f in passed}
+    kept = []
+    for candidate in queue:
+        if candidate.rank < best or candidate.rules not in seen:
+            kept.append(candidate)
+            seen.add(candidate.rules)
+    return kept
+
+
+def preference(fix: Fix) -> tuple[object, ...]:
+    """Best first: safe before unsafe, fewest doubts, the idiom before the patch, the smaller diff before the larger."""
+    verdict = fix.verdict
+    changed = verdict.effect is Effect.CHANGED and "separated" not in verdict.reading
+    return (
+        verdict.applicability is not Applicability.SAFE,
+        any(change.candidate == 0 < change.reference for change in verdict.changes),
+        2 * changed + sum(1 if guard.name == "made-once" else 2 for guard in verdict.guards),
+        len(fix.candidate.rules),
+        fix.candidate.rank,
+        len(fix.diff),
+    )
+
+
+def _baseline_words(ended: Outcome, target: Target, baseline: wire.Trace) -> str:
+    return limit_words(target, baseline) if ended is Outcome.NO_FAILURE_WITHIN_LIMIT else baseline.detail
+
+
+def _baseline_outcome(trace: wire.Trace) -> Outcome | None:
+    """The outcome of a target whose first run settles it, None if there is a failure to look into."""
+    if trace.outcome in ("finished", "stopped"):
+        return Outcome.CLEAN
+    if trace.outcome == "failed":
+        return None if trace.failure is not None else Outcome.OTHER_FAILURE
+    if trace.outcome == "timed_out":
+        return Outcome.NO_FAILURE_WITHIN_LIMIT
+    return Outcome(trace.outcome)

@@ -1,0 +1,270 @@
+"""One run of the target in this process: instruments on, script run as Python would, facts written to a pipe."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import resource
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from . import wire
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+MESSAGE = 4000
+
+
+class Run:
+    """Everything that belongs to one run, from the request to the trace."""
+
+    def __init__(self, request: wire.Request, result: int) -> None:
+        import torch
+
+        from .adapt import Adapted
+        from .frames import Frames
+        from .names import Names
+        from .overlay import Overlay
+        from .taps import Taps
+        from .witness import Witness
+
+        self.request = request
+        self.adapted = Adapted()
+        self._result = result
+        self._torch = torch
+        self._began = time.monotonic()
+        overlay = {path: text.encode("latin-1") for path, text in request.overlay.items()}
+        self.overlay = Overlay(overlay, request.marks)
+        self.frames = Frames(request.root, request.lines)
+        self.taps = Taps(self.frames, [], nudged=request.nudged)
+        self.names = Names(self.frames, lambda tensors: self.witness.sketch_all(tensors))  # noqa: PLW0108  made below
+        self.witness = Witness(self.frames, self.names)
+        self.modes = contextlib.ExitStack()
+        self.tracer: Any = None
+        self.refusals: Any = None
+        self.picture: Any = None
+        self.guards: Any = None
+        self.silent: Any = None
+        self.truncate: Any = None
+        self.keyed: Any = None
+        self.perturb: Any = None
+        self.perform: Any = None
+        self.origins: Any = None
+        self.reach: Any = None
+        self.found: tuple[wire.Origin, ...] = ()
+
+    # Instruments ----------------------------------------------------------------------------------------------------
+
+    def arm(self) -> None:
+        """Put the instruments of this run's mode in place."""
+        if self.request.mode == "trace":
+            self._arm_trace()
+        elif self.request.mode in ("reference", "candidate"):
+            self._arm_compared()
+        else:
+            from .reach import Reach
+            from .silent import Silent
+
+            self.silent = Silent(self.frames, self.taps)
+            self.taps.listeners.append(self.silent)
+            self.reach = Reach()
+            self.reach.install()
+        self.taps.install()
+
+    def _arm_trace(self) -> None:
+        from .origins import Origins
+        from .tracing import Refusals, Tracer
+
+        self.tracer = Tracer(self.frames, self.taps, 0)
+        self.taps.listeners.append(self.tracer)
+        self.modes.enter_context(self.tracer)
+        if self.request.watch_origins:
+            self.origins = self.modes.enter_context(Origins(self.frames))
+        if self.request.watch_calls:
+            self.refusals = self.modes.enter_context(Refusals())
+        if self.request.graph:
+            from .picture import Picture
+            from .stopper import Stopper
+
+            self.picture = Picture(self.frames, self.taps, self.tracer)
+            self.taps.listeners += [self.picture, Stopper(self.request, self.taps, self.stop)]
+
+    def _arm_compared(self) -> None:
+        from .freeze import Freeze, KeyedRandom
+        from .guards import Guards
+        from .perturb import Perturb
+        from .stopper import Stopper
+
+        self.guards = Guards(self.frames, self.names, self.taps, shapes=self.request.still)
+        self.witness.guards = self.guards
+        if self.request.mode == "reference":
+            self._arm_reference()
+        # Guards first: they must see a segment end before the witness looks; the freezer undoes a step last of all.
+        self.taps.listeners += [self.guards, self.witness]
+        if self.request.frozen:
+            self.perturb = Freeze(drift=not self.request.still)
+            self.keyed = KeyedRandom(self.frames, self.perturb)
+            self.keyed.patch_dropout()
+            self.modes.enter_context(self.keyed)
+            self.taps.before_writes = self.taps.before_writes or []
+        elif self.request.perturbed:
+            self.perturb = Perturb()
+        if self.perturb is not None:
+            self.taps.listeners.append(self.perturb)
+        self.taps.listeners.append(Stopper(self.request, self.taps, self.stop))
+
+    def _arm_reference(self) -> None:
+        from . import reference
+        from .readings import Perform
+        from .separate import Separate
+
+        reference.single_views()
+        reference.plain_checkpoints()
+        self.truncate = reference.Truncate(self.request.truncated)
+        self.taps.listeners += [reference.KeepGraphs(), self.truncate]
+        if self.request.segments:
+            self.taps.listeners.append(Separate(self.taps, self.request.segments))
+        self.perform = Perform(self.frames, self.request.reading, self.request.sites)
+        self.taps.listeners.append(self.perform)
+        safe = reference.MutationSafe(self.truncate.wrote)
+        self.taps.before_writes = [safe.spare]
+        self.modes.enter_context(safe)
+        self.modes.enter_context(self.perform)
+
+    # The script -----------------------------------------------------------------------------------------------------
+
+    def execute(self) -> None:
+        """Run the target to its end, its failure, or until a listener stops it; does not return."""
+        outcome, detail, code, failure = "finished", "", 0, None
+        try:
+            self._seed()
+            self.overlay.install()
+            self.arm()
+            self.adapted.arm(self)
+            from .launch import launch
+
+            launch(self.request, self.overlay)
+        except SystemExit as error:
+            code = error.code if isinstance(error.code, int) else int(error.code is not None)
+            outcome, detail = ("finished", "") if code == 0 else ("failed", f"SystemExit: {error.code}")
+        except BaseException as error:
+            outcome, code, failure = "failed", 1, self._failure(error)
+            detail = _one_line(error)
+        self._finish(outcome, detail, code, failure)
+
+    def stop(self) -> None:
+        """End the run here: enough was seen. Does not return, and nothing in the script can catch it."""
+        self._finish("stopped", "", 0, None)
+
+    def out_of_time(self, seen: str) -> None:
+        """End the run shortly before its time limit, with what was seen. Does not return."""
+        self._finish("timed_out", seen, 0, None)
+
+    def _seed(self) -> None:
+        random.seed(0)
+        self._torch.default_generator.manual_seed(0)
+        if "numpy" in sys.modules:
+            sys.modules["numpy"].random.seed(0)
+
+    # What it came to ------------------------------------------------------------------------------------------------
+
+    def _failure(self, error: BaseException) -> wire.Failure:
+        from . import classify
+
+        if self.picture is not None:
+            self.picture.error = error
+        return classify.failure(error, self)
+
+    def _finish(self, outcome: str, detail: str, code: int, failure: wire.Failure | None) -> None:
+        facts: dict[str, Any] = {}
+        with contextlib.suppress(BaseException):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        try:
+            self.modes.close()
+            facts = self._facts()
+            if self.picture is not None:
+                facts["graph"] = self.picture.drawn(failure, self.refusals, self.found)
+        except Exception as error:
+            facts = {"unsupported": (f"facts incomplete: {_one_line(error)}",)}
+        trace = wire.Trace(
+            self.request.id, outcome, detail, code, failure,
+            seconds=time.monotonic() - self._began,
+            peak_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+            torch=self._torch.__version__, python=sys.version.split()[0], notes=self.adapted.notes,
+            reached=() if self.reach is None else self.reach.found, **facts,
+        )  # fmt: skip
+        send(self._result, wire.dump(trace))
+        os._exit(0)
+
+    def _facts(self) -> dict[str, Any]:
+        facts: dict[str, Any] = {
+            "counts": tuple(self.taps.counts),
+            "backward_count": self.taps.calls,
+            "executed": {path: tuple(sorted(lines)) for path, lines in self.overlay.executed.items()},
+            "marked": {path: tuple(sorted(lines)) for path, lines in self.overlay.marked.items()},
+        }
+        if self.tracer is not None:
+            facts |= {
+                "saved": self.tracer.modified() or self.tracer.freed(),
+                "crossings": self.tracer.crossings(),
+                "earlier": self.tracer.earlier(),
+                "step_sites": self.tracer.step_sites(),
+                "origins": self.found,
+            }
+        if self.silent is not None:
+            facts["silent"] = self.silent.facts()
+        if self.guards is not None:
+            facts |= self._compared_facts()
+        return facts
+
+    def _compared_facts(self) -> dict[str, Any]:
+        from .taps import parameters
+
+        owned = [parameters(optimizer) for optimizer in self.taps.optimizers]
+        names = [
+            tuple(self.names.name(p, f"optimizer {index} parameter {place}") for place, p in enumerate(params))
+            for index, params in enumerate(owned)
+        ]
+        leaves = self.witness.leaf_tensors()
+        names.append(tuple(self.names.name(p, f"leaf {place}") for place, p in enumerate(leaves)))
+        return {
+            "steps": tuple(self.witness.steps),
+            "leaves": () if self.witness.steps else tuple(self.witness.leaf_steps),
+            "names": tuple(names),
+            "states": self.names.states({id(p) for params in owned for p in params}),
+            "finals": self.witness.sketch_all([p for params in owned for p in params]),
+            "guards": (*self.guards.found.values(), *self.adapted.guards),
+            "segments": self.guards.segments,
+            "reaches": self.guards.reaches(),
+            "derivatives": self.guards.derivatives,
+            "performed": self.perform.performed() if self.perform is not None else (),
+            "left_out": tuple(self.names.name(leaf, "a leaf") for leaf in self.perform.left_out())
+            if self.perform is not None
+            else (),
+            "carried": self.truncate is not None and self.truncate.carried,
+            "reused": tuple(self.frames.resolve(raw) for raw in self.truncate.reused)
+            if self.truncate is not None
+            else (),
+            "random": self.keyed is not None and self.keyed.used,
+            "intact": self.perturb is not None and self.perturb.intact,
+        }
+
+
+def send(descriptor: int, data: bytes) -> None:
+    """Write all of `data`."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _one_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"[:MESSAGE]
+
+
+def traceback_of(error: BaseException) -> TracebackType | None:
+    """The traceback of `error`, or of what it was raised from where a wrapper hides that."""
+    return error.__traceback__

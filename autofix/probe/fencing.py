@@ -1,0 +1,148 @@
+"""Chooses the fence for each run, and translates paths where the run works on a private copy of the project."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from . import isolate, keeper
+
+if TYPE_CHECKING:
+    from .room import Room
+    from .wire import Request
+
+_COPIES = ("landlock", "copy")
+_AUTO = ("overlay", "landlock", "copy")
+"""Best first. Never none: who wants no fence has to say so."""
+
+
+class Fencing:
+    """A place for each run, on the best rung that its project allows. Make it before anything large is imported."""
+
+    def __init__(self) -> None:
+        self._rungs: dict[str, tuple[str, ...]] = {}
+        self._keeper = keeper.start()
+        self.fork = True
+        """Whether runs are forks of this process, rather than processes that enter their fence by themselves."""
+        isolate.adopt_orphans()
+
+    def place(self, request: Request) -> Place:
+        """Where `request` may run; raises isolate.Refused when the rung asked for cannot be had."""
+        if request.isolation != "auto":
+            return self._placed(request, request.isolation)
+        rungs = self._rungs.setdefault(request.root, _AUTO)
+        while True:
+            try:
+                return self._placed(request, rungs[0])
+            except isolate.Refused:
+                if not rungs[1:]:
+                    raise
+                self._rungs[request.root] = rungs = rungs[1:]
+
+    def _placed(self, request: Request, rung: str) -> Place:
+        if rung != "overlay" and self._keeper is not None and self._keeper.inside:
+            raise isolate.Refused("earlier runs of this probe were fenced by namespaces; start another for this one")
+        if rung == "none":
+            return Place(request, rung, "")
+        if rung == "landlock" and not isolate.has_landlock():
+            raise isolate.Refused("the kernel has no Landlock")
+        scratch = tempfile.mkdtemp(prefix="autofix-")
+        try:
+            return Place(request, rung, scratch, self._room(request, scratch) if rung == "overlay" else None)
+        except BaseException:
+            isolate.clear(scratch)
+            raise
+
+    def _room(self, request: Request, scratch: str) -> Room | None:
+        """A room for a run that is forked; one that is not makes its own, if one can be had at all."""
+        if self._keeper is None:
+            raise isolate.Refused("this system has no namespaces")
+        fence = isolate.Fence(
+            "overlay", request.root, request.cwd, scratch, network=request.network, processes=request.process_limit
+        )
+        if self.fork:
+            return self._keeper.open(fence)
+        self._keeper.check(fence)
+        return None
+
+    def clear(self, place: Place, others: tuple[int, ...]) -> tuple[str, ...]:
+        """End what a run left, not what `others` started, and its scratch folder; returns what it tried to write."""
+        keep = others if self._keeper is None else (*others, self._keeper.pid)
+        if place.rung == "none" and not others:  # else nobody can tell whose an orphan is; the last run ends them
+            isolate.kill_tree(os.getpid(), spare_root=True, keep=keep)
+        return place.clear(keep)
+
+
+class Place:
+    """One run's fence: enter it in the child, clear it in the parent."""
+
+    def __init__(self, request: Request, rung: str, scratch: str, room: Room | None = None) -> None:
+        self.rung = rung
+        self.scratch = scratch
+        self.room = room
+        self.stopped = ""
+        """The outcome of a run that the fence itself has ended."""
+        self._real = self._copy = request.root
+        self.request = self.original = request
+        if rung in _COPIES:
+            self._copy = os.path.join(scratch, "project")
+            if not os.path.isdir(self._copy):  # a fresh process finds the copy that the server made
+                isolate.prepare_copy(request.root, scratch, link_large=rung == "landlock")
+            self.request = self._moved(request)
+
+    def _moved(self, request: Request) -> Request:
+        """The request as it reads inside the copy."""
+        return replace(
+            request,
+            root=self._copy,
+            cwd=self._there(request.cwd),
+            script=self._there(request.script),
+            overlay={self._there(path): text for path, text in request.overlay.items()},
+            lines={self._there(path): lines for path, lines in request.lines.items()},
+            marks={self._there(path): lines for path, lines in request.marks.items()},
+        )
+
+    def _there(self, path: str) -> str:
+        inside = path == self._real or path.startswith(os.path.join(self._real, ""))
+        return self._copy + path[len(self._real) :] if inside else path
+
+    def back(self, message: bytes) -> bytes:
+        """A trace with the copy's paths turned into the project's."""
+        if self._copy == self._real:
+            return message
+        return message.replace(json.dumps(self._copy)[1:-1].encode(), json.dumps(self._real)[1:-1].encode())
+
+    def fork(self) -> int:
+        """Fork, as `os.fork`, to where the child can enter."""
+        return os.fork() if self.room is None else self.room.fork()
+
+    def enter(self, keep: tuple[int, ...]) -> str:
+        """Put up the fence in this freshly forked process; returns in the process that shall run the script."""
+        if self.room is not None:
+            self.room.join(keep)
+            return self.rung
+        request = self.request
+        if self.rung == "none":
+            os.setsid()
+            return "none"
+        fence = isolate.Fence(
+            self.rung, request.root, request.cwd, self.scratch, network=request.network, keep=keep,
+            processes=request.process_limit,
+        )  # fmt: skip
+        return isolate.enter(fence)
+
+    def clear(self, others: tuple[int, ...]) -> tuple[str, ...]:
+        """End what the run left, remove its scratch folder; returns what it tried to write."""
+        if not self.scratch:
+            return ()
+        if self.room is not None:
+            self.room.finish()
+        if self.rung in _COPIES:
+            isolate.sweep(self.scratch, keep=others)
+        written, stopped = isolate.writes(self.scratch)
+        self.stopped = f"{stopped}_exceeded" if stopped else ""
+        isolate.clear(self.scratch)
+        return tuple(f"{write.kind} {self.back(write.path.encode()).decode()}" for write in written)

@@ -1,0 +1,70 @@
+"""Walks over the autograd graph: which nodes a backward reaches, how old they are, which leaves they end in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from .taps import Call
+
+LIMIT = 200_000
+"""Nodes after which a walk gives up: a graph that long is reported as growing, not followed."""
+
+Node = Any
+
+
+def now() -> int:
+    """The sequence number that the next node of this thread will get."""
+    counter: Callable[[], int] | None = getattr(torch.autograd, "_get_sequence_nr", None)
+    if counter is not None:
+        return counter()
+    with torch.enable_grad():
+        return int((torch.ones(1, requires_grad=True) * 1).grad_fn._sequence_nr())
+
+
+def leaf(node: Node) -> torch.Tensor | None:
+    """The leaf that an AccumulateGrad node adds to, None for any other node."""
+    return getattr(node, "variable", None) if hasattr(node, "variable") and not node.next_functions else None
+
+
+def starts(roots: Iterable[Any]) -> list[Node]:
+    """The nodes of the tensors (or gradient edges) that a backward starts from."""
+    found = [getattr(root, "node", None) or getattr(root, "grad_fn", None) for root in roots]
+    return [node for node in found if node is not None]
+
+
+def walk(roots: Iterable[Any], enter: Callable[[Node], bool] = lambda _node: True) -> Iterator[Node]:
+    """Each node reachable from `roots` once; nodes that `enter` refuses are given but not gone through."""
+    stack = starts(roots)
+    seen = set(stack)
+    while stack and len(seen) < LIMIT:
+        node = stack.pop()
+        yield node
+        if enter(node):
+            for child, _ in node.next_functions:
+                if child is not None and child not in seen:
+                    seen.add(child)
+                    stack.append(child)
+
+
+def children_first(roots: Iterable[Any]) -> Iterator[Node]:
+    """Each node reachable from `roots` once, after all that it leads to."""
+    stack = [(node, False) for node in starts(roots)]
+    seen: set[Node] = set()
+    while stack:
+        node, done = stack.pop()
+        if done:
+            yield node
+        elif node not in seen and len(seen) < LIMIT:
+            seen.add(node)
+            stack.append((node, True))
+            stack.extend((child, False) for child, _ in node.next_functions if child is not None and child not in seen)
+
+
+def inputs_only(call: Call) -> set[int] | None:
+    """Ids of the leaves that `inputs=` restricts a call to, None without a restriction."""
+    return {id(tensor) for tensor in call.inputs} if call.inputs else None

@@ -1,0 +1,208 @@
+"""The guards: faults that a run can have although it ends well: stale graphs, cross-talk, growth."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from . import graph, wire
+from .quiet import quiet
+from .taps import Call, Listener, Taps, parameters
+
+if TYPE_CHECKING:
+    import torch
+
+    from .frames import Frames, Raw
+    from .names import Names
+
+GROWING = 3
+"""Passes in a row that must each reach more old nodes before a site is called growing."""
+
+
+@dataclass(slots=True)
+class _Site:
+    """What is known of one backward site."""
+
+    mark: int = -1
+    reached: int = 0
+    growths: int = 0
+
+
+@dataclass(slots=True)
+class _Sent:
+    """Gradient that lies in one leaf: the segments whose backwards sent it, each with its call's stack."""
+
+    leaf: torch.Tensor
+    segments: dict[int, Raw] = field(default_factory=dict)
+    calls: set[int] = field(default_factory=set)
+
+
+class Guards(Listener):
+    """Watches backwards and steps; `found` holds each fault once.
+
+    A *segment* is the backwards up to the steps that follow them. `segments` says, for each backward call of the run,
+    which optimizers stepped in its segment.
+    """
+
+    def __init__(self, frames: Frames, names: Names, taps: Taps, *, shapes: bool) -> None:
+        self._shapes = shapes
+        self._counted: dict[int, list[Counter[str]]] = {}
+        self._frames = frames
+        self._names = names
+        self._taps = taps
+        self._calls: dict[int, tuple[Raw, set[int]]] = {}
+        self._sites: dict[Any, _Site] = {}
+        self._updated: dict[int, int] = {}
+        self._sent: dict[int, _Sent] = {}
+        self._reached: dict[Raw, dict[int, torch.Tensor]] = {}
+        self._segment = 0
+        self.derivatives = 0
+        self._stepped: dict[int, set[int]] = {}
+        self._in_backwards = True
+        self._call_segments: list[int] = []
+        self.found: dict[tuple[str, Raw], wire.Guard] = {}
+
+    @property
+    def segments(self) -> tuple[tuple[int, ...], ...]:
+        """For each backward call, the optimizers that stepped in its segment."""
+        return tuple(tuple(sorted(self._stepped.get(segment, ()))) for segment in self._call_segments)
+
+    def reaches(self) -> tuple[wire.Reach, ...]:
+        """For each backward site, the parameters that its loss reached."""
+        return tuple(
+            wire.Reach(
+                self._frames.site(stack), self._frames.resolve(stack),
+                tuple(name for leaf in leaves.values() if (name := self._names.name(leaf, ""))),
+            )
+            for stack, leaves in self._reached.items()
+        )  # fmt: skip
+
+    def backward(self, call: Call) -> None:
+        self.derivatives += not call.accumulate and not call.create
+        if not self._in_backwards:
+            self._segment += 1
+            self._in_backwards = True
+        self._call_segments.append(self._segment)
+        if self._shapes:
+            self._counted[call.index] = self._count(call)
+        site = self._sites.setdefault(call.stack, _Site())
+        only = graph.inputs_only(call)
+        self._calls[call.index] = (call.stack, set())
+        old = 0
+        for node in graph.walk(call.roots):
+            variable = graph.leaf(node)
+            if variable is not None:
+                if call.accumulate and (only is None or id(variable) in only):
+                    self._receive(variable, call)
+                continue
+            age = node._sequence_nr()
+            if age < site.mark:
+                old += 1
+                self._check_stale(node, age, site, call)
+        self._check_growth(site, old, call)
+
+    def _count(self, call: Call) -> list[Counter[str]]:
+        """For each optimizer, the kinds of nodes through which `call` leads to its parameters."""
+        owners = [{id(p) for p in parameters(optimizer)} for optimizer in self._taps.optimizers]
+        leads: dict[Any, set[int]] = {}
+        for node in graph.children_first(call.roots):
+            variable = graph.leaf(node)
+            found = {i for i, own in enumerate(owners) if id(variable) in own} if variable is not None else set()
+            leads[node] = found.union(*(leads.get(child, ()) for child, _ in node.next_functions if child is not None))
+        return [Counter(node.name() for node, found in leads.items() if i in found) for i in range(len(owners))]
+
+    def shape(self, index: int, optimizer: torch.optim.Optimizer) -> str:
+        """What the graphs behind the gradients that lie in this optimizer's parameters are made of."""
+        mine = [self._sent[id(p)] for p in parameters(optimizer) if p.grad is not None and id(p) in self._sent]
+        total: Counter[str] = Counter()
+        for number in {n for sent in mine for n in sent.calls}:
+            counted = self._counted.get(number, [])
+            total.update(counted[index] if index < len(counted) else {})
+        return " ".join(f"{name}{count}" for name, count in sorted(total.items()) if "Detach" not in name)
+
+    def _receive(self, variable: torch.Tensor, call: Call) -> None:
+        sent = self._sent.get(id(variable))
+        if sent is None:
+            sent = self._sent[id(variable)] = _Sent(variable)
+        with quiet():
+            gradient = variable.grad
+            if gradient is None or (sent.segments and not bool(gradient.any())):
+                sent.segments.clear()
+                sent.calls.clear()
+        sent.segments.setdefault(self._segment, call.stack)
+        sent.calls.add(call.index)
+        self._calls[call.index][1].add(id(variable))
+        self._reached.setdefault(call.stack, {})[id(variable)] = variable
+
+    def _check_stale(self, node: Any, age: int, site: _Site, call: Call) -> None:
+        for child, _ in node.next_functions:
+            variable = graph.leaf(child) if child is not None else None
+            if variable is not None and self._updated.get(id(variable), -1) > age:
+                name = self._names.name(variable, "a parameter")
+                self._report("stale", call.stack, f"the graph still uses {name} as it was before an earlier update")
+
+    def _check_growth(self, site: _Site, old: int, call: Call) -> None:
+        site.growths = site.growths + 1 if old > site.reached else 0
+        site.reached = old
+        if site.growths >= GROWING:
+            self._report(
+                "growth", call.stack, f"this backward reaches {old} nodes of earlier passes, and more each time"
+            )
+
+    def backward_done(self, call: Call) -> None:
+        self._sites[call.stack].mark = graph.now()
+
+    def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._stepped.setdefault(self._segment, set()).add(index)
+        self._in_backwards = False
+        self._check_mixed(index, optimizer)
+        for parameter in parameters(optimizer):
+            sent = self._sent.get(id(parameter))
+            if parameter.grad is None or sent is None:
+                continue
+            for segment, stack in sent.segments.items():
+                if segment < self._segment and index not in self._stepped.get(segment, ()):
+                    name = self._names.name(parameter, "a parameter")
+                    self._report(
+                        "cross-talk",
+                        stack,
+                        f"what this backward left in {name} is used by the step of another optimizer",
+                    )
+
+    def _check_mixed(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        """Two losses train this optimizer's parameters, and one of them another's too: was it meant to train both?
+
+        A trunk under several heads is not in doubt: there each loss has an optimizer that no other loss reaches.
+        """
+        mine = parameters(optimizer)
+        calls = {n for p in mine if p.grad is not None and id(p) in self._sent for n in self._sent[id(p)].calls}
+        calls = {n for n in calls if self._call_segments[n] == self._segment}
+        if len({self._calls[n][0] for n in calls}) < 2 or len(self._taps.optimizers) < 2:  # noqa: PLR2004  two losses
+            return
+        own = {id(p) for p in mine}
+        others = [{id(p) for p in parameters(o)} - own for i, o in enumerate(self._taps.optimizers) if i != index]
+        reached: dict[Raw, set[int]] = {}
+        for n in calls:
+            stack, leaves = self._calls[n]
+            reached.setdefault(stack, set()).update(i for i, other in enumerate(others) if leaves & other)
+        for stack, reaches in reached.items():
+            rest = set().union(*(also for other, also in reached.items() if other is not stack))
+            if not any(reached.values()) or reaches - rest:
+                continue
+            both = next(other for other, also in reached.items() if also)
+            name = self._names.name(mine[0], "a parameter").split(".")[0]
+            self._report(
+                "mixed", both, f"this loss trains {name} and another network, and {name} has a loss besides: "
+                "the code does not say whether it is meant to train both",
+            )  # fmt: skip
+            return
+
+    def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        age = graph.now()
+        for parameter in parameters(optimizer):
+            self._updated[id(parameter)] = age
+
+    def _report(self, name: str, stack: Raw, detail: str) -> None:
+        if (name, stack) not in self.found:
+            self.found[name, stack] = wire.Guard(name, detail, self._frames.resolve(stack))

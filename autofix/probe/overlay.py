@@ -1,0 +1,123 @@
+"""The overlay: sources that stand in for files on disk, under their real names, in this process only."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib.machinery
+import linecache
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType
+
+MARK = "__autofix_executed__"
+COLUMNS = 10_000
+"""A marked statement is reported as line * COLUMNS + column: several may stand on one line."""
+
+
+class Overlay:
+    """Replacement sources, and the lines whose execution is to be recorded."""
+
+    def __init__(self, sources: dict[str, bytes], marks: dict[str, tuple[int, ...]]) -> None:
+        self._sources = sources
+        self._marks = marks
+        self._changes: Callable[[ast.Module, str], ast.Module] | None = None
+        self._changing: Callable[[str], bool] = lambda path: False
+        self.executed: dict[str, set[int]] = {}
+        self.marked: dict[str, set[int]] = {}
+
+    def install(self) -> None:
+        """Answer imports from the overlay; never read a stale .pyc for it, never write one."""
+        sys.dont_write_bytecode = True
+        loader = importlib.machinery.SourceFileLoader
+        original = loader.get_code
+        overlay = self
+
+        def get_code(self: Any, fullname: str) -> CodeType | None:
+            path = os.path.realpath(self.get_filename(fullname))
+            if path in overlay._sources or path in overlay._marks or overlay._changing(path):
+                return overlay.code(path, self.get_filename(fullname))
+            return original(self, fullname)
+
+        loader.get_code = get_code  # type: ignore[method-assign]
+        setattr(builtins, MARK, self._executed)
+        for path, data in self._sources.items():
+            text = data.decode("utf-8", "replace")
+            linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
+
+    def change(self, which: Callable[[str], bool], how: Callable[[ast.Module, str], ast.Module]) -> None:
+        """Have the trees of the files that `which` names changed before they are compiled."""
+        self._changing, self._changes = which, how
+
+    def _executed(self, path: str, place: int) -> None:
+        self.executed.setdefault(path, set()).add(place)
+
+    def read(self, path: str) -> bytes:
+        """The source of `path` as this run has it; nothing where there is none."""
+        if path in self._sources:
+            return self._sources[path]
+        try:
+            with open(path, "rb") as file:
+                return file.read()
+        except OSError:
+            return b""
+
+    def code(self, path: str, name: str) -> CodeType:
+        """The code of `path` as the overlay has it, compiled under `name`."""
+        data = self._sources.get(path)
+        if data is None:
+            with open(path, "rb") as file:
+                data = file.read()
+        lines = set(self._marks.get(path, ()))
+        changes = self._changes if self._changing(path) else None
+        if not lines and changes is None:
+            return compile(data, name, "exec", dont_inherit=True)
+        tree = ast.parse(data, name)
+        if lines:
+            marker = _Marker(path, lines)
+            tree = marker.visit(tree)
+            self.marked[path] = marker.placed
+        if changes is not None:
+            tree = changes(tree, path)
+        return compile(ast.fix_missing_locations(tree), name, "exec", dont_inherit=True)
+
+
+class _Marker(ast.NodeTransformer):
+    """Puts a call before each statement that begins on, or spans, a line of interest."""
+
+    def __init__(self, path: str, lines: set[int]) -> None:
+        self._path = path
+        self._lines = lines
+        self.placed: set[int] = set()
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        super().generic_visit(node)
+        for name in ("body", "orelse", "finalbody"):
+            body = getattr(node, name, None)
+            if isinstance(body, list) and body and isinstance(body[0], ast.stmt):
+                setattr(node, name, [part for statement in body for part in self._marked(statement)])
+        return node
+
+    def _marked(self, statement: ast.stmt) -> list[ast.stmt]:
+        fixed = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+        text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        header = getattr(statement, "body", None)
+        last = header[0].lineno - 1 if isinstance(header, list) and header else statement.end_lineno or 0
+        decorators = getattr(statement, "decorator_list", [])
+        first = min((one.lineno for one in decorators), default=statement.lineno)
+        spanned = range(first, max(last, statement.lineno) + 1)
+        if fixed or text or self._lines.isdisjoint(spanned):
+            return [statement]
+        place = statement.lineno * COLUMNS + min(statement.col_offset, COLUMNS - 1)
+        self.placed.add(place)
+        arguments: list[ast.expr] = [ast.Constant(self._path), ast.Constant(place)]
+        call = ast.copy_location(ast.Expr(ast.Call(ast.Name(MARK, ast.Load()), arguments, [])), statement)
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            # What a head says acts when the function is called. A docstring has to stay first.
+            statement.body.insert(int(ast.get_docstring(statement, clean=False) is not None), call)
+            return [statement]
+        return [call, statement]

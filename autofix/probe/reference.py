@@ -1,0 +1,237 @@
+"""The reference mode: runs a script as if autograd's bookkeeping were free, so that nothing freed or overwritten fails.
+
+Every backward keeps its graph, and a saved tensor is cloned just before its storage is written. The clones are found by
+storage: torch's own `allow_mutation_on_saved_tensors` looks tensors up by data pointer and version, and so misses a
+write through a view at another offset.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from . import graph
+from .taps import Call, Listener
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .frames import Raw
+
+_SWEEP = 4096
+
+
+class _Saved:
+    """A saved tensor: an alias of the original until somebody writes to its storage, a copy afterwards."""
+
+    __slots__ = ("__weakref__", "tensor")
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self.tensor = tensor
+
+
+def written_arguments(func: Any) -> tuple[tuple[int, str], ...]:
+    """Positions and names of the arguments that an operator writes to."""
+    return tuple(
+        (index, argument.name)
+        for index, argument in enumerate(func._schema.arguments)
+        if argument.alias_info is not None and argument.alias_info.is_write
+    )
+
+
+def tensors_at(places: tuple[tuple[int, str], ...], args: Any, kwargs: Any) -> list[torch.Tensor]:
+    """The tensors that stand at `places` in a call."""
+    found: list[torch.Tensor] = []
+    for index, name in places:
+        value = args[index] if index < len(args) else kwargs.get(name)
+        found.extend(
+            t for t in (value if isinstance(value, (list, tuple)) else (value,)) if isinstance(t, torch.Tensor)
+        )
+    return found
+
+
+def storage_key(tensor: torch.Tensor) -> int | None:
+    """A number that is the same for all tensors of one storage; None where there is no single storage (sparse)."""
+    try:
+        return tensor.untyped_storage()._cdata
+    except (NotImplementedError, RuntimeError):
+        return None
+
+
+class MutationSafe(TorchDispatchMode):
+    """Clones saved tensors before any write to their storage."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Not to be wrapped against compilation: nothing is compiled here, and the wrapper costs at each op."""
+        return False
+
+    def __init__(self, wrote: Callable[[int], None]) -> None:
+        super().__init__()
+        self._wrote = wrote
+        self._saved: dict[int, list[weakref.ref[_Saved]]] = {}
+        self._written: dict[Any, tuple[tuple[int, str], ...]] = {}
+        self._packs = 0
+        self._hooks = torch.autograd.graph.saved_tensors_hooks(self._pack, self._unpack)
+
+    def __enter__(self) -> Any:
+        self._hooks.__enter__()
+        return super().__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        self._hooks.__exit__(*error)
+
+    def _pack(self, tensor: torch.Tensor) -> _Saved:
+        with torch._C._DisableTorchDispatch():
+            handle = _Saved(tensor.detach())
+        key = storage_key(tensor)
+        if key is not None:
+            self._saved.setdefault(key, []).append(weakref.ref(handle))
+            self._packs += 1
+            if self._packs % _SWEEP == 0:
+                self._sweep()
+        return handle
+
+    @staticmethod
+    def _unpack(handle: _Saved) -> torch.Tensor:
+        return handle.tensor
+
+    def _sweep(self) -> None:
+        alive = {key: [ref for ref in refs if ref() is not None] for key, refs in self._saved.items()}
+        self._saved = {key: refs for key, refs in alive.items() if refs}
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        places = self._written.get(func)
+        if places is None:
+            places = self._written[func] = written_arguments(func)
+        if places:
+            for tensor in tensors_at(places, args, kwargs or {}):
+                self.spare(tensor)
+        return func(*args, **(kwargs or {}))
+
+    def spare(self, tensor: torch.Tensor) -> None:
+        """Copy what was saved of a tensor that is about to be written."""
+        key = storage_key(tensor)
+        if key is None:
+            return
+        self._wrote(key)
+        refs = self._saved.pop(key, None)
+        for ref in refs or ():
+            handle = ref()
+            if handle is not None:
+                handle.tensor = handle.tensor.clone()
+
+
+class KeepGraphs(Listener):
+    """Makes every backward keep its graph."""
+
+    def backward(self, call: Call) -> None:
+        call.keep = True
+
+
+class Truncate(Listener):
+    """Notes whether a backward reaches past the previous execution of its site, and cuts it there if asked to.
+
+    `reused` holds the sites with a pass that reached only nodes older than the pass before: not a state that each pass
+    hands to the next, but something made once, for several passes.
+    """
+
+    def __init__(self, cut: bool) -> None:
+        self._cut = cut
+        self._leaves: set[int | None] = set()
+        self._marks: dict[Raw, list[int]] = {}
+        self._stepped_at: dict[Raw, int] = {}
+        self._steps = 0
+        self.carried = False
+        self.reused: dict[Raw, None] = {}
+
+    def backward(self, call: Call) -> None:
+        marks = self._marks.get(call.stack)
+        mark = marks[-1] if marks else -1
+
+        def recent(node: Any) -> bool:
+            return bool(node._sequence_nr() >= mark)
+
+        old = []
+        for node in graph.walk(call.roots, recent):
+            if not recent(node):
+                old.append(node)
+            elif (variable := graph.leaf(node)) is not None:
+                self._leaves.add(storage_key(variable))
+        if not marks or not old or self._steps <= self._stepped_at[call.stack]:
+            return
+        self.carried = True
+        if len(marks) > 1 and all(node._sequence_nr() < marks[-2] for node in old):
+            self.reused[call.stack] = None
+        if self._cut:
+            call.cleanups.extend(node.register_prehook(_zeros).remove for node in old)
+
+    def backward_done(self, call: Call) -> None:
+        self._marks.setdefault(call.stack, []).append(graph.now())
+        self._stepped_at[call.stack] = self._steps
+
+    def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._steps += 1
+
+    def wrote(self, key: int) -> None:
+        """A storage was written: where it is a leaf's, this is a step made by hand."""
+        self._steps += key in self._leaves
+
+
+def _zeros(gradients: tuple[torch.Tensor | None, ...]) -> tuple[torch.Tensor | None, ...]:
+    return tuple(None if gradient is None else torch.zeros_like(gradient) for gradient in gradients)
+
+
+def single_views() -> None:
+    """Let split, chunk and unbind give views that may be written to: torch refuses writes to the ones it makes."""
+    split, tensor_split = torch.split, torch.Tensor.split
+
+    def unbind(tensor: torch.Tensor, dim: int = 0) -> tuple[torch.Tensor, ...]:
+        return tuple(tensor.select(dim, index) for index in range(tensor.size(dim)))
+
+    def pieces(tensor: torch.Tensor, sizes: int | list[int], dim: int = 0) -> tuple[torch.Tensor, ...]:
+        total = tensor.size(dim)
+        if isinstance(sizes, int):
+            if sizes <= 0:
+                return tensor_split(tensor, sizes, dim)
+            sizes = [min(sizes, total - at) for at in range(0, total, sizes)] or [0]
+        if sum(sizes) != total:
+            return split(tensor, sizes, dim)
+        starts = [sum(sizes[:index]) for index in range(len(sizes))]
+        return tuple(tensor.narrow(dim, start, size) for start, size in zip(starts, sizes, strict=True))
+
+    def chunk(tensor: torch.Tensor, chunks: int, dim: int = 0) -> tuple[torch.Tensor, ...]:
+        return pieces(tensor, max(1, -(-tensor.size(dim) // chunks)), dim)
+
+    def method_split(tensor: torch.Tensor, split_size: Any, dim: int = 0) -> tuple[torch.Tensor, ...]:
+        return pieces(tensor, split_size, dim)
+
+    def function_split(tensor: torch.Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[torch.Tensor, ...]:
+        return pieces(tensor, split_size_or_sections, dim)
+
+    torch.unbind = torch.Tensor.unbind = unbind
+    torch.chunk = torch.Tensor.chunk = chunk
+    torch.split = function_split
+    torch.Tensor.split = method_split
+
+
+def plain_checkpoints() -> None:
+    """Run `torch.utils.checkpoint` as plain calls: it would recompute with weights that a step has changed."""
+    import torch.utils.checkpoint as checkpoints
+
+    own = ("use_reentrant", "context_fn", "determinism_check", "debug", "early_stop", "preserve_rng_state")
+
+    def checkpoint(function: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(*args, **{key: value for key, value in kwargs.items() if key not in own})
+
+    def checkpoint_sequential(functions: Any, segments: int, value: Any, **_: Any) -> Any:
+        for function in list(functions.children()) if isinstance(functions, torch.nn.Sequential) else functions:
+            value = function(value)
+        return value
+
+    checkpoints.checkpoint = checkpoint
+    checkpoints.checkpoint_sequential = checkpoint_sequential

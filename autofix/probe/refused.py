@@ -1,0 +1,108 @@
+"""What torch refused: the kind of a refused call and the tensor it was about, read off the state of its arguments."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.overrides import resolve_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SETTERS = ("requires_grad.__set__", "requires_grad_")
+_CONVERSIONS = ("numpy", "__array__", "__deepcopy__")
+_NO_WRITE = ("requires_grad_", "retain_grad_")
+
+
+def name_of(func: Any) -> str:
+    """The public name of a torch function, such as `torch.Tensor.add_`."""
+    named = resolve_name(func)
+    return named or f"{getattr(func, '__module__', '') or 'torch'}.{getattr(func, '__name__', '')}"
+
+
+def refused(func: Any, args: Any, kwargs: Any) -> tuple[str, torch.Tensor | None]:
+    """The kind of failure that a call which raised stands for, '' if none is seen, and the tensor it was about."""
+    name = name_of(func)
+    with torch._C.DisableTorchFunction():
+        first = next(tensors((args, kwargs)), None)
+        if name.endswith(_SETTERS) and first is not None:
+            return _flag(first)
+        if name.rsplit(".", 1)[-1] in _CONVERSIONS and first is not None:
+            return ("conversion" if first.requires_grad else ""), first
+        if kwargs.get("requires_grad") and first is None:
+            return "no_graph", None
+        target = written(func, name, args, kwargs)
+        if target is not None and torch.is_grad_enabled():
+            kind = _written_kind(target)
+            if kind:
+                return kind, target
+        inference = next((t for t in tensors((args, kwargs)) if t.is_inference()), None)
+        if inference is not None and not torch.is_inference_mode_enabled():
+            return "conversion", inference
+    return "", None
+
+
+def _flag(tensor: torch.Tensor) -> tuple[str, torch.Tensor]:
+    if not tensor.is_leaf:
+        return "nonleaf_gradient", tensor
+    return ("" if tensor.is_floating_point() or tensor.is_complex() else "no_graph"), tensor
+
+
+def _written_kind(target: torch.Tensor) -> str:
+    base = target._base
+    if target.is_leaf and target.requires_grad:
+        return "leaf_modified"
+    if base is None:
+        return ""
+    return "leaf_modified" if base.is_leaf and base.requires_grad else "view_modified"
+
+
+def written(func: Any, name: str, args: Any, kwargs: Any) -> torch.Tensor | None:
+    """The tensor that a call writes to: its receiver, its `out`, or its input where `inplace` is set."""
+    last = name.rsplit(".", 1)[-1]
+    found = list(tensors(kwargs.get("out")))
+    if not found and (_named_as_write(last) or _inplace(func, args, kwargs)):
+        found = list(tensors(args[:1])) or list(tensors(kwargs.get("input")))
+    graded = [t for t in found if t.requires_grad or (t._base is not None and t._base.requires_grad)]
+    return next(iter(graded or found), None)
+
+
+def _named_as_write(name: str) -> bool:
+    """Whether a function of this name writes to its first argument, as torch's naming convention has it."""
+    if name.startswith("__"):
+        return name == "__setitem__" or (name.startswith("__i") and name not in ("__invert__", "__index__", "__int__"))
+    return name.endswith("_") and name not in _NO_WRITE
+
+
+def _inplace(func: Any, args: Any, kwargs: Any) -> bool:
+    if "inplace" in kwargs:
+        return bool(kwargs["inplace"])
+    try:
+        return bool(inspect.signature(func).bind(*args, **kwargs).arguments.get("inplace"))
+    except (TypeError, ValueError):
+        return False
+
+
+def tensors(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
+    """The tensors in an argument, lists and dicts opened."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (tuple, list)) and depth < 4:  # noqa: PLR2004  deeper nesting is no argument of torch's
+        for item in value:
+            yield from tensors(item, depth + 1)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from tensors(item, depth + 1)
+
+
+def swapped(value: Any, old: torch.Tensor, new: torch.Tensor) -> Any:
+    """An argument with one tensor in place of another."""
+    if value is old:
+        return new
+    if isinstance(value, (tuple, list)):
+        return type(value)(swapped(item, old, new) for item in value) if type(value) in (tuple, list) else value
+    if isinstance(value, dict):
+        return {key: swapped(item, old, new) for key, item in value.items()}
+    return value

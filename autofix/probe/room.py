@@ -1,0 +1,151 @@
+"""Owns a run's way into its namespaces: forked once, straight into the new PID namespace, it joins the others.
+
+A run forks from a process with torch in it, and what a fork copies is what it costs: so a small process, the
+builder, makes the namespaces, is number 1 in them, and hands them out as descriptors.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+
+from . import _linux
+from .builder import MESSAGE, answer, own_user_namespace
+from .ending import MARKER
+from .fence import Fence, Refused, limit
+from .waiter import die_with_parent, stand_by
+
+_PATIENCE = 10.0
+
+
+class Room:
+    """The namespaces of one run, seen from outside: `fork`, `join` in the child, `finish`."""
+
+    def __init__(self, fence: Fence, door: socket.socket) -> None:
+        """`door` leads to the builder, which `answer` has started; raises Refused when it could not."""
+        self.fence = fence
+        self._door = door
+        door.settimeout(_PATIENCE)
+        answer, descriptors = self._hear(3)
+        if answer[:1] != b"P":
+            door.close()
+            raise Refused(_reason(answer))
+        self.pid = int(answer[1:])
+        """The builder, which adopts what the run leaves."""
+        self._builder, self._processes, self.user = descriptors
+
+    def _hear(self, most: int) -> tuple[bytes, list[int]]:
+        try:
+            answer, descriptors, _, _ = socket.recv_fds(self._door, MESSAGE, most)
+        except OSError as error:
+            return b"E" + str(error).encode(), []
+        return answer, list(descriptors)
+
+    def wait(self) -> None:
+        """Until the room is built; raises Refused when it could not be. What was said stays for `join`."""
+        try:
+            answer = self._door.recv(MESSAGE, socket.MSG_PEEK)
+        except OSError as error:
+            answer = b"E" + str(error).encode()
+        if answer[:1] != b"K":
+            self.finish()
+            raise Refused(_reason(answer))
+
+    def fork(self) -> int:
+        """Fork into the room's PID namespace, as `os.fork`; the caller itself stays where it is.
+
+        Its next children do so only where it has the right to go back: from a user namespace of its own there is
+        no way but into the next room.
+        """
+        own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+        child = -1
+        try:
+            _linux.join(self._processes, _linux.CLONE_NEWPID)
+            child = os.fork()
+        finally:
+            if child:
+                with contextlib.suppress(PermissionError):
+                    _linux.join(own, _linux.CLONE_NEWPID)
+            os.close(own)
+        return child
+
+    def join(self, keep: tuple[int, ...] | None) -> None:
+        """Move this process in, lock it in, and give up what no script needs and all descriptors but `keep`.
+
+        Raises Refused.
+        """
+        fence = self.fence
+        answer, descriptors = self._hear(5)
+        if answer[:1] != b"K":
+            raise Refused(_reason(answer))
+        kinds = [_linux.CLONE_NEWIPC, _linux.CLONE_NEWUTS, *([] if fence.network else [_linux.CLONE_NEWNET])]
+        try:
+            # Those of the outer user namespace first: past the inner one nothing of theirs may be touched.
+            for descriptor, kind in zip(descriptors, (*kinds, _linux.CLONE_NEWUSER, _linux.CLONE_NEWNS), strict=True):
+                _linux.join(descriptor, kind)
+                os.close(descriptor)
+            os.chdir(fence.cwd)
+            for descriptor in (self._builder, self._processes, self.user):
+                os.close(descriptor)
+            self._door.close()
+            limit(fence, keep)
+            with contextlib.suppress(OSError):
+                _linux.new_keyring()
+            _linux.prctl(_linux.PR_SET_NO_NEW_PRIVS, 1)
+            _linux.keep_capabilities(_linux.ROOT_CAPS if os.geteuid() == 0 else 0)
+            _linux.prctl(_linux.PR_SET_PDEATHSIG, signal.SIGKILL)  # after the change of user, which clears it
+        except OSError as error:
+            raise Refused(str(error)) from error
+        os.environ[MARKER] = fence.scratch
+
+    def finish(self) -> None:
+        """End everything in the room and wait until what the run wrote is written down."""
+        with contextlib.suppress(OSError):
+            self._door.settimeout(_PATIENCE)
+            self._door.send(b".")
+            while self._door.recv(MESSAGE):
+                pass
+        with contextlib.suppress(OSError):  # it has ended, unless something held it up
+            signal.pidfd_send_signal(self._builder, signal.SIGKILL)
+        self.close()
+
+    def close(self) -> None:
+        """Let go of it; the builder then ends the room by itself."""
+        self._door.close()
+        for descriptor in (self._builder, self._processes, self.user):
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+
+
+def _reason(answer: bytes) -> str:
+    return answer[1:].decode(errors="replace") or "the isolated process died while it was set up"
+
+
+def enter(fence: Fence) -> None:
+    """Build a room from this small process and fork into it; returns in the process that shall run the script."""
+    if _linux.capabilities() >> _linux.CAP_SYS_ADMIN & 1:
+        with contextlib.suppress(Refused):  # root in a container may have to do as everybody else does
+            _enter(fence, privileged=True)
+            return
+    own_user_namespace()
+    _enter(fence, privileged=False)
+
+
+def _enter(fence: Fence, *, privileged: bool) -> None:
+    die_with_parent()
+    door, inner = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with inner:
+        answer(fence, inner, privileged=privileged)
+    room = Room(fence, door)
+    room.wait()
+    try:
+        child = room.fork()
+    except OSError as error:
+        room.finish()
+        raise Refused(str(error)) from error
+    if child == 0:
+        room.join(fence.keep)
+        return
+    stand_by(child, None, room.finish)

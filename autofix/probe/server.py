@@ -1,0 +1,410 @@
+"""The fork server: imports once, forks for every run, supervises the runs and hands their traces to the host."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from typing import Any
+
+from . import isolate, usage, wire
+from .fencing import Fencing, Place
+
+RESULT_LIMIT = 1 << 27
+OLDEST = (2, 0)
+_TICK = 0.02
+_LOOK = 0.1
+_JOBS = min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+_OWN = (
+    "torch.utils.checkpoint",
+    ".adapt", ".child", ".classify", ".freeze", ".guards", ".launch", ".names", ".overlay", ".perturb", ".reference",
+    ".separate", ".stopper", ".tracing", ".witness",
+)  # fmt: skip
+"""What a run needs of torch's lazy parts and of the probe itself: compiled once, here."""
+_ENVIRONMENT = "AUTOFIX_PROBE_RESTORE"
+_NO_BYTECODE = sys.dont_write_bytecode
+
+
+class Child:
+    """A run in its own process group, with the pipes that come out of it."""
+
+    def __init__(self, place: Place, pid: int, pipes: dict[int, str]) -> None:
+        self.place = place
+        self.request = request = place.request
+        self.pid = pid
+        self.pipes = pipes
+        self.data = {"result": bytearray(), "stdout": bytearray(), "stderr": bytearray()}
+        self.deadline = time.monotonic() + request.time_limit
+        self.began = time.monotonic()
+        self.next_look = 0.0
+        self.memory_limit = request.memory_limit or usage.machine_memory()
+        self.verdict = ""
+        self.status: int | None = None
+        self.ended = -1
+
+    def kill(self, verdict: str) -> None:
+        """End the whole process group; the first reason given is the one reported."""
+        self.verdict = self.verdict or verdict
+        if self.status is None:
+            isolate.kill_tree(self.pid)
+
+    def look(self, now: float) -> None:
+        """Count what the run uses, now and then: asking each of its processes costs."""
+        self.next_look = now + _LOOK
+        tops = (self.pid,) if self.place.room is None else (self.pid, self.place.room.pid)
+        if over := usage.exceeded(tops, self.request.process_limit, self.memory_limit):
+            self.kill(over)
+
+    def trace(self, wrote: tuple[str, ...]) -> wire.Trace:
+        """What the run reported, or what its end says where it reported nothing."""
+        stdout, stderr = (bytes(self.data[name]).decode("utf-8", "replace") for name in ("stdout", "stderr"))
+        facts: dict[str, Any] = {"stdout": stdout, "stderr": stderr, "isolation": self.place.rung, "wrote": wrote}
+        try:
+            trace = wire.load(wire.Trace, self.place.back(bytes(self.data["result"])))
+            if trace.id == self.request.id and not self.verdict:
+                return replace(trace, **facts)
+        except wire.WireError:
+            pass
+        outcome = self.verdict or self.place.stopped or "crashed"
+        detail = _ending(self.status) if outcome == "crashed" else ""
+        return wire.Trace(self.request.id, outcome, detail, seconds=time.monotonic() - self.began, **facts)
+
+
+def _ending(status: int | None) -> str:
+    if status is not None and os.WIFSIGNALED(status):
+        return f"killed by {signal.Signals(os.WTERMSIG(status)).name}"
+    code = os.waitstatus_to_exitcode(status) if status is not None else 0
+    return f"the script ended the process with status {code} before its end could be seen"
+
+
+class Server:
+    """Reads requests from one descriptor, writes hello and traces to another."""
+
+    def __init__(self, requests: int, answers: int, fencing: Fencing) -> None:
+        self._answers = answers
+        self._requests = requests
+        self._fork = True
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(requests, selectors.EVENT_READ, None)
+        self._buffer = bytearray()
+        self._children: dict[int, Child] = {}
+        self._queue: list[wire.Request] = []
+        self._fencing = fencing
+
+    def begin(self) -> None:
+        """Start the run that was asked for first, if one was, while this process still imports what later runs need.
+
+        From then on an alarm has an eye on it; what it comes to is told by `serve`.
+        """
+        if not _ready(self._requests) or not self._read_requests() or not self._queue:
+            return
+        self._start(self._queue.pop(0))
+        signal.signal(signal.SIGALRM, lambda *_: self._glance())
+        signal.setitimer(signal.ITIMER_REAL, _LOOK, _LOOK)
+
+    def _glance(self) -> None:
+        for key, _ in self._selector.select(0):
+            if key.data is not None and key.fd != key.data.ended:
+                self._read_child(key.data, key.fd)
+        for child in self._children.values():
+            self._overdue(child, time.monotonic())
+
+    def serve(self, fork: bool) -> None:
+        """Until the host closes its end; then every run that is left is killed."""
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        self._fork = self._fencing.fork = fork
+        try:
+            while self._wait():
+                self._supervise()
+                while self._queue and len(self._children) < _JOBS:
+                    self._start(self._queue.pop(0))
+        finally:
+            for child in self._children.values():
+                child.kill("crashed")
+                with contextlib.suppress(OSError):
+                    os.waitpid(child.pid, 0)
+                self._fencing.clear(child.place, ())
+
+    def _wait(self) -> bool:
+        for key, _ in self._selector.select(_TICK if self._children else None):
+            if key.data is None:
+                if not self._read_requests():
+                    return False
+            elif key.fd == key.data.ended:
+                self._unwatch(key.data)
+            else:
+                self._read_child(key.data, key.fd)
+        return True
+
+    def _read_requests(self) -> bool:
+        data = os.read(self._requests, 1 << 16)
+        self._buffer += data
+        while (end := self._buffer.find(b"\n")) >= 0:
+            line = bytes(self._buffer[:end])
+            del self._buffer[: end + 1]
+            message = json.loads(line)
+            if "cancel" in message:
+                self._cancel(message["cancel"])
+            else:
+                request = wire.load(wire.Request, line)
+                waits = sum(other.urgent for other in self._queue) if request.urgent else len(self._queue)
+                self._queue.insert(waits, request)
+        return bool(data)
+
+    def _cancel(self, number: int) -> None:
+        for child in self._children.values():
+            if child.request.id == number:
+                child.kill("timed_out")
+        for request in [request for request in self._queue if request.id == number]:
+            self._queue.remove(request)
+            _send(self._answers, wire.Trace(request.id, "timed_out"))
+
+    def _start(self, request: wire.Request) -> None:
+        try:
+            place = self._fencing.place(request)
+        except (isolate.Refused, OSError) as error:
+            _send(self._answers, wire.Trace(request.id, "cannot_run", f"isolation {request.isolation}: {error}"))
+            return
+        pairs = {name: os.pipe() for name in ("result", "stdout", "stderr")}
+        ends = {name: pair[1] for name, pair in pairs.items()}
+        pid = self._forked(place, ends) if self._fork else _spawned(place, ends)
+        for end in ends.values():
+            os.close(end)
+        child = Child(place, pid, {pair[0]: name for name, pair in pairs.items()})
+        self._children[pid] = child
+        for descriptor in child.pipes:
+            os.set_blocking(descriptor, False)
+            self._selector.register(descriptor, selectors.EVENT_READ, child)
+        with contextlib.suppress(OSError, AttributeError):  # not every system tells of an end without being asked
+            child.ended = os.pidfd_open(pid)
+            self._selector.register(child.ended, selectors.EVENT_READ, child)
+
+    def _forked(self, place: Place, ends: dict[str, int]) -> int:
+        pid = place.fork()
+        if pid == 0:
+            try:
+                self._selector.close()
+                os.close(self._requests)
+                os.close(self._answers)
+                become(place, ends)
+            finally:
+                os._exit(70)
+        return pid
+
+    def _read_child(self, child: Child, descriptor: int) -> None:
+        try:
+            data = os.read(descriptor, 1 << 18)
+        except BlockingIOError:
+            return
+        name = child.pipes[descriptor]
+        child.data[name] += data
+        if not data:
+            self._close(child, descriptor)
+        elif name == "result" and len(child.data[name]) > RESULT_LIMIT:
+            child.kill("crashed")
+        elif len(child.data["stdout"]) + len(child.data["stderr"]) > child.request.output_limit:
+            child.kill("output_exceeded")
+
+    def _unwatch(self, child: Child) -> None:
+        if child.ended >= 0:
+            self._selector.unregister(child.ended)
+            os.close(child.ended)
+            child.ended = -1
+
+    def _close(self, child: Child, descriptor: int) -> None:
+        self._selector.unregister(descriptor)
+        os.close(descriptor)
+        del child.pipes[descriptor]
+
+    def _supervise(self) -> None:
+        now = time.monotonic()
+        for child in list(self._children.values()):
+            if child.status is None:
+                pid, status = os.waitpid(child.pid, os.WNOHANG)
+                if pid:
+                    child.status = status
+                else:
+                    self._overdue(child, now)
+            if child.status is not None:
+                self._finish(child)
+
+    @staticmethod
+    def _overdue(child: Child, now: float) -> None:
+        if now > child.deadline:
+            child.kill("timed_out")
+        elif now >= child.next_look:
+            child.look(now)
+
+    def _finish(self, child: Child) -> None:
+        for descriptor in list(child.pipes):
+            while descriptor in child.pipes and _ready(descriptor):
+                self._read_child(child, descriptor)
+            if descriptor in child.pipes:  # a process that outlived the run still holds the other end
+                self._close(child, descriptor)
+        self._unwatch(child)
+        del self._children[child.pid]
+        _send(self._answers, child.trace(self._fencing.clear(child.place, tuple(self._children))))
+
+
+def _ready(descriptor: int) -> bool:
+    with selectors.DefaultSelector() as selector:
+        selector.register(descriptor, selectors.EVENT_READ)
+        return bool(selector.select(0))
+
+
+def _send(descriptor: int, record: Any) -> None:
+    from .child import send
+
+    with contextlib.suppress(BrokenPipeError):
+        send(descriptor, wire.dump(record))
+
+
+def become(place: Place, ends: dict[str, int]) -> None:
+    """Turn this process into a run; does not return."""
+    request = place.request
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.dup2(ends["stdout"], 1)
+    os.dup2(ends["stderr"], 2)
+    for descriptor in (null, ends["stdout"], ends["stderr"]):
+        os.close(descriptor)
+    _restore_environment()
+    try:
+        place.enter((ends["result"],))
+    except isolate.Refused as error:
+        trace = wire.Trace(request.id, "cannot_run", f"isolation {place.rung}: {error}")
+        os.write(ends["result"], wire.dump(trace))
+        os._exit(0)
+    _reset_streams()
+    import torch
+
+    from .child import Run
+
+    torch.set_num_threads(request.threads or len(os.sched_getaffinity(0)))
+    Run(request, ends["result"]).execute()
+
+
+def _reset_streams() -> None:
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        number = ("stdin", "stdout", "stderr").index(name)
+        stream = open(  # noqa: SIM115  the run's own standard stream
+            number, mode, buffering=1 if name == "stderr" else -1, encoding="utf-8", errors="replace", closefd=False
+        )
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+
+def _restore_environment() -> None:
+    """Give back the values of the variables that the host had to set for a single-threaded import."""
+    for name, value in json.loads(os.environ.pop(_ENVIRONMENT, "{}")).items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
+def _spawned(place: Place, ends: dict[str, int]) -> int:
+    """A run in a fresh interpreter, for where a fork of this process would not be sound."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    numbers = json.dumps([ends, place.rung, place.scratch])
+    process = subprocess.Popen(
+        [sys.executable, here, "--child", numbers], stdin=subprocess.PIPE, pass_fds=tuple(ends.values()), env=os.environ
+    )
+    if process.stdin is not None:
+        with contextlib.suppress(BrokenPipeError), process.stdin as pipe:
+            pipe.write(wire.dump(place.original))
+    _SPAWNED[process.pid] = process
+    return process.pid
+
+
+_SPAWNED: dict[int, subprocess.Popen[bytes]] = {}
+
+
+def threads() -> int:
+    """Threads of this process; 1 where the system does not tell."""
+    try:
+        return len(os.listdir("/proc/self/task"))
+    except OSError:
+        return 1
+
+
+def warm(names: list[str]) -> str:
+    """Import what every run will need; returns why forking would not be sound, or ''."""
+    for name in names:
+        # A package that fails to import here fails in the run too, where the user sees it.
+        with contextlib.suppress(Exception, SystemExit):
+            importlib.import_module(name)
+    sys.dont_write_bytecode = _NO_BYTECODE  # of our own modules; what else is imported leaves no file behind
+    for name in _OWN:
+        importlib.import_module(name, __package__)
+    sys.dont_write_bytecode = True
+    return unsound()
+
+
+def unsound() -> str:
+    """Why a fork of this process would not be sound now, or ''."""
+    if not hasattr(os, "fork") or sys.platform == "darwin":
+        return "this system cannot fork safely"
+    if threads() != 1:
+        return f"{threads()} threads after the imports"
+    if sys.modules["torch"].cuda.is_initialized():
+        return "CUDA is in use after the imports"
+    return ""
+
+
+def too_old(version: str) -> str:
+    """Why a torch of this version cannot be probed: it lacks the hooks around optimizer steps; '' if it can."""
+    numbers = version.split(".")
+    known = len(numbers) > 1 and numbers[0].isdigit() and numbers[1].isdigit()
+    if known and (int(numbers[0]), int(numbers[1])) < OLDEST:
+        return f"torch {version} is older than {OLDEST[0]}.{OLDEST[1]}, the oldest that can be probed"
+    return ""
+
+
+def _hello(error: str, fork: bool, note: str) -> wire.Hello:
+    torch = sys.modules.get("torch")
+    version = getattr(torch, "__version__", "") if torch is not None else ""
+    paths = tuple(path for path in sys.path if os.path.isdir(path))
+    return wire.Hello(wire.VERSION, error, str(version), sys.version.split()[0], sys.executable, fork, note, paths)
+
+
+def main(arguments: list[str]) -> None:
+    """`--child FDS` is one run; otherwise serve: `[--fresh] MODULE...` on standard input and output."""
+    if arguments[:1] == ["--child"]:
+        request = wire.load(wire.Request, sys.stdin.buffer.read())
+        ends, rung, scratch = json.loads(arguments[1])
+        become(Place(request, rung, scratch), ends)
+    sys.dont_write_bytecode = True
+    fencing = Fencing()
+    requests, answers = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the host decides; a Ctrl-C reaches the whole group
+    fresh = "--fresh" in arguments
+    try:
+        importlib.import_module("torch")
+    except Exception as error:
+        _send(answers, _hello(f"{type(error).__name__}: {error}"[:500], fork=False, note=""))
+        return
+    if old := too_old(sys.modules["torch"].__version__):
+        _send(answers, _hello(old, fork=False, note=""))
+        return
+    server = Server(requests, answers, fencing)
+    if not fresh and not unsound():
+        server.begin()
+    note = "fresh processes were asked for" if fresh else warm([name for name in arguments if name != "--fresh"])
+    _send(answers, _hello("", fork=not note, note=note))
+    server.serve(fork=not note)
+    os._exit(0)  # all is cleared up: taking torch apart, module by module, would take a second or more

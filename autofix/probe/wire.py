@@ -1,0 +1,415 @@
+"""The records that host and probe exchange: frozen dataclasses, JSON in and out, strictly checked."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import types
+import typing
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, Union, get_args, get_origin
+
+VERSION = 1
+LIMITS = ("memory_exceeded", "output_exceeded", "processes_exceeded")
+T = TypeVar("T")
+
+
+class WireError(ValueError):
+    """A message that does not have the declared shape."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One frame of the user's code. Lines count from 1, columns from 0 in UTF-8 bytes, as `co_positions` gives them."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    function: str
+
+
+Stack = tuple[Frame, ...]
+"""User frames, innermost first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """How a run departs from `python script.py`; each departure that acts is told in the trace's notes.
+
+    Of `skip_to` the file is relative to the project's root, so that it holds in a copy of the project too.
+    """
+
+    entry: str = ""  # '' (a script or module) | console | pytest | cells
+    environment: dict[str, str] = field(default_factory=dict)
+    device: str = "asis"  # asis | cpu
+    stand_in: bool = False
+    compiled: bool = False  # torch.compile compiles; else what it is given runs eagerly
+    shorten: int = 0  # the iterations after which a training loop ends early; 0: none does
+    skip_file: str = ""
+    skip_line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One run of the target.
+
+    `segments` (which optimizers step after each backward call) asks for the reading in which a backward leaves gradient
+    only in the parameters of those optimizers. `overlay` maps real paths to replacement sources (latin-1 text of the
+    bytes); `lines` maps the line numbers of an overlay back to those of the file on disk (0: a new line), so that sites
+    of both runs can be told to be the same.
+    """
+
+    id: int
+    mode: str  # baseline | trace | reference | candidate
+    script: str
+    argv: tuple[str, ...]
+    cwd: str
+    root: str
+    module: str | None = None
+    setup: Setup = Setup()
+    overlay: dict[str, str] = field(default_factory=dict)
+    lines: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    marks: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    urgent: bool = False  # before others that wait
+    perturbed: bool = False  # parameters start a little beside where the script puts them
+    frozen: bool = False
+    still: bool = False  # frozen, and parameters stay where they are from round to round
+    truncated: bool = False
+    nudged: bool = False  # results of autograd.grad come out a little larger: does a later loss depend on them?
+    segments: tuple[tuple[int, ...], ...] = ()
+    reading: str = ""
+    sites: tuple[Site, ...] = ()
+    passes: int = 3
+    grace: float = 0.3
+    failed_at: tuple[int, ...] = ()
+    stop_at: tuple[int, ...] = ()
+    watch_calls: bool = False
+    watch_origins: bool = True  # where tensors come from and where they lose their graph
+    graph: bool = False  # in trace mode: the graph around the failure, to be drawn
+    time_limit: float = 60.0
+    memory_limit: int = 0  # 0: nine tenths of what the machine has
+    process_limit: int = 512
+    output_limit: int = 1 << 22
+    threads: int = 0
+    isolation: str = "none"
+    network: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Backward:
+    """One backward call site and how often it ran."""
+
+    stack: Stack
+    retain: bool
+    grad: bool  # autograd.grad rather than backward
+    create: bool  # with create_graph
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A write into a tensor's storage: the op, where, and the optimizer whose step it was (-1: none)."""
+
+    op: str
+    stack: Stack
+    optimizer: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A saved tensor that backward could not use, or a graph node whose saved tensors were freed."""
+
+    node: str
+    made: Stack
+    shape: tuple[int, ...] = ()
+    leaf: bool = False
+    writes: tuple[Write, ...] = ()
+    freed_by: Stack = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """A name in the user's code that holds a tensor of the graph in question: `path` is an expression in `function`."""
+
+    file: str
+    function: str
+    path: str
+    kind: str  # tensor | tuple | list | dict | nested: in a container in a container, or of another type
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """A tensor that passes from the shared part of a graph into another part: where it was made and where used."""
+
+    made: Stack
+    used: Stack
+    by: str  # earlier | failing: whose backward went through the using op; stale: made before the spoiling write
+    carriers: tuple[Carrier, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """What a refused torch call was given at one position (or keyword)."""
+
+    name: str
+    is_leaf: bool
+    requires_grad: bool
+    is_view: bool
+    base_is_leaf: bool
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The exception that ended the run, classified by what the trace saw, never by its words."""
+
+    type: str
+    message: str
+    stack: Stack
+    kind: str  # '' until traced; see Cause of the host
+    in_backward: bool
+    function: str = ""
+    arguments: tuple[Argument, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one optimizer step used and did. Sketches are [norm, projections...] per parameter; [] means None.
+
+    `losses` are the values that backward calls since the step before started from, summed over elements.
+    """
+
+    optimizer: int
+    gradients: tuple[tuple[float, ...], ...]
+    changes: tuple[tuple[float, ...], ...]
+    settings: str
+    losses: tuple[float, ...] = ()
+    calls: int = 0  # backward calls of the run so far
+    shape: str = ""  # of the graph that led to the parameters; only in still runs
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Which parameters the loss of one backward site reached."""
+
+    site: str
+    stack: Stack
+    parameters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Tensors outside optimizers, by name: were they written during the run, and their last sketch."""
+
+    name: str
+    changed: bool
+    last: tuple[float, ...]
+    result: bool = False  # of operations with a graph: what the last pass left, no state of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A fault seen in a run that makes a passing candidate unsafe."""
+
+    name: str  # stale | cross-talk | growth | mixed | constant | made-once | unowned
+    detail: str
+    stack: Stack = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a tensor lost its graph (detach, data, item, numpy, no_grad, frozen, discrete, ...) or was made.
+
+    `made` is of a tensor without a graph, `nonleaf` of one that has a graph and therefore gets no gradient of its own;
+    `name` is the user's expression for it, where the failing statement has one.
+    """
+
+    kind: str
+    stack: Stack
+    name: str = ""
+    node: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """An expression whose value a reference run treats otherwise, whenever it is computed."""
+
+    action: str  # leaf | keep | grad | require | unfreeze
+    frame: Frame
+    node: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Performed:
+    """A call that torch refuses and a reference run performed; `used` says whether a later backward went through it."""
+
+    kind: str
+    stack: Stack
+    used: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A part of a drawn graph.
+
+    A leaf, an op, a loss (a backward call and where it was made), a write that spoiled a saved tensor, a call that
+    torch refused, or a cut where a graph was lost. `version` is that of the tensor it saved and `now` what a write made
+    of it; of a write, that before and after it. `calls` are the losses whose backward went through it, `freed_by` the
+    first of them that freed what it saved: numbers of nodes.
+    """
+
+    kind: str  # leaf | op | loss | write | refused | cut
+    name: str
+    site: int = -1  # an index into the sites; -1: not in the user's code
+    module: str = ""
+    shape: tuple[int, ...] = ()
+    saves: bool = False
+    failed: bool = False
+    version: int = 0
+    now: int = 0
+    optimizer: int = -1
+    calls: tuple[int, ...] = ()
+    freed_by: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """The graph around a failure; edges go from what makes a tensor to what uses it. `left_out`: nodes farther away."""
+
+    nodes: tuple[Node, ...]
+    edges: tuple[tuple[int, ...], ...]
+    sites: tuple[Stack, ...]
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Facts from one run, no opinion."""
+
+    id: int
+    outcome: str  # finished | stopped | failed | timed_out | one of LIMITS | crashed | cannot_run
+    detail: str = ""
+    exit_code: int = 0
+    failure: Failure | None = None
+    backwards: tuple[Backward, ...] = ()
+    counts: tuple[int, ...] = ()  # steps of each optimizer, in the order they were made
+    backward_count: int = 0
+    saved: tuple[Saved, ...] = ()
+    crossings: tuple[Crossing, ...] = ()
+    earlier: tuple[Backward, ...] = ()
+    step_sites: tuple[Write, ...] = ()
+    steps: tuple[Step, ...] = ()
+    leaves: tuple[Step, ...] = ()
+    names: tuple[tuple[str, ...], ...] = ()
+    reaches: tuple[Reach, ...] = ()
+    states: tuple[State, ...] = ()
+    finals: tuple[tuple[float, ...], ...] = ()
+    guards: tuple[Guard, ...] = ()
+    silent: tuple[Guard, ...] = ()
+    derivatives: int = 0  # autograd.grad calls whose results carry no graph
+    performed: tuple[Performed, ...] = ()
+    left_out: tuple[str, ...] = ()  # leaves that a tensor made leaf was made of, without gradient in this reading
+    origins: tuple[Origin, ...] = ()
+    carried: bool = False
+    reused: tuple[Stack, ...] = ()
+    graph: Graph | None = None
+    random: bool = False
+    intact: bool = False  # each optimizer met its parameters as they were perturbed
+    unsupported: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    executed: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    marked: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    segments: tuple[tuple[int, ...], ...] = ()
+    stdout: str = ""
+    stderr: str = ""
+    seconds: float = 0.0
+    peak_bytes: int = 0
+    isolation: str = ""
+    wrote: tuple[str, ...] = ()  # what the run tried to write: "created PATH", "changed PATH", "deleted PATH"
+    reached: tuple[str, ...] = ()  # hosts that it tried to reach
+    modules: tuple[str, ...] = ()
+    torch: str = ""
+    python: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """The server's first message: what it found. `error` says why it cannot serve."""
+
+    version: int
+    error: str
+    torch: str
+    python: str
+    executable: str
+    fork: bool
+    note: str
+    paths: tuple[str, ...] = ()  # folders that packages are imported from
+
+
+def dump(record: Any) -> bytes:
+    """One record as one line of JSON."""
+    return json.dumps(dataclasses.asdict(record), separators=(",", ":")).encode() + b"\n"
+
+
+def load(kind: type[T], data: bytes) -> T:
+    """The record in `data`; raises WireError when any field is missing, unknown, or of another type."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError) as error:  # brackets may nest deeper than any stack
+        raise WireError(f"not JSON: {error}") from None
+    built = _build(kind, value, kind.__name__)
+    return typing.cast("T", built)
+
+
+_HINTS: dict[type, dict[str, Any]] = {}
+
+
+def _build(kind: Any, value: Any, where: str) -> Any:
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        return _build_record(kind, value, where)
+    origin = get_origin(kind)
+    if origin in (Union, types.UnionType):
+        return _build_optional(kind, value, where)
+    if origin is tuple:
+        if not isinstance(value, list):
+            raise WireError(f"{where}: expected a list")
+        item = get_args(kind)[0]
+        return tuple(_build(item, entry, where) for entry in value)
+    if origin is dict:
+        if not isinstance(value, dict):
+            raise WireError(f"{where}: expected an object")
+        return {str(key): _build(get_args(kind)[1], entry, f"{where}.{key}") for key, entry in value.items()}
+    return _build_plain(kind, value, where)
+
+
+def _build_optional(kind: Any, value: Any, where: str) -> Any:
+    if value is None:
+        return None
+    (item,) = (arm for arm in get_args(kind) if arm is not type(None))
+    return _build(item, value, where)
+
+
+def _build_plain(kind: Any, value: Any, where: str) -> Any:
+    if kind is float and type(value) is int:
+        return float(value)
+    if type(value) is not kind:
+        raise WireError(f"{where}: expected {kind.__name__}, got {type(value).__name__}")
+    return value
+
+
+def _build_record(kind: type, value: Any, where: str) -> Any:
+    if not isinstance(value, dict):
+        raise WireError(f"{where}: expected an object")
+    if kind not in _HINTS:
+        _HINTS[kind] = typing.get_type_hints(kind)
+    hints = _HINTS[kind]
+    if unknown := value.keys() - hints.keys():
+        raise WireError(f"{where}: unknown field {min(unknown)!r}")
+    try:
+        return kind(**{name: _build(hints[name], entry, f"{where}.{name}") for name, entry in value.items()})
+    except TypeError as error:
+        raise WireError(f"{where}: {error}") from None

@@ -1,0 +1,128 @@
+"""Which readings of a refused operation the rest of the program allows.
+
+torch refuses a write to a leaf because it can mean two things. As an *update* the values change and no gradient knows
+of it; as an *operation* the write is part of the forward. Likewise a tensor whose gradient is asked for, but which is a
+result, can be meant as a leaf of its own or as that result. Both are run as references. A reading that the rest of the
+program contradicts is left out: one in which the script dies, one in which parameters that an optimizer owns lose the
+gradient that they get in the other, and an operation whose result no later backward uses.
+
+Where a graph is missing, the one reading is that it was not cut, if there is only one place that cuts it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.compare import norm
+from autofix.model import Cause
+from autofix.probe import wire
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.model import Diagnosis
+
+UPDATE, OPERATION = "update", "operation"
+WORDS = {
+    UPDATE: "the write is an update of the values, without gradient",
+    OPERATION: "the write is part of the forward, with gradient",
+}
+LEAF_WORDS = {
+    UPDATE: "the tensor is a leaf of its own, which starts from its value",
+    OPERATION: "the tensor is the result of what made it, and its gradient is looked at",
+}
+_WRITES = ("leaf_modified", "view_modified")
+_GUESSED = ("nonleaf_gradient", "no_graph")
+_KEPT = ("detach", "data", "item", "rebuilt")
+
+
+def sites(diagnosis: Diagnosis | None) -> tuple[wire.Site, ...]:
+    """The places at which a reference run makes a tensor a leaf, keeps a graph or asks for a gradient."""
+    origins = [o for o in diagnosis.trace.origins if o.stack] if diagnosis is not None else []
+    if diagnosis is None or not origins:
+        return ()
+    if diagnosis.cause is Cause.NONLEAF_GRADIENT and not diagnosis.failure.function:
+        return tuple(dict.fromkeys(wire.Site("leaf", o.stack[0], o.node) for o in origins if o.kind == "nonleaf"))
+    if diagnosis.cause is Cause.UNUSED_INPUT:
+        return tuple(dict.fromkeys(wire.Site("require", o.stack[0]) for o in origins if o.kind == "made"))
+    if diagnosis.cause is Cause.NO_GRAPH and len({o.stack[0] for o in origins}) == 1:
+        kinds = {o.kind for o in origins}
+        if kinds == {"no_grad"}:
+            return (wire.Site("grad", origins[0].stack[0]),)
+        if kinds == {"plain"}:
+            return (wire.Site("require", origins[0].stack[0]),)
+        if kinds == {"frozen"}:
+            return (wire.Site("unfreeze", origins[0].stack[0]),)
+        if len(kinds) == 1 and kinds <= set(_KEPT):
+            return (wire.Site("keep", origins[0].stack[0]),)
+    return ()
+
+
+def unsaid(diagnosis: Diagnosis | None, reference: wire.Trace) -> str:
+    """Why there is no gradient to compare with where the reference dies of the failure itself; '' elsewhere."""
+    if diagnosis is None or reference.failure is None or reference.failure.kind != diagnosis.cause:
+        return ""
+    if diagnosis.cause is Cause.NONSCALAR_BACKWARD:
+        return "the mean and the sum of the loss are both possible, and the code does not say which is meant"
+    if diagnosis.cause is Cause.NO_GRAPH:
+        return "the code does not say which part of the loss is meant to have a gradient"
+    if diagnosis.cause is Cause.NONLEAF_GRADIENT:
+        return "the code does not say which tensor is meant to receive the gradient"
+    return ""
+
+
+def ambiguous(run: wire.Trace) -> bool:
+    """Whether a reference run performed something that has a second reading."""
+    return any(done.kind in (*_WRITES, "nonleaf_gradient") for done in run.performed)
+
+
+def words(run: wire.Trace) -> dict[str, str]:
+    """The readings of what a reference run performed, as clauses."""
+    return WORDS if any(done.kind in _WRITES for done in run.performed) else LEAF_WORDS
+
+
+def contradiction(reading: str, run: wire.Trace, other: wire.Trace) -> str:
+    """Why the program cannot mean a reading, judged by how it ran and how the other one did; '' if it can."""
+    if run.outcome == "failed":
+        detail = run.detail.splitlines()[0] if run.detail else "no reason given"
+        return f"the script then dies of {detail}"
+    writes = [done for done in run.performed if done.kind in _WRITES]
+    if reading == OPERATION and writes and not any(done.used for done in writes):
+        return "no backward ever uses the result"
+    lost = list(deprived(run, other)) if other.outcome != "failed" else []
+    if any(done.kind in _GUESSED for done in run.performed):
+        lost += orphans(run)
+    if run.left_out and not run.steps:  # what an optimizer is given need not be all that could be trained
+        return f"{run.left_out[0]}, of which it is made, would get no gradient"
+    if lost:
+        more = f" and {len(set(lost)) - 1} more" if len(set(lost)) > 1 else ""
+        return f"{lost[0]}{more}, which an optimizer owns, would get no gradient"
+    return ""
+
+
+def deprived(run: wire.Trace, other: wire.Trace) -> Iterator[str]:
+    """The parameters without gradient at every later step of one run that do get some in the other."""
+    for index in range(len(other.counts)):
+        mine, theirs = _gradients(run, index), _gradients(other, index)
+        for place, name in enumerate(run.names[index] if index < len(run.names) else ()):
+            if not _ever(mine, place) and _ever(theirs, place):
+                yield name
+
+
+def orphans(run: wire.Trace) -> Iterator[str]:
+    """The parameters of optimizers that step, but never with a gradient for them."""
+    for index in range(len(run.counts)):
+        steps = _gradients(run, index)
+        for place, name in enumerate(run.names[index] if index < len(run.names) else ()):
+            if steps and not _ever(steps, place):
+                yield name
+
+
+def _gradients(run: wire.Trace, index: int) -> list[tuple[tuple[float, ...], ...]]:
+    """What the steps of an optimizer used, without the first, which may come before what is in question."""
+    found = [step.gradients for step in run.steps if step.optimizer == index]
+    return found[1:] or found
+
+
+def _ever(steps: list[tuple[tuple[float, ...], ...]], place: int) -> bool:
+    return any(norm(gradients[place]) > 0 for gradients in steps if place < len(gradients))

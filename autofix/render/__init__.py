@@ -1,0 +1,10 @@
+"""Shows a report: to a person, to a program, to a code host. One function for each, all from the same record."""
+
+from autofix.render.github import as_github
+from autofix.render.machine import as_json
+from autofix.render.sarif import as_sarif
+from autofix.render.snapshot import Snapshot
+from autofix.render.terminal import Look, show
+from autofix.render.words import OUTCOMES, one_line, sentence
+
+__all__ = ["OUTCOMES", "Look", "Snapshot", "as_github", "as_json", "as_sarif", "one_line", "sentence", "show"]

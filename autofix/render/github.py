@@ -1,0 +1,65 @@
+"""The report as GitHub workflow commands, which its runner turns into annotations of the changed lines."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autofix.model import Outcome
+from autofix.render.words import best, code, effect, headline, role, sentence, title
+
+if TYPE_CHECKING:
+    from autofix.model import Report
+    from autofix.render.snapshot import Place, Snapshot
+
+
+def as_github(report: Report, snapshot: Snapshot) -> str:
+    """One error for the failure with its best fix, one notice for each other culprit."""
+    if report.diagnosis is None:
+        if report.outcome is Outcome.CLEAN:
+            return ""
+        return _command("error", None, "autofix", sentence(report), snapshot)
+    fixed = report.outcome is Outcome.FIXED
+    stack = report.diagnosis.failure.stack
+    place = snapshot.place(stack[0]) if stack else None
+    words = [headline(report)]
+    if (fix := best(report)) is not None:
+        done = "fixed" if fixed else f"{fix.verdict.applicability} fix"
+        words += [f"{done}: {title(fix)}", effect(fix), snapshot.diff(fix)]
+    else:
+        words.append(sentence(report))
+    level = "notice" if fixed or report.outcome is Outcome.SAFE else "error"
+    lines = [_command(level, place, f"autofix {code(report)}", "\n".join(words), snapshot)]
+    for culprit in report.diagnosis.culprits:
+        if culprit.role != "failed":
+            at = snapshot.place(culprit.frame)
+            lines.append(_command("notice", at, f"autofix {code(report)}", role(culprit), snapshot))
+    return "".join(lines)
+
+
+def _command(level: str, place: Place | None, name: str, message: str, snapshot: Snapshot) -> str:
+    properties = {"title": name}
+    if place is not None:
+        properties = {"file": _file(place.file, snapshot), "line": str(place.line), "col": str(place.column)}
+        # The runner takes end columns only within one line.
+        if place.end_line == place.line:
+            properties["endColumn"] = str(place.end_column)
+        properties |= {"endLine": str(place.end_line), "title": name}
+    listed = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    return f"::{level} {listed}::{_data(message)}\n"
+
+
+def _file(path: Path, snapshot: Snapshot) -> str:
+    for folder in (os.environ.get("GITHUB_WORKSPACE"), snapshot.root):
+        if folder and path.is_relative_to(folder):
+            return path.relative_to(Path(folder)).as_posix()
+    return path.as_posix()
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

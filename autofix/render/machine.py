@@ -1,0 +1,138 @@
+"""The report as one JSON object; its shape is promised in docs/schema.json, and tested against it.
+
+Lines and columns count from 1, in characters; the offsets of edits count bytes of the file as it was.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from autofix.render.words import clean
+
+if TYPE_CHECKING:
+    from autofix.model import Change, Fix, Report
+    from autofix.probe.wire import Frame, Guard
+    from autofix.render.snapshot import Snapshot
+
+SCHEMA_VERSION = 1
+
+
+def as_json(report: Report, snapshot: Snapshot) -> str:
+    """One object, in ASCII, so that no terminal or pipe can spoil it."""
+    return json.dumps(document(report, snapshot), indent=2, allow_nan=False) + "\n"
+
+
+def document(report: Report, snapshot: Snapshot) -> dict[str, Any]:
+    target = report.target
+    culprits = report.diagnosis.culprits if report.diagnosis is not None else ()
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "outcome": str(report.outcome),
+        "message": clean(report.message),
+        "script": _text(str(target.script)),
+        "module": _text(target.module) if target.module is not None else None,
+        "args": [_text(word) for word in target.argv],
+        "failure": _failure(report, snapshot),
+        "culprits": [
+            {"role": clean(culprit.role), "note": clean(culprit.note), **_span(culprit.frame, snapshot)}
+            for culprit in culprits
+        ],
+        "fixes": [_fix(fix, snapshot) for fix in report.fixes],
+        "rejected": [_fix(fix, snapshot) for fix in report.rejected],
+        "notes": [{"rule": clean(note.rule), "reason": clean(note.reason)} for note in report.notes],
+        "suspicions": [
+            {"code": one.code, "name": one.name, "message": clean(one.message), **_span(one.frame, snapshot)}
+            for one in report.suspicions
+        ],
+        "conditions": [clean(condition) for condition in report.conditions],
+        "applied": report.applied,
+        "isolation": clean(report.isolation),
+        "wrote": [clean(what) for what in report.wrote],
+        "reached": [clean(host) for host in report.reached],
+        "torch": clean(report.torch),
+        "python": _text(str(target.python)) if target.python is not None else None,
+        "timings": {name: _number(seconds) for name, seconds in report.timings.items()},
+    }
+
+
+def _failure(report: Report, snapshot: Snapshot) -> dict[str, Any] | None:
+    if report.diagnosis is None:
+        return None
+    failure = report.diagnosis.failure
+    where = _span(failure.stack[0], snapshot) if failure.stack else _nowhere()
+    return {
+        "cause": str(report.diagnosis.cause),
+        "type": clean(failure.type),
+        "message": clean(failure.message),
+        **where,
+        "declined": clean(report.diagnosis.declined),
+    }
+
+
+def _fix(fix: Fix, snapshot: Snapshot) -> dict[str, Any]:
+    candidate, verdict = fix.candidate, fix.verdict
+    return {
+        "rule": candidate.rules[0] if candidate.rules else None,
+        "rules": list(candidate.rules),
+        "title": "; then ".join(candidate.titles),
+        "why": " ".join(candidate.whys),
+        "applicability": str(verdict.applicability),
+        "run": str(verdict.run),
+        "effect": str(verdict.effect),
+        "summary": clean(verdict.summary),
+        "detail": clean(verdict.detail),
+        "reading": clean(verdict.reading),
+        "guards": [_guard(guard, snapshot) for guard in verdict.guards],
+        "changed": [_change(change) for change in verdict.changes],
+        "edits": [
+            {"file": _text(str(edit.path)), "start": edit.start, "end": edit.end, "text": edit.text}
+            for edit in candidate.edits
+        ],
+        "diff": snapshot.diff(fix),
+        "seconds": _number(verdict.seconds),
+        "peak_bytes": verdict.peak_bytes,
+    }
+
+
+def _guard(guard: Guard, snapshot: Snapshot) -> dict[str, Any]:
+    where = _span(guard.stack[0], snapshot) if guard.stack else _nowhere()
+    return {"name": clean(guard.name), "detail": clean(guard.detail), **where}
+
+
+def _change(change: Change) -> dict[str, Any]:
+    return {
+        "parameter": clean(change.parameter),
+        "step": change.step,
+        "reference": _number(change.reference),
+        "candidate": _number(change.candidate),
+        "loss": clean(change.loss),
+        "note": clean(change.note),
+    }
+
+
+def _span(frame: Frame, snapshot: Snapshot) -> dict[str, Any]:
+    place = snapshot.place(frame)
+    return {
+        "file": _text(str(place.file)),
+        "line": place.line,
+        "column": place.column,
+        "end_line": place.end_line,
+        "end_column": place.end_column,
+        "cell": None if (cell := snapshot.cell(place)) is None else {"number": cell[0], "line": cell[1]},
+    }
+
+
+def _nowhere() -> dict[str, Any]:
+    return dict.fromkeys(("file", "line", "column", "end_line", "end_column", "cell"))
+
+
+def _text(word: str) -> str:
+    """A path or argument as valid Unicode; one whose bytes are none could not be written down anyway."""
+    return word.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _number(value: float) -> float | None:
+    """JSON has neither infinities nor NaN; a gradient may."""
+    return value if math.isfinite(value) else None

@@ -1,0 +1,156 @@
+"""Puts the page together, and writes it where that harms nothing."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from autofix import __version__
+from autofix.model import Effect, Outcome
+from autofix.render import words
+from autofix.render.report import layout, plots
+from autofix.render.report.code import Code
+from autofix.render.report.drawing import drawing
+
+if TYPE_CHECKING:
+    from autofix.model import Fix, Report
+    from autofix.pictures import Pictures
+    from autofix.render.report.drawing import Drawing
+    from autofix.render.snapshot import Snapshot
+
+_MARK = '<meta name="generator" content="autofix'
+_HEAD = 2000
+_LEGEND = {
+    "op": "an operation", "leaf": "a leaf: a parameter or an input", "loss": "a backward call, where it starts",
+    "freed": "freed before a later call needs it", "spoiled": "what it saved was written since",
+    "write": "a write in place", "cut": "where the graph ends", "failed": "where it fails",
+}  # fmt: skip
+
+
+class PageError(Exception):
+    """The page cannot be written there; the message is one line and says what to do."""
+
+
+def check(path: Path) -> None:
+    """Raise PageError or LayoutMissingError before any work is done, where a page could not be written to `path`."""
+    layout.check()
+    if path.suffix.lower() not in {".html", ".htm"}:
+        raise PageError(f"--report {path}: the page is HTML; give a name that ends in .html")
+    if not path.parent.is_dir():
+        raise PageError(f"--report {path}: there is no folder {path.parent}; make it first")
+    if path.is_dir():
+        raise PageError(f"--report {path}: this is a folder; name a file in it")
+    with contextlib.suppress(FileNotFoundError):
+        try:
+            head = path.read_bytes()[:_HEAD].decode("utf-8", "replace")
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise PageError(f"--report {path}: {error.strerror}") from None
+        if head and _MARK not in head:
+            raise PageError(f"--report {path}: this file is not a report of autofix; give another name, or remove it")
+
+
+def save(path: Path, page: str) -> None:
+    """Write a page in place of an older one, whole or not at all; raises PageError where that cannot be."""
+    try:
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".new")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(page)
+            mask = os.umask(0)
+            os.umask(mask)
+            Path(name).chmod(0o666 & ~mask)
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise PageError(f"--report {path}: {error.strerror}") from None
+
+
+def as_html(report: Report, snapshot: Snapshot, pictures: Pictures) -> str:
+    """The whole page. Everything that comes from the script is text in it, never markup."""
+    environment = Environment(
+        loader=PackageLoader("autofix.render.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )  # fmt: skip
+    environment.filters["line"] = words.one_line
+    environment.globals.update(boxes=(layout.WIDTH, layout.HEIGHT), plot=(plots.WIDTH, plots.HEIGHT))
+    style = environment.loader.get_source(environment, "style.css")[0] if environment.loader is not None else ""
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    best = words.best(report) or next(iter(report.rejected), None)
+    return environment.get_template("page.html").render(
+        version=__version__, style=style, policy=f"default-src 'none'; style-src 'sha256-{digest}'",
+        report=report, outcome=words.OUTCOMES[report.outcome], name=_name(report, snapshot),
+        headline=words.headline(report), cause=words.CAUSES[report.diagnosis.cause] if report.diagnosis else "",
+        lines=_lines(report, snapshot), before=_drawn(report, snapshot, pictures, fixed=False),
+        after=_drawn(report, snapshot, pictures, fixed=True), legend=_LEGEND,
+        fix=_fix(best, snapshot) if best is not None else None, judged=report.outcome in _JUDGED,
+        others=[_fix(fix, snapshot) for fix in report.fixes if fix is not best],
+        rejected=[_rejected(fix) for fix in report.rejected if fix is not best],
+        curves=plots.curves(best.verdict) if best is not None else [], shown=plots.SHOWN,
+        fresher=best is not None and best.verdict.effect in {Effect.REFRESHED, Effect.REFRESHED_TRUNCATED},
+        open_fence=words.OPEN.get(report.isolation, ""),
+    )  # fmt: skip
+
+
+_JUDGED = {Outcome.SAFE, Outcome.UNSAFE, Outcome.STILL_FAILING}
+
+
+def _name(report: Report, snapshot: Snapshot) -> str:
+    return words.one_line(report.target.module or snapshot.shown(report.target.script))
+
+
+def _drawn(report: Report, snapshot: Snapshot, pictures: Pictures, *, fixed: bool) -> Drawing | None:
+    graph = pictures.after if fixed else pictures.before
+    if graph is None or not graph.nodes:
+        return None
+    focus = pictures.focus if fixed else frozenset()
+    return drawing(graph, Code(snapshot, report.target.script, pictures.files if fixed else None), focus)
+
+
+def _lines(report: Report, snapshot: Snapshot) -> list[dict[str, Any]]:
+    """The lines of code that explain the failure, with the part that each played."""
+    found = []
+    for culprit in report.diagnosis.culprits if report.diagnosis is not None else ():
+        place = snapshot.place(culprit.frame)
+        text, marks = snapshot.excerpt(place)
+        start = len(marks) - len(marks.lstrip())
+        found.append(
+            {
+                "role": words.role(culprit), "where": snapshot.where(place), "before": text[:start],
+                "marked": text[start : len(marks)], "after": text[len(marks) :], "failed": culprit.role == "failed",
+            }
+        )  # fmt: skip
+    return found
+
+
+def _fix(fix: Fix, snapshot: Snapshot) -> dict[str, Any]:
+    return {
+        "rules": "+".join(fix.candidate.rules), "title": words.title(fix), "trust": str(fix.verdict.applicability),
+        "effect": words.effect(fix), "why": words.one_line(" ".join(fix.candidate.whys)),
+        "guards": [(words.one_line(g.name), words.one_line(g.detail)) for g in fix.verdict.guards],
+        "diff": _diff(snapshot.people(fix)),
+    }  # fmt: skip
+
+
+def _rejected(fix: Fix) -> str:
+    said = f"{'+'.join(fix.candidate.rules)} {words.title(fix)}: {words.RUNS[fix.verdict.run]}".strip()
+    return f"{said}: {words.shortened(fix.verdict.summary)}" if fix.verdict.summary else said
+
+
+def _diff(text: str) -> list[tuple[str, str]]:
+    """A diff's lines, each with the class that gives it its colour."""
+    kinds = {"+": "added", "-": "removed", "@": "place"}
+    return [
+        ("file" if line.startswith(("+++ ", "--- ")) else kinds.get(line[:1], "same"), words.masked(line))
+        for line in text.removesuffix("\n").replace("\r\n", "\n").replace("\t", "    ").split("\n")
+    ]

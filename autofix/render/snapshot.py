@@ -1,0 +1,166 @@
+"""The files that a report speaks of, as they were before anything is written: positions, excerpts, diffs."""
+
+from __future__ import annotations
+
+import contextlib
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autofix import cells
+from autofix.render.words import masked
+from autofix.source import Source, SourceError
+
+if TYPE_CHECKING:
+    from autofix.edit import Edit
+    from autofix.model import Fix, Report, Target
+    from autofix.probe.wire import Frame
+
+_WIDEST = 100
+_LEAD = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something is, in lines and characters counted from 1; the end is after its last character."""
+
+    file: Path
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+class Snapshot:
+    """Reads each file of a report once, when made: after a fix was written they would say something else."""
+
+    def __init__(self, report: Report, *, full: bool = False) -> None:
+        """`full`: paths are shown from the root of the file system, for tools that do not know where we stand."""
+        self._full = full
+        self.root = report.target.root or report.target.script.parent
+        self._target = report.target
+        self._sources = {path: _read(path, report.target) for path in _paths(report)}
+
+    def source(self, path: Path) -> Source | None:
+        """A file of the project as it was, also one that the report does not name; None where it cannot be read."""
+        if path not in self._sources:
+            self._sources[path] = _read(path, self._target)
+        return self._sources[path]
+
+    def place(self, frame: Frame) -> Place:
+        """A frame's span; where its file cannot be read, bytes are taken for characters."""
+        path = Path(frame.file)
+        line, end_line = max(frame.line, 1), max(frame.end_line, frame.line, 1)
+        start, end = frame.column + 1, frame.end_column + 1
+        if (source := self._sources.get(path)) is not None:
+            with contextlib.suppress(SourceError):
+                start = source.character_column(line, frame.column)
+                end = source.character_column(end_line, frame.end_column)
+        start = max(start, 1)
+        return Place(path, line, start, end_line, max(end, start if line == end_line else 1))
+
+    def edit_place(self, edit: Edit) -> Place | None:
+        """The span that an edit replaces; None where its file cannot be read."""
+        source = self._sources.get(edit.path)
+        if source is None or edit.path.suffix == ".ipynb":  # the source is its code, the edit one of its JSON
+            return None
+        try:
+            (line, column), (end_line, end_column) = map(source.position, (edit.start, edit.end))
+            start, end = source.character_column(line, column), source.character_column(end_line, end_column)
+        except SourceError:
+            return None
+        return Place(edit.path, line, start, end_line, end)
+
+    def excerpt(self, place: Place) -> tuple[str, str]:
+        """A line of source and its underline, both as wide on a terminal; empty where there is no such line."""
+        source = self._sources.get(place.file)
+        if source is None or not 1 <= place.line <= len(source.lines):
+            return "", ""
+        text = source.line_text(place.line)
+        start = place.column - 1
+        end = place.end_column - 1 if place.end_line == place.line else len(text)
+        indent = min(len(text) - len(text.lstrip()), start)
+        cut = start - _LEAD if start - indent > _WIDEST - _LEAD else indent
+        before, marked, after = text[cut:start], text[start:end], text[max(start, end) :]
+        room = max(_WIDEST - width(before), 1)
+        marked, after = marked[:room], after[: max(room - len(marked), 0)]
+        underline = " " * width(before) + "^" * max(width(marked), 1)
+        return _flat(before + marked + after), underline
+
+    def shown(self, path: Path) -> str:
+        """A path as a person at the current folder would type it."""
+        here = Path.cwd()
+        near = path.is_relative_to(here) and not self._full
+        return masked(str(path.relative_to(here) if near else path))
+
+    def where(self, place: Place, *, column: bool = True) -> str:
+        """A place as a person looks it up: `path:line:column`, with the cell where the file has cells."""
+        at = f":{place.column}" if column else ""
+        source = self._sources.get(place.file)
+        found = cells.place(source.lines, place.line) if source is not None else None
+        if found is None:
+            return f"{self.shown(place.file)}:{place.line}{at}"
+        if place.file.suffix == ".ipynb":
+            return f"{self.shown(place.file)}:cell {found[0]}:{found[1]}{at}"
+        return f"{self.shown(place.file)}:{place.line}{at}: cell {found[0]}"
+
+    def cell(self, place: Place) -> tuple[int, int] | None:
+        """The cell of a place and its line there, both from 1; None where the file has no cells."""
+        source = self._sources.get(place.file)
+        return cells.place(source.lines, place.line) if source is not None else None
+
+    def people(self, fix: Fix) -> str:
+        """A fix's diff for people."""
+        return fix.shown.decode() if fix.shown else self.diff(fix)
+
+    def diff(self, fix: Fix) -> str:
+        """A fix's diff as text, in its files' own encoding."""
+        sources = [self._sources.get(path) for path in fix.candidate.files]
+        for encoding in ("utf-8", *(source.encoding for source in sources if source is not None)):
+            try:
+                return fix.diff.decode(encoding)
+            except (UnicodeError, LookupError):
+                continue
+        return fix.diff.decode("utf-8", "replace")
+
+
+def width(text: str) -> int:
+    """How many cells of a terminal a text takes."""
+    return sum(_cells(character) for character in _flat(text))
+
+
+def _cells(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
+
+
+def _flat(text: str) -> str:
+    return masked(text.replace("\t", "    "))
+
+
+def _paths(report: Report) -> set[Path]:
+    found = {edit.path for fix in (*report.fixes, *report.rejected) for edit in fix.candidate.edits}
+    found |= {path for fix in (*report.fixes, *report.rejected) for path in fix.candidate.files}
+    frames = [frame for fix in (*report.fixes, *report.rejected) for frame in _verdict_frames(fix)]
+    frames += [one.frame for one in report.suspicions]
+    if report.diagnosis is not None:
+        frames += [*report.diagnosis.failure.stack, *(culprit.frame for culprit in report.diagnosis.culprits)]
+    return found | {Path(frame.file) for frame in frames}
+
+
+def _verdict_frames(fix: Fix) -> list[Frame]:
+    guards = [frame for guard in fix.verdict.guards for frame in guard.stack]
+    return guards + (list(fix.verdict.failure.stack) if fix.verdict.failure is not None else [])
+
+
+def _read(path: Path, target: Target) -> Source | None:
+    """A file of the project. Names come from the child too: it may not have anything else read out."""
+    try:
+        inside = path.resolve().is_relative_to((target.root or target.script.parent).resolve()) and (
+            path in target.buffers or path.is_file()
+        )
+        return Source(path, target.read(path)) if inside else None
+    except (OSError, RuntimeError, SourceError, ValueError):
+        return None

@@ -1,0 +1,281 @@
+"""The report for a person: as lines that editors can follow, or with excerpts and colour on a terminal."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from autofix.model import Applicability, Outcome
+from autofix.render import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import TextIO
+
+    from autofix.model import Culprit, Fix, Report
+    from autofix.render.snapshot import Place, Snapshot
+
+_ALTERNATIVES = 5
+_CHANGES = 5
+_TRIED = 20
+_DIFF = (("+++", "bold"), ("---", "bold"), ("@@", "cyan"), ("+", "green"), ("-", "red"))
+_TRUST = {Applicability.SAFE: "bold green", Applicability.UNSAFE: "bold yellow", Applicability.DISPLAY_ONLY: "bold red"}
+_JUDGED = {Outcome.SAFE, Outcome.UNSAFE, Outcome.STILL_FAILING}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a person wants it: with excerpts (a terminal) or line by line, how much, and what they typed."""
+
+    terminal: bool = False
+    color: bool = False
+    verbose: bool = False
+    quiet: bool = False
+    command: tuple[str, ...] | None = ()
+    """The words after `autofix fix`, to say what to type next; None where nothing is to be typed."""
+
+
+def show(report: Report, snapshot: Snapshot, look: Look, stream: TextIO) -> None:
+    """Print a report for a person."""
+    printer = console(look, stream)
+    for line in lines(report, snapshot, look):
+        printer.print(line)
+
+
+def console(look: Look, stream: TextIO) -> Console:
+    """What prints in a look."""
+    return Console(
+        file=stream,
+        color_system="standard" if look.color else None,
+        force_terminal=look.color,
+        no_color=not look.color,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        soft_wrap=True,
+    )
+
+
+def lines(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
+    """A report's lines, first what failed and where, last what to type next."""
+    if report.diagnosis is None:
+        if not look.quiet or report.outcome is not Outcome.CLEAN:
+            yield Text(f"{snapshot.shown(report.target.script)}: {words.sentence(report)}")
+        if not look.quiet:
+            yield from _suspicions(report, snapshot)
+        if look.verbose:
+            yield from _fence(report)
+        return
+    yield from failure(report, snapshot, look)
+    if look.quiet:
+        return
+    if report.outcome in _JUDGED:
+        yield from _judged(report, snapshot, look)
+    elif report.fixes:
+        yield from _fixes(report, snapshot, look)
+    else:
+        yield from _unfixed(report, snapshot)
+    yield from _suspicions(report, snapshot)
+    if look.verbose:
+        yield from _background(report)
+    elif report.target.isolation == "auto" and report.isolation in words.OPEN:
+        yield Text(f"Isolation {report.isolation}: {words.OPEN[report.isolation]}", "dim")
+
+
+def failure(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
+    """What failed, where, and the lines that explain it."""
+    if report.diagnosis is None:
+        return
+    stack = report.diagnosis.failure.stack
+    place = snapshot.place(stack[0]) if stack else None
+    code = words.code(report) if not look.terminal else ""
+    yield _located(snapshot, place, code, words.headline(report), "bold")
+    if look.quiet:
+        return
+    cause = report.diagnosis.declined or words.CAUSES[report.diagnosis.cause]
+    yield Text("  ").append(words.one_line(cause))
+    for culprit in report.diagnosis.culprits:
+        if look.terminal:
+            yield Text()
+        elif culprit.role == "failed":
+            continue  # the first line has said it
+        yield from _culprit(culprit, snapshot, look)
+    for condition in report.conditions:
+        yield Text("  ").append(f"ran otherwise: {words.one_line(condition)}", "yellow")
+    yield Text()
+
+
+def _culprit(culprit: Culprit, snapshot: Snapshot, look: Look) -> Iterator[Text]:
+    place = snapshot.place(culprit.frame)
+    color = "red" if culprit.role == "failed" else "yellow"
+    yield _located(snapshot, place, "" if look.terminal else "note", words.role(culprit), color)
+    line, underline = snapshot.excerpt(place)
+    if line and look.terminal:
+        number = str(place.line)
+        yield Text().append(f"  {number} │ ", "dim").append(line)
+        yield Text().append(f"  {' ' * len(number)} │ ", "dim").append(underline, f"bold {color}")
+
+
+def _located(snapshot: Snapshot, place: Place | None, code: str, message: str, style: str) -> Text:
+    """`path:line:col: CODE message`, which editors turn into a link."""
+    text = Text()
+    if place is not None:
+        text.append(f"{snapshot.where(place)}: ", "bold")
+    if code:
+        text.append(f"{code} ", "dim")
+    return text.append(message, style)
+
+
+def _fixes(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
+    fix = words.best(report)
+    if fix is None:
+        return
+    done = report.outcome is Outcome.FIXED
+    yield from candidate(fix, snapshot, "Fixed" if done else "Fix", qualified=bool(report.conditions))
+    others = [other for other in report.fixes if other is not fix]
+    yield from _alternatives(others, report, snapshot, look)
+    yield from _next(fix, look, done=done)
+
+
+def candidate(fix: Fix, snapshot: Snapshot, label: str, *, qualified: bool) -> Iterator[Text]:
+    """One fix: what it does, its diff, its effect, and why it works. `qualified`: it ran under conditions."""
+    yield _head(fix, label, qualified=qualified)
+    yield from _diff(fix, snapshot)
+    yield from _effect(fix)
+    if why := words.one_line(" ".join(fix.candidate.whys)):
+        yield Text("Why it works: ").append(why)
+
+
+def _head(fix: Fix, label: str, *, qualified: bool) -> Text:
+    trust = fix.verdict.applicability
+    said = f"({trust}, as it ran here)" if qualified and trust is Applicability.SAFE else f"({trust})"
+    return Text().append(f"{label}: ", "bold").append(f"{_named(fix)} ").append(said, _TRUST[trust])
+
+
+def _named(fix: Fix) -> str:
+    return " ".join(filter(None, ("+".join(fix.candidate.rules), words.title(fix))))
+
+
+def _diff(fix: Fix, snapshot: Snapshot) -> Iterator[Text]:
+    yield Text()
+    # Only a line feed ends a line of a diff; anything else that would is shown as a mark.
+    for line in snapshot.people(fix).removesuffix("\n").split("\n"):
+        style = next((style for start, style in _DIFF if line.startswith(start)), "")
+        yield Text(words.masked(line.removesuffix("\r").replace("\t", "    ")), style)
+    yield Text()
+
+
+def _effect(fix: Fix) -> Iterator[Text]:
+    trust = fix.verdict.applicability
+    yield Text("Effect: ").append(words.effect(fix), _TRUST[trust])
+    for guard in fix.verdict.guards:
+        yield Text().append(f"  {words.one_line(guard.name)}: ", "yellow").append(words.one_line(guard.detail))
+
+
+def _alternatives(others: list[Fix], report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
+    if not others:
+        return
+    yield Text()
+    yield Text("Other edits that get past the failure:", "bold")
+    shown = others if look.verbose else others[:_ALTERNATIVES]
+    for fix in shown:
+        trust = fix.verdict.applicability
+        line = Text(f"  {report.fixes.index(fix) + 1}. {_named(fix)} ").append(f"({trust})", _TRUST[trust])
+        yield line.append(f" {words.effect(fix)}", "dim")
+        if look.verbose:
+            yield from _diff(fix, snapshot)
+    if left := len(others) - len(shown):
+        yield Text(f"  and {left} more; -v shows all")
+
+
+def _next(fix: Fix, look: Look, *, done: bool) -> Iterator[Text]:
+    safe = fix.verdict.applicability is Applicability.SAFE
+    yield Text()
+    if done:
+        yield Text("The fix was written.", "bold green")
+        return
+    if look.command is None:
+        return
+    extra = () if safe or "--unsafe-fixes" in look.command else ("--unsafe-fixes",)
+    command = [word for word in look.command if word != "--write"]
+    typed = shlex.join(["autofix", "fix", "--write", *extra, *command])
+    reason = "To apply it" if safe else "None is safe. To apply it all the same"
+    yield Text(f"{reason}: ").append(words.masked(typed), "bold")
+
+
+def _suspicions(report: Report, snapshot: Snapshot) -> Iterator[Text]:
+    """Faults that crash nothing, which the run showed."""
+    for one in report.suspicions:
+        yield _located(snapshot, snapshot.place(one.frame), one.code, words.one_line(one.message), "yellow")
+
+
+def _unfixed(report: Report, snapshot: Snapshot) -> Iterator[Text]:
+    yield Text(f"No fix: {words.sentence(report)}.", "bold")
+    for fix in report.rejected:
+        yield Text(f"  tried {_named(fix)}: ").append(_failed(fix, snapshot), "dim")
+    for note in report.notes:
+        yield Text(f"  declined {words.one_line(note.rule)}: ").append(words.one_line(note.reason), "dim")
+
+
+def _failed(fix: Fix, snapshot: Snapshot) -> str:
+    """Why a candidate was no good, with the place where it failed in turn."""
+    verdict = fix.verdict
+    said = words.RUNS[verdict.run]
+    if verdict.failure is None:
+        return f"{said}{': ' + words.shortened(verdict.summary) if verdict.summary else ''}"
+    stack = verdict.failure.stack
+    at = ""
+    if stack:
+        place = snapshot.place(stack[0])
+        at = f" at {snapshot.where(place, column=False)}"
+    return f"{said}{at}: {words.shortened(verdict.failure.message)}"
+
+
+def _judged(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
+    """The verdict on an edit that somebody else made."""
+    judged = next(iter((*report.fixes, *report.rejected)), None)
+    if judged is None:
+        yield Text(words.sentence(report), "bold")
+        return
+    yield Text(words.OUTCOMES[report.outcome].capitalize(), _TRUST[judged.verdict.applicability])
+    if report.outcome is Outcome.STILL_FAILING:
+        yield Text(f"  {_failed(judged, snapshot)}")
+        return
+    if look.verbose:
+        yield from _diff(judged, snapshot)
+    yield from _effect(judged)
+    changes = judged.verdict.changes
+    for change in changes if look.verbose else changes[:_CHANGES]:
+        yield Text(
+            f"  {words.one_line(change.parameter)}, step {change.step + 1}: norm {change.candidate:.4g} "
+            f"instead of {change.reference:.4g} {words.one_line(change.loss or change.note)}".rstrip()
+        )
+
+
+def _background(report: Report) -> Iterator[Text]:
+    """What was declined, and how the runs were made."""
+    yield Text()
+    if report.fixes:
+        for fix in report.rejected:
+            yield Text(f"tried {_named(fix)}: {words.RUNS[fix.verdict.run]}", "dim")
+        for note in report.notes:
+            yield Text(f"declined {words.one_line(note.rule)}: {words.one_line(note.reason)}", "dim")
+    yield from _fence(report)
+    times = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in report.timings.items())
+    ran = f"torch {words.one_line(report.torch)}, isolation {words.one_line(report.isolation)}, python "
+    yield Text(f"{ran}{report.target.python}; {times}", "dim")
+
+
+def _fence(report: Report) -> Iterator[Text]:
+    """What the script tried to write and to reach, and what its fence could not keep from it."""
+    for what, tried in (("write", report.wrote), ("reach", report.reached)):
+        for one in tried[:_TRIED]:
+            yield Text(f"tried to {what}: {words.one_line(one)}", "dim")
+        if len(tried) > _TRIED:
+            yield Text(f"tried to {what} {len(tried) - _TRIED} more", "dim")
+    if report.isolation in words.OPEN:
+        yield Text(f"isolation {report.isolation}: {words.OPEN[report.isolation]}", "dim")

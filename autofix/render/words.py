@@ -1,0 +1,159 @@
+"""The words for what a report says in enums, and the cleaning of words that come from the user's process."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING
+
+from autofix.model import Cause, Effect, Outcome, RunOutcome
+
+if TYPE_CHECKING:
+    from autofix.model import Culprit, Fix, Report
+
+ROLES = {
+    "failed": "it fails here",
+    "freed": "this backward freed the graph",
+    "shared": "the part that both backwards need was made here",
+    "used": "it was used here",
+    "stale": "what was computed before the write is used after it here",
+    "built": "this works in place",
+    "carried": "the next pass starts from here with this graph",
+    "saved": "an operation saved the tensor for its backward here",
+    "written": "the tensor was written in place here",
+    "mutated": "the tensor was written in place here",
+    "stepped": "this step wrote the parameters in place",
+    "made": "the tensor was made here",
+    "cut": "the graph ended here",
+    "stored": "the tensor was kept here, with its graph",
+}
+CAUSES = {
+    Cause.FREED_GRAPH: "backward needs a graph that an earlier backward has freed",
+    Cause.SAVED_TENSOR_MODIFIED: "a tensor that backward needs was written in place",
+    Cause.LEAF_MODIFIED: "a leaf that requires a gradient was written in place",
+    Cause.VIEW_MODIFIED: "a view was written in place where autograd cannot follow",
+    Cause.NONLEAF_GRADIENT: "the gradient of a non-leaf tensor is not kept",
+    Cause.NO_GRAPH: "backward starts at a tensor that has no graph",
+    Cause.NONSCALAR_BACKWARD: "backward starts at a tensor with more than one element",
+    Cause.CONVERSION: "a tensor that requires a gradient was converted",
+    Cause.UNUSED_INPUT: "a gradient was asked for a tensor that the loss does not use",
+    Cause.OTHER: "the failure is not one that is known here",
+}
+EFFECTS = {
+    Effect.IDENTICAL: "every gradient stays the same",
+    Effect.REFRESHED: "same gradients, a part is computed again after an update",
+    Effect.TRUNCATED: "same gradients within an iteration, none from earlier ones",
+    Effect.REFRESHED_TRUNCATED: "a part is computed again, and none flows from earlier iterations",
+    Effect.CHANGED: "gradients change",
+    Effect.UNKNOWN: "the gradients could not be compared",
+}
+RUNS = {
+    RunOutcome.PASSED: "it passed the failing line",
+    RunOutcome.FINISHED: "it ran to its end",
+    RunOutcome.SAME_FAILURE: "it fails in the same way",
+    RunOutcome.OTHER_FAILURE: "it fails in another way",
+    RunOutcome.TIMED_OUT: "it took longer than the time limit",
+    RunOutcome.CRASHED: "its process died",
+    RunOutcome.NOT_RUN: "it was not run",
+}
+OUTCOMES = {
+    Outcome.FIXED: "fixed",
+    Outcome.AVAILABLE: "a fix is available",
+    Outcome.CLEAN: "nothing to fix: it runs without a failure",
+    Outcome.UNFIXED: "no edit that was tried repairs it",
+    Outcome.OTHER_FAILURE: "it fails for a reason that is not autograd's",
+    Outcome.NO_FAILURE_WITHIN_LIMIT: "no failure within the limit; raise --time-limit or give it less to do",
+    Outcome.TIMED_OUT: "it took longer than the time limit; raise --time-limit or give it less to do",
+    Outcome.MEMORY_EXCEEDED: "it needs more memory than allowed; raise --memory-limit",
+    Outcome.OUTPUT_EXCEEDED: "it prints more than allowed; raise --output-limit",
+    Outcome.PROCESSES_EXCEEDED: "it starts more processes than allowed; raise --process-limit",
+    Outcome.CRASHED: "its process died; run it without autofix to see why",
+    Outcome.CANNOT_RUN: "it cannot be run",
+    Outcome.SAFE: "safe: the edit keeps the gradients that the code describes",
+    Outcome.UNSAFE: "unsafe: the edit is not shown to keep the gradients that the code describes",
+    Outcome.STILL_FAILING: "still failing with the edit",
+}
+OPEN = {
+    "landlock": "modes and owners of files, local sockets and /dev/shm were open to it",
+    "copy": "files outside the copy of its project, and the network, were open to it",
+    "none": "it ran without a fence, and what it wrote is still there",
+}
+"""What a rung of the fence cannot keep from a script; the best one has nothing to say."""
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_].*?(?:\x07|\x1b\\|$)|[ -/]*[0-~])", re.DOTALL)
+_OPERATOR = re.compile(r"\baten::(\w+)(?:\.\w+)?")
+_ASIDE = re.compile(r" \((?:or|e\.g\.|because|for example)\b[^()]*\)")
+_LONGEST = 200
+
+
+def clean(text: str) -> str:
+    """Text without anything that a terminal would obey; tabs and line feeds stay."""
+    text = _ESCAPE.sub("", text).replace("\r\n", "\n")
+    return "".join(character for character in text if character in "\t\n" or not _obeyed(character))
+
+
+def masked(text: str) -> str:
+    """One line in which each character that a terminal would obey is one that it shows, so that columns stay."""
+    return "".join("\N{REPLACEMENT CHARACTER}" if _obeyed(character) else character for character in text)
+
+
+def one_line(text: str) -> str:
+    return " ".join(clean(text).split())
+
+
+def shortened(message: str) -> str:
+    """The first sentence of an exception's message: torch explains at length, and often misleads."""
+    line = _ASIDE.sub("", one_line(message))
+    first = re.split(r"(?<=[^.])\.(?: |$)|; expected | Hint: |: \[torch\.", line, maxsplit=1)[0]
+    return first if len(first) <= _LONGEST else first[: _LONGEST - 1] + "…"
+
+
+def code(report: Report) -> str:
+    """What a line `path:line:col: CODE message` is filed under: the fix's rule, else the cause."""
+    shown = best(report)
+    if shown is not None and shown.candidate.rules:
+        return "+".join(shown.candidate.rules)
+    cause = report.diagnosis.cause if report.diagnosis is not None else Cause.OTHER
+    return cause.replace("_", "-")
+
+
+def best(report: Report) -> Fix | None:
+    """The fix that a report is about: the one applied, else the first."""
+    if not report.fixes:
+        return None
+    return report.fixes[report.applied or 0]
+
+
+def headline(report: Report) -> str:
+    """What failed, in one line; empty without a diagnosis."""
+    if report.diagnosis is None:
+        return ""
+    failure = report.diagnosis.failure
+    return f"{one_line(failure.type).rpartition('.')[2]}: {shortened(failure.message)}"
+
+
+def role(culprit: Culprit) -> str:
+    words = ROLES.get(culprit.role, one_line(culprit.role))
+    note = _OPERATOR.sub(r"\1", one_line(culprit.note))
+    return f"{words} ({note})" if note else words
+
+
+def effect(fix: Fix) -> str:
+    """A fix's effect and what is known of it, without saying the effect's name twice."""
+    name = str(fix.verdict.effect)
+    summary = one_line(fix.verdict.summary) or EFFECTS[fix.verdict.effect]
+    return summary if name in summary.lower() else f"{name}: {summary}"
+
+
+def title(fix: Fix) -> str:
+    """What a fix does, all steps of a chain."""
+    return "; then ".join(map(one_line, fix.candidate.titles)) or "the edit"
+
+
+def sentence(report: Report) -> str:
+    """Why a report could do no more, as one line; the pipeline's own words where it has some."""
+    return one_line(report.message) or OUTCOMES[report.outcome]
+
+
+def _obeyed(character: str) -> bool:
+    """Control characters, line separators, and those that turn the direction of text around."""
+    return unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp", "Co"}

@@ -1,0 +1,64 @@
+"""The first run of a target: what it comes to here, and what had to be arranged so that it runs at all."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from autofix.model import Applicability
+from autofix.probe import wire
+from autofix.references import request
+from autofix.run import Probe, run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from autofix.model import Fix, Target
+
+_WANTS_GPU = re.compile(r"\b(cuda|nccl|nvidia|gpus?)\b|accelerator device", re.IGNORECASE)
+
+
+def reproduce(probe: Probe, target: Target) -> tuple[Target, wire.Trace]:
+    """The target as it can be run here, and its first run; raises run.ProbeError where the probe ends."""
+    probe.hello()
+    if target.device == "cpu":
+        target = _on_cpu(target)
+    baseline = run(probe, request(target, "baseline"))
+    if target.device == "auto" and baseline.outcome == "failed" and _WANTS_GPU.search(baseline.detail):
+        moved = _on_cpu(target)
+        again = run(probe, request(moved, "baseline"))
+        # Where that did not help, the words of the script as it stands say more.
+        if again.notes:
+            return moved, again
+    return target, baseline
+
+
+def confirmed(probe: Probe, target: Target, fixes: tuple[Fix, ...], conditions: Iterable[str]) -> tuple[Fix, ...]:
+    """The fixes, the best of them run once more as the script would run it where the others ran eagerly."""
+    safe = fixes and fixes[0].verdict.applicability is Applicability.SAFE
+    if not safe or not any("compiled" in condition for condition in conditions):
+        return fixes
+    setup = replace(target.setup, compiled=True)
+    trace = run(probe, request(replace(target, setup=setup), "baseline", fixes[0].candidate.files))
+    if trace.outcome in ("finished", "timed_out"):  # how long it takes to compile says nothing against it
+        return fixes
+    verdict = fixes[0].verdict
+    guard = wire.Guard("compiled", f"compiled, the edited script does not end well: {trace.detail.splitlines()[0]}")
+    verdict = replace(verdict, applicability=Applicability.UNSAFE, guards=(*verdict.guards, guard))
+    return replace(fixes[0], verdict=verdict), *fixes[1:]
+
+
+def limit_words(target: Target, baseline: wire.Trace) -> str:
+    """What a run that reached its time limit saw, and what to try."""
+    seen = baseline.detail or f"it ran for {target.time_limit:.0f} s without a word"
+    tries = []
+    if not target.setup.shorten:
+        tries.append("--shorten 3 ends loops early")
+    if not target.setup.skip_line:
+        tries.append("--skip-to LINE hurries through the loops before a line")
+    return f"{seen}; {', '.join([*tries, f'--time-limit {2 * target.time_limit:.0f} waits longer'])}"
+
+
+def _on_cpu(target: Target) -> Target:
+    return replace(target, setup=replace(target.setup, device="cpu"))

@@ -1,0 +1,76 @@
+"""How a module calls another one, and the import that lets it."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from autofix.edit import Declined, Edit
+from autofix.rewrite.apply import edit
+from autofix.rewrite.layout import newline_near
+from autofix.rewrite.statements import insert_after, insert_before
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.source import Source
+
+
+def ensure_import(source: Source, module: str) -> tuple[str, list[Edit]]:
+    """The name by which a top-level module is known in the file, and the edits that make it known."""
+    names = [name for name, _ in _names(source.tree.body, module)]
+    if names:
+        return (module if module in names else names[0]), []
+    if module in _bound(source.tree):
+        raise Declined(f"the name {module} means something else in this file")
+    return module, _added(source, f"import {module}")
+
+
+def _names(body: list[ast.stmt], module: str) -> Iterator[tuple[str, ast.stmt]]:
+    """The names that statements of a module bind to another one, in whatever branch."""
+    for statement in body:
+        match statement:
+            case ast.Import(names=aliases):
+                for alias in aliases:
+                    if alias.name == module:
+                        yield alias.asname or module, statement
+                    elif alias.name.startswith(f"{module}.") and alias.asname is None:
+                        yield module, statement
+            case ast.Try(body=inner) | ast.With(body=inner):
+                yield from _names(inner, module)
+            case ast.If(test=test, body=inner) if "TYPE_CHECKING" not in ast.dump(test):
+                yield from _names(inner, module)
+
+
+def _bound(tree: ast.Module) -> set[str]:
+    """Every name that the file binds, wherever; an import in a function binds only what it says."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
+                found.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+            case ast.ImportFrom(names=aliases):
+                found.update(alias.asname or alias.name for alias in aliases)
+            case ast.Import(names=aliases):
+                found.update(alias.asname for alias in aliases if alias.asname)
+    return found
+
+
+def _added(source: Source, line: str) -> list[Edit]:
+    """Insert an import after those that open the file, or first of all."""
+    body = source.tree.body
+    anchor: ast.stmt | None = None
+    for place, statement in enumerate(body):
+        documents = place == 0 and ast.get_docstring(source.tree, clean=False) is not None
+        if not documents and not isinstance(statement, ast.Import | ast.ImportFrom):
+            break
+        anchor = statement
+    if anchor is not None:
+        return insert_after(source, anchor, [line])
+    if body:
+        return insert_before(source, body[0], [line])
+    end, newline = len(source.text), newline_near(source, 0)
+    opening = newline if source.lines and not source.lines[-1].endswith(("\r", "\n")) else ""
+    return [edit(source, end, end, f"{opening}{line}{newline}")]

@@ -1,0 +1,78 @@
+"""What a rule author sees: `Rule`, `Example`, and the `Sources` a rule may read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from autofix.model import Applicability, Cause, Proposal
+from autofix.source import Source, SourceError
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from autofix.edit import Edit
+    from autofix.model import Diagnosis
+    from autofix.probe.wire import Frame
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A tiny script that fails and what the rule makes of it; `after=None` says that the rule must decline."""
+
+    before: str
+    after: str | None
+    note: str = ""
+
+
+class Sources:
+    """The files of the user's project as they stand in this run: the disk's, or a candidate's."""
+
+    def __init__(self, root: Path, files: Mapping[Path, bytes] | None = None) -> None:
+        self.root = root
+        self._files = dict(files or {})
+        self._read: dict[Path, Source | None] = {}
+
+    def source(self, file: str) -> Source | None:
+        """The source of `file`, or None when it is not the user's or cannot be parsed."""
+        path = Path(file)
+        if path not in self._read:
+            self._read[path] = self._load(path)
+        return self._read[path]
+
+    def _load(self, path: Path) -> Source | None:
+        if not path.is_relative_to(self.root):
+            return None
+        try:
+            return Source(path, self._files[path] if path in self._files else path.read_bytes())
+        except (OSError, SourceError):
+            return None
+
+    def node(self, frame: Frame) -> ast.AST | None:
+        """The CST node that `frame` was executing, or None when the span does not name one surely."""
+        source = self.source(frame.file)
+        if source is None:
+            return None
+        return source.node_at((frame.line, frame.column, frame.end_line, frame.end_column))
+
+
+class Rule:
+    """One family of repairs. Stateless: `proposals` reads a diagnosis and yields edits; it runs and writes nothing."""
+
+    code: ClassVar[str]
+    name: ClassVar[str]
+    title: ClassVar[str]
+    causes: ClassVar[frozenset[Cause]]
+    rank: ClassVar[int]
+    applicability: ClassVar[Applicability] = Applicability.SAFE
+    examples: ClassVar[tuple[Example, ...]] = ()
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """Every edit that may cure `diagnosis`; may raise `rewrite.Declined` with the reason."""
+        raise NotImplementedError
+
+    def propose(self, edits: Iterable[Edit], why: str, *, title: str = "", rank: int | None = None) -> Proposal:
+        """A proposal under this rule's title and rank unless others are given."""
+        return Proposal(tuple(edits), title or self.title, why, self.rank if rank is None else rank)

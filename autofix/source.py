@@ -1,0 +1,308 @@
+"""A Python file, read once: its bytes, its text and tree, and the way between their positions.
+
+Three units meet here and nowhere else. The disk has bytes in the file's own encoding (`data`
+offsets); `ast` and `co_positions()` have 1-based lines with UTF-8 byte columns, whatever the file's
+encoding is; people count characters. Text is kept with its own newlines and indexed by character.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tokenize
+import warnings
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Only these end a line for Python; str.splitlines would also cut at form feeds, U+2028 and others.
+_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
+_BOM = b"\xef\xbb\xbf"
+# One object stands for all its occurrences in a tree, so "its parent" has no answer.
+_SHARED = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
+_EXACT_INSIDE_F_STRINGS = sys.version_info >= (3, 12)
+
+Position = tuple[int, int, int, int]
+"""Line, UTF-8 column, end line, end UTF-8 column; as `ast` and `co_positions()` have them."""
+
+
+class SourceError(Exception):
+    """A file that cannot be read as Python; the message is one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A range of byte offsets into a file's data."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """One file as it was when read, and valid Python: what is not raises `SourceError` at once."""
+
+    path: Path
+    data: bytes
+
+    def __post_init__(self) -> None:
+        """Parse now, so that whoever holds a source need not expect errors from it."""
+        self._check_spelling()
+        _ = self.tree
+
+    @classmethod
+    def read(cls, path: Path) -> Source:
+        """Read and parse a file."""
+        try:
+            return cls(path, path.read_bytes())
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise SourceError(f"{path}: {reason}") from None
+
+    @cached_property
+    def encoding(self) -> str:
+        """The codec of the file's bytes after a byte order mark, found as Python finds it."""
+        # Python ends lines at a lone \r too, where a BytesIO would not: it matters for the cookie.
+        lines = iter(self.data.splitlines(keepends=True)[:2])
+        try:
+            found, _ = tokenize.detect_encoding(lambda: next(lines, b""))
+        except SyntaxError as error:
+            raise self._error(error.msg) from None
+        return "utf-8" if found == "utf-8-sig" else found
+
+    @cached_property
+    def text(self) -> str:
+        """The file's characters without a byte order mark, newlines as they are on disk."""
+        try:
+            text = self.data[self._bom :].decode(self.encoding)
+        except (UnicodeError, LookupError) as error:
+            raise self._error(f"cannot be decoded as {self.encoding}: {error}") from None
+        return text
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The module as Python's own parser sees it."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the user's invalid escapes are not our news
+                return ast.parse(self.data, filename=str(self.path))
+        except SyntaxError as error:
+            where = f"line {error.lineno}: " if error.lineno else ""
+            raise self._error(f"{where}{error.msg}") from None
+        except (ValueError, RecursionError, MemoryError) as error:
+            raise self._error(f"cannot be parsed: {error}") from None
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """The physical lines, each with its own newline."""
+        return tuple(_LINE.findall(self.text))
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """For each line, the index in `text` where it begins; then the length of `text`."""
+        return tuple(accumulate(map(len, self.lines), initial=0))
+
+    @cached_property
+    def _bom(self) -> int:
+        return len(_BOM) if self.data.startswith(_BOM) else 0
+
+    @cached_property
+    def _data_starts(self) -> tuple[int, ...]:
+        """For each line, the offset in `data` where it begins; then the length of `data`."""
+        sizes = (len(line.encode(self.encoding)) for line in self.lines)
+        return tuple(accumulate(sizes, initial=self._bom))
+
+    # --- positions -------------------------------------------------------------------------
+
+    def index(self, line: int, column: int) -> int:
+        """The index in `text` of a line and UTF-8 column."""
+        content = self._line(line)
+        encoded = content if content.isascii() else content.encode()
+        if not 0 <= column <= len(encoded):
+            raise self._error(f"line {line} has no column {column}")
+        if isinstance(encoded, str):
+            return self.starts[line - 1] + column
+        try:
+            return self.starts[line - 1] + len(encoded[:column].decode())
+        except UnicodeError:
+            raise self._error(f"line {line} has no character at byte {column}") from None
+
+    def data_offset(self, index: int) -> int:
+        """The offset in `data` of an index in `text`."""
+        line = self._line_of(index, self.starts)
+        start = self._data_starts[line]
+        before = self.lines[line][: index - self.starts[line]] if line < len(self.lines) else ""
+        encoded = before.encode(self.encoding)
+        # A codec with shift states (iso-2022-jp) has no bytes for a cut in the middle of a run.
+        if self.data[start : start + len(encoded)] != encoded:
+            raise self._error(f"line {line + 1} cannot be cut there in {self.encoding}")
+        return start + len(encoded)
+
+    def offset(self, line: int, column: int) -> int:
+        """The offset in `data` of a line and UTF-8 column."""
+        return self.data_offset(self.index(line, column))
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """The line and UTF-8 column of an offset in `data`; the way back from `offset`."""
+        if not self._bom <= offset <= len(self.data):
+            raise self._error(f"has no byte {offset}")
+        line = self._line_of(offset, self._data_starts)
+        before = self.data[self._data_starts[line] : offset]
+        try:
+            return line + 1, len(before.decode(self.encoding).encode())
+        except UnicodeError:
+            raise self._error(f"byte {offset} is inside a character") from None
+
+    def extent(self, node: ast.AST) -> tuple[int, int]:
+        """Where a node's text begins and ends in `text`."""
+        line, column, end_line, end_column = _position(node)
+        return self.index(line, column), self.index(end_line, end_column)
+
+    def span(self, node: ast.AST) -> Span:
+        """Where a node's text begins and ends in `data`."""
+        start, end = self.extent(node)
+        return Span(self.data_offset(start), self.data_offset(end))
+
+    def segment(self, node: ast.AST) -> str:
+        """A node's exact text."""
+        start, end = self.extent(node)
+        return self.text[start:end]
+
+    def line_text(self, line: int) -> str:
+        """One line without its newline."""
+        return self._line(line).rstrip("\r\n")
+
+    def character_column(self, line: int, column: int) -> int:
+        """The column that people and editors count, from 1, of a UTF-8 column."""
+        return self.index(line, column) - self.starts[line - 1] + 1
+
+    def character_position(self, node: ast.AST) -> Position:
+        """A node's line, column, end line and end column for reports, all counted from 1."""
+        line, column, end_line, end_column = _position(node)
+        start = self.character_column(line, column)
+        return line, start, end_line, self.character_column(end_line, end_column)
+
+    # --- nodes -----------------------------------------------------------------------------
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        """The node that holds this one; None for the module and for shared operator objects."""
+        return self._parents.get(node)
+
+    def statement(self, node: ast.AST) -> ast.stmt:
+        """The innermost statement that a node is, or is part of."""
+        found: ast.AST | None = node
+        while found is not None and not isinstance(found, ast.stmt):
+            found = self.parent(found)
+        if found is None:
+            raise ValueError(f"{type(node).__name__} is not part of a statement of {self.path}")
+        return found
+
+    def function(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """The function whose body runs a node; a decorator or default runs outside its function."""
+        child, found = node, self.parent(node)
+        while found is not None:
+            if isinstance(found, ast.FunctionDef | ast.AsyncFunctionDef) and child in found.body:
+                return found
+            child, found = found, self.parent(found)
+        return None
+
+    def node_at(self, span: Position) -> ast.AST | None:
+        """The one node that an interpreter's position means, or None; never a guess."""
+        nodes = self._by_position.get(span, [])
+        expressions = [node for node in nodes if isinstance(node, ast.expr)]
+        statements = [node for node in nodes if isinstance(node, ast.stmt)]
+        for found in (expressions, statements, self._split(span)):
+            if found:
+                return found[0] if len(found) == 1 else None
+        return None
+
+    def _split(self, span: Position) -> list[ast.expr]:
+        """Expressions over several lines of which interpreters report only the last name on.
+
+        Where `x` and `.back()` have a line each, the position is that of `back()`. Its end is right; its
+        start not always, as interpreters count the name's characters where columns are bytes.
+        """
+        line, column, *end = span
+        return [
+            node
+            for node in self._splittable.get((end[0], end[1]), [])
+            if node.lineno < line == _attribute(node).end_lineno and column < (_attribute(node).end_col_offset or 0)
+        ]
+
+    @cached_property
+    def _parents(self) -> dict[ast.AST, ast.AST]:
+        return {
+            child: node
+            for node in ast.walk(self.tree)
+            for child in ast.iter_child_nodes(node)
+            if not isinstance(child, _SHARED)
+        }
+
+    @cached_property
+    def _by_position(self) -> dict[Position, list[ast.AST]]:
+        found: dict[Position, list[ast.AST]] = {}
+        pending: list[ast.AST] = [self.tree]
+        while pending:
+            node = pending.pop()
+            if hasattr(node, "end_lineno"):
+                found.setdefault(_position(node), []).append(node)
+            # Before 3.12 the positions inside an f-string are often those of another place.
+            if _EXACT_INSIDE_F_STRINGS or not isinstance(node, ast.JoinedStr):
+                pending.extend(ast.iter_child_nodes(node))
+        return found
+
+    @cached_property
+    def _splittable(self) -> dict[tuple[int, int], list[ast.expr]]:
+        """Attributes and calls of attributes, by their end."""
+        found: dict[tuple[int, int], list[ast.expr]] = {}
+        for (_, _, line, column), nodes in self._by_position.items():
+            for node in nodes:
+                if isinstance(node, ast.Attribute) or (
+                    isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+                ):
+                    found.setdefault((line, column), []).append(node)
+        return found
+
+    # --- helpers ---------------------------------------------------------------------------
+
+    def _check_spelling(self) -> None:
+        """Refuse bytes that a codec reads but writes otherwise: no offset into them could be trusted."""
+        if self.encoding != "utf-8" and b"".join(line.encode(self.encoding) for line in self.lines) != self.data:
+            raise self._error(f"its {self.encoding} bytes are not the only spelling of its text")
+
+    def _line(self, line: int) -> str:
+        """One line with its newline; past a final newline stands an empty one."""
+        if 1 <= line <= len(self.lines):
+            return self.lines[line - 1]
+        if line == len(self.lines) + 1:
+            return ""
+        raise self._error(f"has no line {line}")
+
+    def _line_of(self, place: int, starts: tuple[int, ...]) -> int:
+        """Which line, from 0, holds a place, given where the lines start."""
+        if not starts[0] <= place <= starts[-1]:
+            raise self._error(f"has no place {place}")
+        return min(bisect_right(starts, place), len(starts)) - 1
+
+    def _error(self, reason: str) -> SourceError:
+        return SourceError(" ".join(f"{self.path}: {reason}".split()))
+
+
+def _attribute(node: ast.expr) -> ast.expr:
+    """The attribute that a call calls, or the node itself."""
+    return node.func if isinstance(node, ast.Call) else node
+
+
+def _position(node: ast.AST) -> Position:
+    """A node's position, complete; every node that the parser places has an end."""
+    names = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+    line, column, end_line, end_column = (getattr(node, name, None) for name in names)
+    if line is None or column is None or end_line is None or end_column is None:
+        raise ValueError(f"{type(node).__name__} has no position")
+    return line, column, end_line, end_column

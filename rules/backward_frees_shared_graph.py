@@ -1,0 +1,183 @@
+"""A backward that frees a graph which a later backward still needs.
+
+## What it does
+Adds `retain_graph=True` to the earlier backward, in whatever spelling it has: `loss.backward()`,
+`torch.autograd.backward(...)`, `torch.autograd.grad(...)`, a scaled loss, a helper that passes the flag on.
+
+## Why autograd fails
+A backward releases the tensors that its graph saved as soon as it has used them. Two losses that share a part of the
+graph need it twice, and the second backward finds it empty.
+
+## Fix safety
+Safe where both losses are meant to flow through the shared part. It costs memory until the second backward has run, so
+a detach, where that leaves all gradients as they are, comes first. Never right for a graph carried from one iteration
+into the next: it then grows without bound, which the run shows.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from autofix import places
+from autofix.model import Cause, Diagnosis, Proposal
+from autofix.rewrite import set_keyword
+from autofix.rule import Example, Rule, Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.probe.wire import Stack
+
+CREATE = (
+    "The derivative gets a graph of its own, so that a loss can be trained through it, and keeps the one it came from."
+)
+WHY = "The earlier backward keeps the graph, so that the later one finds the shared part as the forward left it."
+
+
+class BackwardFreesSharedGraph(Rule):
+    """Keep the graph in the backward that would free it."""
+
+    code, name = "AG201", "backward-frees-shared-graph"
+    title = "Keep the graph with retain_graph=True"
+    causes = frozenset({Cause.FREED_GRAPH})
+    rank = 50
+    examples = (
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+h = (w * 2).exp()
+h.sum().backward()
+h.pow(2).sum().backward()
+print(w.grad.sum().item())
+""",
+            after="""\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+h = (w * 2).exp()
+h.sum().backward(retain_graph=True)
+h.pow(2).sum().backward()
+print(w.grad.sum().item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+h = torch.sigmoid(w)
+torch.autograd.backward(h.sum(), retain_graph=False)
+torch.autograd.backward([h.prod()])
+print(w.grad.sum().item())
+""",
+            after="""\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+h = torch.sigmoid(w)
+torch.autograd.backward(h.sum(), retain_graph=True)
+torch.autograd.backward([h.prod()])
+print(w.grad.sum().item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+h = torch.tanh(w)
+(g,) = torch.autograd.grad(h.sum(), w)
+h.pow(2).sum().backward()
+print(g.sum().item(), w.grad.sum().item())
+""",
+            after="""\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+h = torch.tanh(w)
+(g,) = torch.autograd.grad(h.sum(), w, retain_graph=True)
+h.pow(2).sum().backward()
+print(g.sum().item(), w.grad.sum().item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+h = torch.sigmoid(w)
+options = {"retain_graph": False}
+h.sum().backward(**options)
+h.prod().backward()
+""",
+            after=None,
+            note="the keyword is inside a mapping that is made elsewhere",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+h = torch.sigmoid(w)
+run = h.sum().backward
+run(None, None)
+h.prod().backward(retain_graph=True)
+run(None)
+""",
+            after=None,
+            note="the flag is given by position",
+        ),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """One proposal for each earlier backward that freed a part, and one for the caller of a helper."""
+        for stack in dict.fromkeys(saved.freed_by for saved in diagnosis.trace.saved if saved.freed_by):
+            yield from self._keep(stack, sources)
+
+    def _keep(self, stack: Stack, sources: Sources) -> Iterator[Proposal]:
+        for depth, (_, source, node) in enumerate(places.located(sources, stack)):
+            if not isinstance(node, ast.Call):
+                return
+            flag = next((k.value for k in node.keywords if k.arg == "retain_graph"), None)
+            if depth and not _takes_flag(sources, stack, depth):
+                return
+            if _by_position(node):
+                return
+            passed_on = depth == 0 and isinstance(flag, ast.Name)
+            yield self.propose(set_keyword(source, node, "retain_graph", "True"), WHY, rank=self.rank + passed_on)
+            if depth == 0 and _is_grad(node):
+                edits = set_keyword(source, node, "create_graph", "True")
+                yield self.propose(edits, CREATE, title="Give the derivative a graph", rank=self.rank - 2)
+            if not isinstance(flag, ast.Name):
+                return
+
+
+def _is_grad(call: ast.Call) -> bool:
+    """Whether a call is torch.autograd.grad, whose result may be part of a later loss."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return name == "grad" and not any(keyword.arg == "create_graph" for keyword in call.keywords)
+
+
+def _by_position(call: ast.Call) -> bool:
+    """Whether `retain_graph` may already be given by its place among the arguments."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    free = {"backward": 1, "grad": 3}.get(name, 1)
+    return len(call.args) > max(free, 2 if _is_module_function(call) else 1)
+
+
+def _is_module_function(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value).endswith("autograd")
+
+
+def _takes_flag(sources: Sources, stack: Stack, depth: int) -> bool:
+    """Whether the function that frame `depth` calls has a parameter of this name."""
+    inner = stack[depth - 1]
+    source = sources.source(inner.file)
+    function = places.function_named(source, inner.function) if source is not None else None
+    if function is None or isinstance(function, ast.Module):
+        return False
+    arguments = function.args
+    return any(a.arg == "retain_graph" for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))

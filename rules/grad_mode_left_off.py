@@ -1,0 +1,337 @@
+"""Gradients that were switched off and never came back, or parameters that were frozen together with the new head.
+
+## What it does
+Switches gradients on again where the function that switched them off ends, takes the `no_grad` away from a forward that
+is trained through, and lets the part train that the optimizer was given.
+
+## Why autograd fails
+While gradients are off, and for parameters that require none, no graph is recorded. The loss then has none either.
+
+## Fix safety
+Safe where one place alone switched gradients off and every parameter that an optimizer owns gets its gradient when that
+place does not. Where an optimizer was given all frozen parameters, the code does not say which of them should train.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from autofix import places
+from autofix.edit import Declined
+from autofix.model import Cause, Diagnosis, Proposal
+from autofix.rewrite import append_call, delete, ensure_import, insert_after, insert_before, move_after, writes
+from autofix.rewrite.apply import edit
+from autofix.rewrite.unwrap import undecorate, unwrap
+from autofix.rule import Example, Rule, Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.probe.wire import Origin
+    from autofix.source import Source
+
+WHY_BACK = "Gradients are on again for what comes after; the part without gradient stays without."
+WHY_OFF = "The forward that backward goes through records its graph."
+WHY_HEAD = "The part that the optimizer was given trains; the rest stays frozen."
+_DEEPEST = 3
+WHY_PLAIN = "The optimizer can only move what a gradient reaches, and none reaches a tensor that asks for none."
+_MODES = ("no_grad", "inference_mode", "set_grad_enabled")
+
+
+class GradModeLeftOff(Rule):
+    """Switch gradients on where the loss is made."""
+
+    code, name = "AG402", "grad-mode-left-off"
+    title = "Switch gradients on again"
+    causes = frozenset({Cause.NO_GRAPH})
+    rank = 10
+    examples = (
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+def validate():
+    torch.set_grad_enabled(False)
+    return net(torch.randn(5, 2)).mean().item()
+
+
+for _ in range(4):
+    loss = net(torch.randn(5, 2)).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    validate()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+@torch.no_grad()
+def validate():
+    return net(torch.randn(5, 2)).mean().item()
+
+
+for _ in range(4):
+    loss = net(torch.randn(5, 2)).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    validate()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    with torch.no_grad():
+        out = net(torch.randn(5, 2))
+    opt.zero_grad()
+    out.pow(2).mean().backward()
+    opt.step()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    out = net(torch.randn(5, 2))
+    opt.zero_grad()
+    out.pow(2).mean().backward()
+    opt.step()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Module()
+net.body = torch.nn.Linear(2, 4)
+net.head = torch.nn.Linear(4, 1)
+for p in net.parameters():
+    p.requires_grad = False
+opt = torch.optim.SGD(net.head.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    net.head(net.body(torch.randn(5, 2))).pow(2).mean().backward()
+    opt.step()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Module()
+net.body = torch.nn.Linear(2, 4)
+net.head = torch.nn.Linear(4, 1)
+for p in net.parameters():
+    p.requires_grad = False
+net.head.requires_grad_(True)
+opt = torch.optim.SGD(net.head.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    net.head(net.body(torch.randn(5, 2))).pow(2).mean().backward()
+    opt.step()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+shift = torch.zeros(3)
+opt = torch.optim.SGD([shift], lr=0.1)
+for _ in range(4):
+    loss = (torch.randn(5, 3) + 1 - shift).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+shift = torch.zeros(3).requires_grad_()
+opt = torch.optim.SGD([shift], lr=0.1)
+for _ in range(4):
+    loss = (torch.randn(5, 3) + 1 - shift).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+off = torch.no_grad()
+off.__enter__()
+net(torch.randn(5, 2)).pow(2).mean().backward()
+""",
+            after=None,
+            note="the mode is entered by hand, at a call that says nothing of gradients",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+list(map(lambda p: p.requires_grad_(False), net.parameters()))
+net(torch.randn(5, 2)).pow(2).mean().backward()
+""",
+            after=None,
+            note="everything was frozen, and nothing says what should train",
+        ),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """By how gradients went off: for good, for a block, for a function, or for parameters."""
+        seen: set[tuple[str, int]] = set()
+        for origin in diagnosis.trace.origins:
+            for source, node in _located(origin, sources):
+                if (place := (str(source.path), getattr(node, "lineno", 0))) in seen:
+                    continue
+                seen.add(place)
+                if origin.kind == "no_grad":
+                    yield from self._mode(source, node, diagnosis, sources)
+                elif origin.kind == "frozen":
+                    yield from self._head(source, node)
+                elif origin.kind == "plain" and isinstance(node, places.VALUES):
+                    edits = append_call(source, node, ".requires_grad_()")
+                    yield self.propose(edits, WHY_PLAIN, title="Let the tensor train that the optimizer was given")
+
+    def _mode(self, source: Source, node: ast.AST, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        statement = source.statement(node)
+        if isinstance(statement, (ast.With, ast.AsyncWith)) and writes.without_gradient(statement):
+            edits = unwrap(source, statement)
+            yield self.propose(edits, WHY_OFF, title="Take the forward out of the block", rank=self.rank + 2)
+            return
+        if "set_grad_enabled" in ast.unparse(node) and isinstance(statement, ast.Expr):
+            yield from self._restored(source, statement)
+            yield from self._enabled(diagnosis, sources)
+            return
+        called = node.func if isinstance(node, ast.Call) else None
+        name = getattr(called, "id", getattr(called, "attr", ""))
+        for function in ast.walk(source.tree):
+            # A module's forward is called through the module, under another name.
+            if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and function.name in (name, "forward"):
+                for decorator in function.decorator_list:
+                    if any(mode in ast.unparse(decorator) for mode in _MODES):
+                        edits = undecorate(source, function, decorator)
+                        yield self.propose(edits, WHY_OFF, title="Take the function out of no_grad", rank=self.rank + 2)
+
+    def _restored(self, source: Source, statement: ast.Expr) -> Iterator[Proposal]:
+        """`@torch.no_grad()` on the function that switches gradients off, or on again where it ends."""
+        torch, imports = ensure_import(source, "torch")
+        function = source.function(statement)
+        if function is None:
+            return
+        start = source.starts[function.lineno - 1]
+        lead = source.text[start : source.index(function.lineno, function.col_offset)]
+        if not lead.strip():
+            decorated = edit(source, start, start, f"{lead}@{torch}.no_grad()\n")
+            edits = [*imports, decorated, *delete(source, statement)]
+            yield self.propose(edits, WHY_BACK, title="Switch gradients off for this function only")
+        line = f"{torch}.set_grad_enabled(True)"
+        last = function.body[-1]
+        back = (
+            insert_before(source, last, [line]) if isinstance(last, ast.Return) else insert_after(source, last, [line])
+        )
+        yield self.propose([*imports, *back], WHY_BACK, rank=self.rank + 1)
+
+    def _enabled(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """Gradients switched on at the top of the function that trains."""
+        for _, source, node in places.located(sources, diagnosis.failure.stack[:1]):
+            function = source.function(node)
+            if function is None:
+                continue
+            torch, imports = ensure_import(source, "torch")
+            documented = ast.get_docstring(function) is not None and len(function.body) > 1
+            edits = insert_before(source, function.body[documented], [f"{torch}.set_grad_enabled(True)"])
+            yield self.propose([*imports, *edits], WHY_OFF, rank=self.rank + 3)
+
+    def _head(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
+        """The part given to an optimizer, or put in anew before the freeze, trains after it."""
+        statement = source.statement(node)
+        loop = source.parent(statement)
+        frozen = loop.iter if isinstance(loop, ast.For) else node
+        whole = _owner(frozen)
+        if not whole:
+            raise Declined("what was frozen has no name")
+        after = loop if isinstance(loop, ast.For) else statement
+        parts = dict.fromkeys([*_optimized(source, whole), *_replaced(source, after, whole)])
+        for part in parts:
+            line = f"{whole}{part}.requires_grad_(True)"
+            yield self.propose(
+                insert_after(source, after, [line]), WHY_HEAD, title="Let the part train that is meant to"
+            )
+        block = places.block(source, after)
+        for other in block[: block.index(after)]:
+            if _replacement(other, whole):
+                edits = move_after(source, [other], after)
+                yield self.propose(edits, WHY_HEAD, title="Put the new part in after freezing", rank=self.rank + 2)
+
+
+def _located(origin: Origin, sources: Sources) -> Iterator[tuple[Source, ast.AST]]:
+    """What stands where an origin is: a call, the target of an assignment, or a whole `with`."""
+    for frame in origin.stack[:1]:
+        source, node = sources.source(frame.file), sources.node(frame)
+        if source is not None and node is not None:
+            yield source, node
+
+
+def _owner(node: ast.AST) -> str:
+    """The module behind `m.parameters()` or `m.requires_grad_(False)`."""
+    for part in ast.walk(node):
+        match part:
+            case ast.Call(func=ast.Attribute(value=owner, attr="parameters" | "named_parameters" | "requires_grad_")):
+                if isinstance(owner, (ast.Name, ast.Attribute, ast.Subscript)):
+                    return ast.unparse(owner)
+    return ""
+
+
+def _optimized(source: Source, whole: str) -> Iterator[str]:
+    """`.fc` where an optimizer is given `m.fc.parameters()` of the frozen `m`, under whatever longer name."""
+    within = re.compile(rf"(?:^|\.){re.escape(whole.rpartition('.')[2])}([.\[].+)$")
+    for node in ast.walk(source.tree):
+        if not isinstance(node, ast.Call) or "optim" not in ast.unparse(node.func):
+            continue
+        for argument in (*node.args, *(k.value for k in node.keywords)):
+            if part := within.search(_owner(argument)):
+                yield part[1]
+
+
+def _replaced(source: Source, after: ast.stmt, whole: str) -> Iterator[str]:
+    """`.fc` or `[-1]` where that part of the module was put in anew before it was frozen."""
+    block = places.block(source, after)
+    for other in block[: block.index(after)]:
+        part = _replacement(other, whole)
+        if part:
+            yield part
+
+
+def _replacement(statement: ast.stmt, whole: str) -> str:
+    match statement:
+        case ast.Assign(targets=[(ast.Attribute(value=holder) | ast.Subscript(value=holder)) as target]):
+            if ast.unparse(holder) == whole:
+                return ast.unparse(target).removeprefix(whole)
+    return ""

@@ -1,0 +1,402 @@
+"""A gradient asked of a tensor that is the result of an operation.
+
+## What it does
+Lets the gradient begin at the value that is meant: `(torch.randn(3) * 0.1).requires_grad_()` in place of
+`torch.randn(3, requires_grad=True) * 0.1`, the parameter around the whole expression, an update under
+`torch.no_grad()` in place of `w = w - lr * w.grad`, or `.retain_grad()` where the gradient at a result is what counts.
+
+## Why autograd fails
+Only leaves keep a gradient. A cast, a scaling, a move to another device or an update makes a new tensor whose `.grad`
+stays None, which an optimizer refuses, and whose flag cannot be changed.
+
+## Fix safety
+The tensor can be meant as a leaf of its own or as the result that it is. Both are run; an edit is safe where they agree
+or where one of them leaves a parameter without gradient.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from autofix import places
+from autofix.edit import Declined, Edit
+from autofix.model import Cause, Diagnosis, Proposal
+from autofix.rewrite import (
+    append_call,
+    ensure_import,
+    flow,
+    insert_after,
+    insert_before,
+    remove_keyword,
+    replace,
+    set_keyword,
+)
+from autofix.rewrite.apply import edit
+from autofix.rewrite.parentheses import outer
+from autofix.rewrite.statements import wrap
+from autofix.rule import Example, Rule, Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.probe.wire import Origin
+    from autofix.source import Source
+
+WHY_LEAF = "The tensor with the value that is meant is the leaf, so that its gradient arrives in it."
+WHY_UPDATE = "The update changes the values of the same leaf, which keeps receiving its gradient."
+WHY_GIVEN = "The optimizer moves the leaf, and the result is computed from it in every pass."
+WHY_RETAIN = "A result keeps its gradient only where it is asked to."
+WHY_DETACH = "A detached tensor is a leaf, whose flag may be set; it shares the values."
+_MAKERS = ("requires_grad", "requires_grad_")
+_PARAMETERS = ("Parameter", "UninitializedParameter")
+_DEEPEST = 3
+
+
+class GradientOnNonLeaf(Rule):
+    """Make a leaf of the tensor whose gradient is asked for."""
+
+    code, name = "AG302", "gradient-on-non-leaf"
+    title = "Let the gradient begin where the value is complete"
+    causes = frozenset({Cause.NONLEAF_GRADIENT})
+    rank = 10
+    examples = (
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+w = torch.randn(3, requires_grad=True) * 0.1
+for _ in range(4):
+    loss = (torch.randn(8, 3) @ w - 1).pow(2).mean()
+    loss.backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+    w.grad = None
+    print(loss.item())
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+w = (torch.randn(3) * 0.1).requires_grad_()
+for _ in range(4):
+    loss = (torch.randn(8, 3) @ w - 1).pow(2).mean()
+    loss.backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+    w.grad = None
+    print(loss.item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+w = torch.zeros(3, requires_grad=True)
+for _ in range(4):
+    loss = (torch.randn(8, 3) @ w - 1).pow(2).mean()
+    loss.backward()
+    w = w - 0.1 * w.grad
+    print(loss.item())
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+w = torch.zeros(3, requires_grad=True)
+for _ in range(4):
+    loss = (torch.randn(8, 3) @ w - 1).pow(2).mean()
+    loss.backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+    w.grad = None
+    print(loss.item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+scale = torch.ones(2, requires_grad=True).double()
+opt = torch.optim.SGD([scale], lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    loss = (torch.randn(5, 2).double() * scale - 1).pow(2).mean()
+    loss.backward()
+    opt.step()
+    print(loss.item())
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+scale = torch.ones(2).double().requires_grad_()
+opt = torch.optim.SGD([scale], lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    loss = (torch.randn(5, 2).double() * scale - 1).pow(2).mean()
+    loss.backward()
+    opt.step()
+    print(loss.item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+from torch import nn
+
+
+class Latent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.raw = nn.Parameter(torch.ones(4))
+
+    @property
+    def code(self):
+        return self.raw / self.raw.norm()
+
+
+latent = Latent()
+opt = torch.optim.SGD([latent.code], lr=0.5)
+for _ in range(4):
+    loss = (latent.code - torch.arange(4.0)).pow(2).sum()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            after="""\
+import torch
+from torch import nn
+
+
+class Latent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.raw = nn.Parameter(torch.ones(4))
+
+    @property
+    def code(self):
+        return self.raw / self.raw.norm()
+
+
+latent = Latent()
+opt = torch.optim.SGD([latent.raw], lr=0.5)
+for _ in range(4):
+    loss = (latent.code - torch.arange(4.0)).pow(2).sum()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(2, requires_grad=True)
+exec("h = w * 2")
+torch.optim.SGD([h], lr=0.1)
+""",
+            after=None,
+            note="the tensor is made by code that stands in no file",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(2, requires_grad=True)
+print([t.requires_grad_(False) for t in (w * 2, w * 3)])
+""",
+            after=None,
+            note="a tensor inside a comprehension has no name that could take another one",
+        ),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """At the place where each refused tensor was made; for a refused flag also where it is set."""
+        declined: list[Declined] = []
+        setter = bool(diagnosis.failure.function)
+        if setter:
+            yield from self._flag(diagnosis, sources)
+        for origin in diagnosis.trace.origins:
+            for depth, (_, source, node) in enumerate(places.located(sources, origin.stack[:_DEEPEST])):
+                if not _makes(node):
+                    break
+                attempts = (self._cut,) if setter else (self._updated, self._begun, self._inside, self._leaf)
+                for attempt in attempts:
+                    try:
+                        for one in attempt(source, node):
+                            yield self.propose(one.edits, one.why, title=one.title, rank=one.rank + 10 * depth)
+                    except Declined as error:
+                        declined.append(error)
+            yield from self._retained(origin, diagnosis, sources)
+            yield from self._given(origin, diagnosis, sources)
+        if declined:
+            raise declined[0]
+
+    def _updated(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
+        """`w = w - lr * w.grad` as an update in place, with and without forgetting the gradient."""
+        statement = source.statement(node)
+        match statement:
+            case ast.Assign(targets=[target], value=ast.BinOp(left=left, op=ast.Sub() | ast.Add() as op, right=right)):
+                pass
+            case _:
+                return
+        if ast.unparse(target) != ast.unparse(left) or ".grad" not in ast.unparse(right):
+            return
+        sign = "-=" if isinstance(op, ast.Sub) else "+="
+        torch, imports = ensure_import(source, "torch")
+        moved = [*imports, *wrap(source, [statement], f"with {torch}.no_grad():")]
+        moved.append(edit(source, outer(source, target)[1], outer(source, right)[0], f" {sign} "))
+        title = "Update the leaf under torch.no_grad()"
+        yield self.propose(moved, WHY_UPDATE, title=title, rank=self.rank - 2)
+        forget = insert_after(source, statement, [f"{ast.unparse(target)}.grad = None"])
+        yield self.propose([*moved, *forget], WHY_UPDATE, title=title, rank=self.rank - 1)
+
+    def _begun(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
+        """`requires_grad` taken out of the expression and put behind it; a `Parameter(...)` put around it."""
+        for call in ast.walk(node):
+            if not isinstance(call, ast.Call):
+                continue
+            name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+            if any(k.arg == "requires_grad" for k in call.keywords):
+                edits = [
+                    *remove_keyword(source, call, "requires_grad"),
+                    *append_call(source, node, ".requires_grad_()"),
+                ]
+                yield self.propose(edits, WHY_LEAF)
+            elif name == "requires_grad_" and isinstance(call.func, ast.Attribute) and call is not node:
+                begin = source.extent(call.func.value)[1]
+                edits = [edit(source, begin, source.extent(call)[1], "")]
+                yield self.propose([*edits, *append_call(source, node, ".requires_grad_()")], WHY_LEAF)
+            elif name in _PARAMETERS and len(call.args) == 1 and not call.keywords and call is not node:
+                inner = source.segment(call.args[0])
+                inner = inner if isinstance(call.args[0], (ast.Call, ast.Name, ast.Attribute)) else f"({inner})"
+                (first, last), (begin, end) = source.extent(node), source.extent(call)
+                text = source.text[first:begin] + inner + source.text[end:last]
+                yield self.propose(replace(source, node, f"{source.segment(call.func)}({text})"), WHY_LEAF)
+
+    def _inside(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
+        """The dtype or device given where the tensor is created, in place of a cast behind it."""
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Call() as made, attr="to"), args=[kind], keywords=[]):
+                if not any(k.arg == "requires_grad" for k in made.keywords):
+                    return
+                text = source.segment(kind)
+                name = "device" if "dev" in text.lower() or "cuda" in text.lower() or "cpu" in text else "dtype"
+                edits = set_keyword(source, made, name, text)
+                edits.append(edit(source, source.extent(made)[1], source.extent(node)[1], ""))
+                yield self.propose(
+                    edits, WHY_LEAF, title=f"Give the {name} where the tensor is made", rank=self.rank + 2
+                )
+
+    def _leaf(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
+        edits = append_call(source, node, ".detach().requires_grad_()")
+        yield self.propose(edits, WHY_LEAF, title="Make a leaf of the result", rank=self.rank + 4)
+
+    def _cut(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
+        title = "Detach the tensor before its flag is set"
+        yield self.propose(append_call(source, node, ".detach()"), WHY_DETACH, title=title, rank=self.rank + 4)
+
+    def _retained(self, origin: Origin, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """`h.retain_grad()` where the tensor whose gradient is read gets its name."""
+        frame = next(iter(diagnosis.failure.stack), None)
+        source = sources.source(frame.file) if frame is not None else None
+        if source is None or not origin.name.replace(".", "").isidentifier():
+            return
+        for statement in places.assignments(source, origin.name):
+            if isinstance(statement, ast.Assign) and not isinstance(statement.value, ast.Constant):
+                edits = insert_after(source, statement, [f"{origin.name}.retain_grad()"])
+                yield self.propose(edits, WHY_RETAIN, title="Ask the result to keep its gradient", rank=self.rank + 8)
+
+    def _given(self, origin: Origin, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """For an optimizer that was given a result: the tensors that the result was computed from."""
+        call = next((node for _, _, node in places.located(sources, diagnosis.failure.stack[:1])), None)
+        made = next((node for _, _, node in places.located(sources, origin.stack[:1])), None)
+        source = sources.source(diagnosis.failure.stack[0].file) if diagnosis.failure.stack else None
+        if not isinstance(call, ast.Call) or made is None or source is None or "optim" not in ast.unparse(call.func):
+            return
+        name = origin.stack[0].function.rpartition(".")[2]
+        for part in (part for argument in call.args[:1] for part in ast.walk(argument)):
+            match part:
+                case ast.Attribute(value=holder, attr=attr) if attr == name and len(origin.stack) > 1:
+                    paths = [f"{ast.unparse(holder)}.{p[5:]}" for p in _operands(made) if p.startswith("self.")]
+                case ast.Name(id=one) if len(origin.stack) == len(diagnosis.failure.stack):
+                    maker = sources.source(origin.stack[0].file)
+                    bound = maker.statement(made) if maker is not None else None
+                    bound = bound if isinstance(bound, ast.Assign) else None
+                    paths = _operands(made) if bound and one in map(ast.unparse, bound.targets) else []
+                case _:
+                    continue
+            whole = source.parent(part)
+            called = whole if isinstance(whole, ast.Call) and whole.func is part else part
+            for path in paths:
+                edits = replace(source, called, path)
+                yield self.propose(edits, WHY_GIVEN, title="Optimize what it was computed from", rank=self.rank + 6)
+
+    def _flag(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """`x = x.detach()` in place of `x.requires_grad = False`, or before it."""
+        title = "Detach the tensor before its flag is set"
+        for frame in diagnosis.failure.stack[:1]:
+            source, node = sources.source(frame.file), sources.node(frame)
+            if source is None or node is None:
+                return
+            statement = source.statement(node)
+            holder, flag = _flagged(statement)
+            if holder is None:
+                raise Declined("the flag is not set by a statement of its own")
+            name = ast.unparse(holder)
+            detach = f"{name} = {name}.detach()"
+            if flag is False:
+                start, end = source.extent(statement)
+                yield self.propose([edit(source, start, end, detach)], WHY_DETACH, title=title)
+            for assigned in places.assignments(source, name):
+                if isinstance(assigned.value, (ast.Name, ast.Attribute)):
+                    edits = append_call(source, assigned.value, ".detach()")
+                    yield self.propose(
+                        [*edits, *_gone(source, statement, flag)], WHY_DETACH, title=title, rank=self.rank - 1
+                    )
+            yield self.propose(insert_before(source, statement, [detach]), WHY_DETACH, title=title, rank=self.rank + 2)
+
+
+def _operands(node: ast.expr) -> list[str]:
+    """The variables whose values go into an expression."""
+    inner = {n.value for n in ast.walk(node) if isinstance(n, ast.Attribute)}
+    called = {n.func for n in ast.walk(node) if isinstance(n, ast.Call)}
+    whole = (n for n in ast.walk(node) if isinstance(n, (ast.Name, ast.Attribute)) and n not in called)
+    parts = {n for n in inner if not any(c for c in called if isinstance(c, ast.Attribute) and c.value is n)}
+    return [path for path in dict.fromkeys(flow.path_of(n) for n in whole if n not in parts) if path]
+
+
+def _gone(source: Source, statement: ast.stmt, flag: bool | None) -> list[Edit]:
+    """The edits that drop a statement which only switches off a flag that a detached tensor has off already."""
+    block = places.block(source, statement)
+    if flag is not False or len(block) == 1:
+        return []
+    start = source.starts[statement.lineno - 1]
+    end = source.starts[statement.end_lineno or statement.lineno]
+    lines = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+    alone = not any(other.lineno in lines or other.end_lineno in lines for other in block if other is not statement)
+    return [edit(source, start, end, "")] if alone else []
+
+
+def _flagged(statement: ast.stmt) -> tuple[ast.expr | None, bool | None]:
+    """The tensor whose flag a statement sets, and the value if it is plain."""
+    match statement:
+        case ast.Assign(targets=[ast.Attribute(value=holder, attr="requires_grad")], value=value):
+            return holder, value.value if isinstance(value, ast.Constant) and isinstance(value.value, bool) else None
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=holder, attr="requires_grad_"), args=given)):
+            if not isinstance(holder, (ast.Name, ast.Attribute)):
+                return None, None
+            first = given[0] if given else None
+            return holder, first.value if isinstance(first, ast.Constant) and isinstance(first.value, bool) else None
+    return None, None
+
+
+def _makes(node: ast.expr) -> bool:
+    """Whether an expression itself makes the tensor, and is not code run from text."""
+    return isinstance(node, places.VALUES) and not (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("exec", "eval")
+    )

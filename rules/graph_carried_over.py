@@ -1,0 +1,320 @@
+"""A graph that is carried from one iteration into the next.
+
+## What it does
+Cuts the graph where the tensor is stored: `h = h.detach()` after the step (a tuple, list or dict of states element by
+element), `bank.append(z.detach())`, `self.state = state.detach()`.
+
+## Why autograd fails
+A hidden state, a memory bank or a running value keeps the graph of the iteration that made it. That iteration's
+backward freed the graph; the next backward runs into it.
+
+## Fix safety
+Safe where the run shows that, within each iteration, all gradients stay as they are: only what flowed into earlier
+iterations is cut, as truncated backpropagation through time does. `retain_graph=True` would instead go back further
+each time, without bound.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+from typing import TYPE_CHECKING
+
+from autofix import places
+from autofix.edit import Declined
+from autofix.model import Cause, Diagnosis, Proposal
+from autofix.rewrite import append_call, insert_after, insert_before
+from autofix.rule import Example, Rule, Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.probe.wire import Carrier, Crossing
+    from autofix.source import Source
+
+WHY = "The next iteration starts from the value of {path}, not from the graph of the iteration that made it."
+CUTS = {
+    "tensor": "{path} = {path}.detach()",
+    "tuple": "{path} = tuple(t.detach() for t in {path})",
+    "list": "{path} = [t.detach() for t in {path}]",
+    "dict": "{path} = {{k: t.detach() for k, t in {path}.items()}}",
+}
+
+
+class GraphCarriedOver(Rule):
+    """Detach the state where one iteration hands it to the next."""
+
+    code, name = "AG203", "graph-carried-over"
+    title = "Cut the graph where the state is kept"
+    causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
+    rank = 14
+    examples = (
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+cell, head = torch.nn.GRUCell(2, 4), torch.nn.Linear(4, 1)
+opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
+h = torch.zeros(3, 4)
+for _ in range(5):
+    h = cell(torch.randn(3, 2), h)
+    loss = head(h).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+cell, head = torch.nn.GRUCell(2, 4), torch.nn.Linear(4, 1)
+opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
+h = torch.zeros(3, 4)
+for _ in range(5):
+    h = cell(torch.randn(3, 2), h)
+    loss = head(h).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    h = h.detach()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+lstm = torch.nn.LSTM(2, 4)
+opt = torch.optim.SGD(lstm.parameters(), lr=0.1)
+state = None
+for _ in range(4):
+    out, state = lstm(torch.randn(3, 5, 2), state)
+    opt.zero_grad()
+    out.pow(2).mean().backward()
+    opt.step()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+lstm = torch.nn.LSTM(2, 4)
+opt = torch.optim.SGD(lstm.parameters(), lr=0.1)
+state = None
+for _ in range(4):
+    out, state = lstm(torch.randn(3, 5, 2), state)
+    opt.zero_grad()
+    out.pow(2).mean().backward()
+    opt.step()
+    state = tuple(t.detach() for t in state)
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+
+class Smooth(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = torch.nn.Linear(2, 2)
+        self.mean = torch.zeros(2)
+
+    def forward(self, x):
+        self.mean = 0.9 * self.mean + 0.1 * self.lin(x).mean(0)
+        return self.lin(x) - self.mean
+
+
+torch.manual_seed(0)
+net = Smooth()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    net(torch.randn(5, 2)).pow(2).mean().backward()
+    opt.step()
+""",
+            after="""\
+import torch
+
+
+class Smooth(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = torch.nn.Linear(2, 2)
+        self.mean = torch.zeros(2)
+
+    def forward(self, x):
+        self.mean = 0.9 * self.mean + 0.1 * self.lin(x).mean(0)
+        return self.lin(x) - self.mean
+
+
+torch.manual_seed(0)
+net = Smooth()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    net(torch.randn(5, 2)).pow(2).mean().backward()
+    opt.step()
+    net.mean = net.mean.detach()
+""",
+        ),
+        Example(
+            before="""\
+from collections import deque
+
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+memory = deque(maxlen=4)
+for _ in range(4):
+    s = torch.randn(3)
+    loss = sum((net(s)[0] - best).pow(2) for s, best in memory) + net(s).pow(2).sum()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    memory.append((s, net(s).max()))
+""",
+            after="""\
+from collections import deque
+
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+memory = deque(maxlen=4)
+for _ in range(4):
+    s = torch.randn(3)
+    loss = sum((net(s)[0] - best).pow(2) for s, best in memory) + net(s).pow(2).sum()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    memory.append((s, net(s).max().detach()))
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+loss = w.exp().sum()
+loss.backward()
+loss.backward()
+""",
+            after=None,
+            note="nothing is carried anywhere: the same loss twice",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+torch.autograd.backward([w.exp().sum() + loss for loss in [w.sin().sum()] * 2])
+v = w * 2
+torch.autograd.grad([(p := v.exp().sum())], w)
+torch.autograd.grad([p], w)
+""",
+            after=None,
+            note="a value named inside an expression has no place to cut",
+        ),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """For variables that carried a shared tensor: cut after the backward, where stored, and before their use."""
+        crossings = [crossing for crossing in diagnosis.trace.crossings if crossing.by == "failing"]
+        carriers = list(dict.fromkeys(carrier for crossing in crossings for carrier in crossing.carriers))
+        yield from self._after_backward(carriers, diagnosis, sources)
+        yield from self._dropped(carriers, diagnosis, sources)
+        for carrier in carriers:
+            yield from self._where_stored(carrier, sources)
+        for crossing in crossings:
+            for carrier in crossing.carriers:
+                yield from self._before_use(carrier, crossing, sources)
+
+    def _after_backward(self, carriers: list[Carrier], diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        freed = (saved.freed_by for saved in diagnosis.trace.saved[:1] if saved.freed_by)
+        frames = [(depth, f) for stack in (diagnosis.failure.stack, *freed) for depth, f in enumerate(stack)]
+        for depth, frame in dict.fromkeys(frames):
+            source, node = sources.source(frame.file), sources.node(frame)
+            if source is None or node is None:
+                continue
+            here = [c for c in carriers if (c.file, c.function) == (frame.file, frame.function) and c.kind in CUTS]
+            paths = {carrier.path: CUTS[carrier.kind].format(path=carrier.path) for carrier in here}
+            groups = [list(paths), *([path] for path in paths if len(paths) > 1)]
+            statement = places.after_steps(source, source.statement(node))
+            for chosen in groups if paths else ():
+                edits = insert_after(source, statement, [paths[path] for path in chosen])
+                # A path through other objects' attributes is a worse place than the method that uses the state.
+                reach = 3 * any(path.removeprefix("self.").count(".") + path.count("[") for path in chosen)
+                yield self.propose(edits, WHY.format(path=" and ".join(chosen)), rank=self.rank + min(depth, 2) + reach)
+
+    def _dropped(self, carriers: list[Carrier], diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """A cache that its class fills where it finds None: emptied after the step, it is filled with newer values."""
+        empty = {c.path.removeprefix("self") for c in carriers if _may_be_none(c, sources)}
+        for frame in diagnosis.failure.stack:
+            source, node = sources.source(frame.file), sources.node(frame)
+            here = [c.path for c in carriers if (c.file, c.function) == (frame.file, frame.function)]
+            paths = dict.fromkeys(path for path in here if path.endswith(tuple(empty)))
+            if source is not None and node is not None and empty and paths:
+                statement = places.after_steps(source, source.statement(node))
+                edits = insert_after(source, statement, [f"{path} = None" for path in paths])
+                why = f"{' and '.join(paths)} is made anew in the next iteration, from the parameters as they are then."
+                yield self.propose(edits, why, title="Drop what was kept", rank=self.rank + 7)
+
+    def _where_stored(self, carrier: Carrier, sources: Sources) -> Iterator[Proposal]:
+        source = sources.source(carrier.file)
+        if source is None:
+            return
+        why = WHY.format(path=carrier.path)
+        for statement in places.assignments(source, carrier.path):
+            if _is_constant(statement.value):
+                continue
+            single = not isinstance(statement, ast.Assign) or not isinstance(
+                statement.targets[0], (ast.Tuple, ast.List)
+            )
+            with contextlib.suppress(Declined):
+                if single and carrier.kind == "tensor" and statement.value is not None:
+                    yield self.propose(append_call(source, statement.value, ".detach()"), why, rank=self.rank + 2)
+                elif carrier.kind in CUTS:
+                    line = CUTS[carrier.kind].format(path=carrier.path)
+                    yield self.propose(insert_after(source, statement, [line]), why, rank=self.rank + 4)
+        if carrier.kind != "tensor":
+            yield from self._into_container(carrier, source, why)
+
+    def _into_container(self, carrier: Carrier, source: Source, why: str) -> Iterator[Proposal]:
+        for _, item in places.fills(source, carrier.path):
+            for part in item.elts if isinstance(item, ast.Tuple) else [item]:
+                if isinstance(part, places.VALUES):
+                    yield self.propose(append_call(source, part, ".detach()"), why, rank=self.rank + 1)
+
+    def _before_use(self, carrier: Carrier, crossing: Crossing, sources: Sources) -> Iterator[Proposal]:
+        """Where the variable may hold nothing yet, only a guarded cut can stand before its use."""
+        for frame, source, node in places.located(sources, crossing.used):
+            if (frame.function, frame.file) != (carrier.function, carrier.file) or "[" in carrier.path:
+                continue
+            if carrier.kind not in CUTS:
+                continue
+            if carrier.path not in {ast.unparse(part) for part in places.tensors_in(node)}:
+                continue
+            cut = CUTS[carrier.kind].format(path=carrier.path)
+            lines = [f"if {carrier.path} is not None:", f"    {cut}"]
+            try:
+                edits = insert_before(source, source.statement(node), lines)
+            except Declined:
+                continue
+            yield self.propose(edits, WHY.format(path=carrier.path), rank=self.rank + 8)
+
+
+def _may_be_none(carrier: Carrier, sources: Sources) -> bool:
+    """Whether the class that keeps an attribute itself sets it to None."""
+    source = sources.source(carrier.file)
+    if source is None or not carrier.path.startswith("self."):
+        return False
+    values = (statement.value for statement in places.assignments(source, carrier.path))
+    return any(isinstance(value, ast.Constant) and value.value is None for value in values)
+
+
+def _is_constant(value: ast.expr | None) -> bool:
+    return value is None or isinstance(value, (ast.Constant, ast.List, ast.Dict, ast.Tuple, ast.Set))

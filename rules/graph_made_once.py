@@ -1,0 +1,250 @@
+"""A graph that is made once, before the loop or in `__init__`, and used in every iteration.
+
+## What it does
+Computes the tensor where it is used: the statement that made it moves to the start of the loop, or is repeated at the
+start of the method that uses it.
+
+## Why autograd fails
+The first backward frees the graph of the tensor; the second iteration finds it empty. Kept with `retain_graph=True` it
+would still describe the parameters as they were before the first update.
+
+## Fix safety
+Safe where the run shows that, with every update undone, all gradients stay as they are: the tensor is then only
+computed with newer parameters. If nothing that is trained went into it, a detach is the smaller edit and comes first.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from autofix import places
+from autofix.model import Cause, Diagnosis, Proposal
+from autofix.rewrite import insert_before, move_before
+from autofix.rule import Example, Rule, Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.probe.wire import Carrier, Frame, Stack
+    from autofix.source import Source
+
+WHY = "{path} is computed anew in each iteration, from the parameters as they are then."
+
+
+class GraphMadeOnce(Rule):
+    """Compute in the loop what was computed once."""
+
+    code, name = "AG204", "graph-made-once"
+    title = "Compute it anew in each iteration"
+    causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
+    rank = 20
+    examples = (
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+penalty = net.weight.pow(2).sum()
+for _ in range(4):
+    loss = net(torch.randn(5, 2)).pow(2).mean() + 0.1 * penalty
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    penalty = net.weight.pow(2).sum()
+    loss = net(torch.randn(5, 2)).pow(2).mean() + 0.1 * penalty
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.ones(2, 2))
+        self.mix = torch.softmax(self.w, dim=1)
+
+    def forward(self, x):
+        return x @ self.mix
+
+
+torch.manual_seed(0)
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    loss = net(torch.randn(5, 2)).pow(2)[:, 0].mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            after="""\
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.ones(2, 2))
+        self.mix = torch.softmax(self.w, dim=1)
+
+    def forward(self, x):
+        self.mix = torch.softmax(self.w, dim=1)
+        return x @ self.mix
+
+
+torch.manual_seed(0)
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    loss = net(torch.randn(5, 2)).pow(2)[:, 0].mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+
+
+def train(net, steps):
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    scale = net.bias.exp()
+    for _ in range(steps):
+        out = net(torch.randn(5, 2)) * scale
+        opt.zero_grad()
+        out.pow(2).mean().backward()
+        opt.step()
+
+
+train(torch.nn.Linear(2, 1), 4)
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+
+
+def train(net, steps):
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(steps):
+        scale = net.bias.exp()
+        out = net(torch.randn(5, 2)) * scale
+        opt.zero_grad()
+        out.pow(2).mean().backward()
+        opt.step()
+
+
+train(torch.nn.Linear(2, 1), 4)
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+h = torch.sigmoid(w)
+h.sum().backward()
+h.prod().backward()
+""",
+            after=None,
+            note="both backwards stand beside each other: there is no loop to compute it in",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+opt = torch.optim.SGD([w], lr=0.1)
+first, second = w.exp(), w.sin()
+for _ in range(3):
+    opt.zero_grad()
+    (first * second).sum().backward()
+    opt.step()
+    second = w.sin() + first
+""",
+            after=None,
+            note="one of the names is bound again in the loop",
+        ),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """For each shared tensor that was made outside the function or loop that uses it."""
+        seen = set()
+        for crossing in diagnosis.trace.crossings:
+            for frame, source, node in places.located(sources, crossing.made):
+                statement = source.statement(node)
+                if crossing.by != "failing" or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+                    continue
+                key = (frame.file, frame.line)
+                if key in seen or not isinstance(statement.targets[0], (ast.Name, ast.Attribute)):
+                    continue
+                seen.add(key)
+                yield from self._into_loop(frame, source, statement, diagnosis)
+                yield from self._into_method(statement, source, crossing.used, sources, crossing.carriers)
+
+    def _into_loop(
+        self, frame: Frame, source: Source, statement: ast.Assign, diagnosis: Diagnosis
+    ) -> Iterator[Proposal]:  # fmt: skip
+        target = ast.unparse(statement.targets[0])
+        block = places.block(source, statement)
+        failing = [f.line for f in diagnosis.failure.stack if (f.file, f.function) == (frame.file, frame.function)]
+        for later in block[block.index(statement) + 1 :]:
+            inside = isinstance(later, (ast.For, ast.While)) and any(
+                later.body[0].lineno <= line <= (later.end_lineno or 0) for line in failing
+            )
+            if inside and isinstance(later, (ast.For, ast.While)):
+                if not places.binds(later, target):
+                    yield self.propose(move_before(source, [statement], later.body[0]), WHY.format(path=target))
+                return
+            if places.reads(later, target):
+                break
+        yield from self._copied(source, statement, failing)
+
+    def _copied(self, source: Source, statement: ast.Assign, failing: list[int]) -> Iterator[Proposal]:
+        """Where it cannot move, because it is used before too, it is repeated at the start of the later loop."""
+        target = ast.unparse(statement.targets[0])
+        text = f"{target} = {source.segment(statement.value)}"
+        for loop in ast.walk(source.tree):
+            if not isinstance(loop, (ast.For, ast.While)) or loop.lineno < statement.lineno or "\n" in text:
+                continue
+            inside = any(loop.body[0].lineno <= line <= (loop.end_lineno or 0) for line in failing)
+            if inside and source.function(loop) is source.function(statement) and not places.binds(loop, target):
+                edits = insert_before(source, loop.body[0], [text])
+                yield self.propose(edits, WHY.format(path=target), rank=self.rank + 2)
+
+    def _into_method(
+        self, statement: ast.Assign, source: Source, used: Stack, sources: Sources, carriers: tuple[Carrier, ...]
+    ) -> Iterator[Proposal]:  # fmt: skip
+        target = ast.unparse(statement.targets[0])
+        if not target.startswith("self.") or not any(carrier.path == target for carrier in carriers):
+            return
+        maker = source.function(statement)
+        if maker is None or places.locals_read(maker, statement.value) - {"self"}:
+            return
+        for _, where, node in places.located(sources, used):
+            method = where.function(node)
+            if where.path != source.path or method is None or method is maker or not places.reads(method, target):
+                continue
+            first = next(s for s in method.body if places.reads(s, target))
+            text = f"{target} = {source.segment(statement.value)}"
+            if "\n" not in text:
+                yield self.propose(insert_before(where, first, [text]), WHY.format(path=target))
+            return

@@ -1,0 +1,286 @@
+"""An in-place write to a tensor that backward still needs.
+
+## What it does
+Says the write out of place: `x += y` becomes `x = x + y`, `x.mul_(k).add_(z)` becomes `x = x.mul(k).add(z)`,
+`inplace=True` becomes `False`, also where a module that is used here was built. Writes to a part of a tensor
+(`x[i] = v`) go to a copy: `x = x.clone()` before them.
+
+## Why autograd fails
+An operation such as `sigmoid` saved the tensor for its backward. The write bumps the tensor's version counter, and
+backward finds another version than the one it saved.
+
+## Fix safety
+Safe where nothing else looks at the same memory: a view, a second name, the caller's tensor would still show the old
+values. The run compares all gradients with those that the writing code describes.
+"""
+
+from __future__ import annotations
+
+import ast
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeGuard
+
+from autofix.edit import Declined, Edit
+from autofix.model import Cause, Diagnosis, Proposal
+from autofix.rewrite import writes
+from autofix.rule import Example, Rule, Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from autofix.probe.wire import Stack
+    from autofix.source import Source
+
+WHY = "{name} becomes a new tensor, and the one that backward needs stays as it was saved."
+WHY_COPY = "The write goes to a copy; the tensor that backward needs stays as it was saved."
+WHY_FLAG = "The activation returns a new tensor, and the one that backward needs stays as it was saved."
+_MOST, _FILES = 4, 40
+_ALIASES = {"hardtanh": ("hardtanh", "relu6"), "elu": ("elu", "celu", "selu"), "rreluwithnoise": ("rrelu",)}
+
+
+class InplaceOnSavedTensor(Rule):
+    """Rebind instead of writing in place."""
+
+    code, name = "AG101", "inplace-on-saved-tensor"
+    title = "Rebind to a new tensor instead of writing in place"
+    causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})
+    rank = 10
+    examples = (
+        Example(
+            before="""\
+import torch
+
+h, skip = torch.ones(3, requires_grad=True), torch.ones(3)
+x = torch.sigmoid(h)
+x += skip
+x.sum().backward()
+print(h.grad.sum().item())
+""",
+            after="""\
+import torch
+
+h, skip = torch.ones(3, requires_grad=True), torch.ones(3)
+x = torch.sigmoid(h)
+x = x + skip
+x.sum().backward()
+print(h.grad.sum().item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+h, keep = torch.ones(3, requires_grad=True), torch.tensor([1.0, 0.0, 1.0])
+new = torch.tanh(h)
+new.mul_(keep).add_(h * (1 - keep))  # padded places keep the old state
+new.sum().backward()
+print(h.grad.sum().item())
+""",
+            after="""\
+import torch
+
+h, keep = torch.ones(3, requires_grad=True), torch.tensor([1.0, 0.0, 1.0])
+new = torch.tanh(h)
+new = new.mul(keep).add(h * (1 - keep))  # padded places keep the old state
+new.sum().backward()
+print(h.grad.sum().item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+from torch import nn
+
+net = nn.Sequential(nn.Linear(2, 3), nn.Sigmoid(), nn.LeakyReLU(0.2, True))
+net(torch.ones(1, 2)).sum().backward()
+print(net[0].bias.grad.shape)
+""",
+            after="""\
+import torch
+from torch import nn
+
+net = nn.Sequential(nn.Linear(2, 3), nn.Sigmoid(), nn.LeakyReLU(0.2, False))
+net(torch.ones(1, 2)).sum().backward()
+print(net[0].bias.grad.shape)
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+p = torch.softmax(w, 0)
+p[0] = 0.0
+p.pow(2).sum().backward()
+print(w.grad.sum().item())
+""",
+            after="""\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+p = torch.softmax(w, 0)
+p = p.clone()
+p[0] = 0.0
+p.pow(2).sum().backward()
+print(w.grad.sum().item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.nn.Parameter(torch.ones(3))
+opt = torch.optim.SGD([w], lr=0.1)
+loss = w.pow(2).sum()
+opt.step()
+with torch.no_grad():
+    [w][0].mul_(0.5)
+loss.backward()
+""",
+            after=None,
+            note="what is written to has no name that could take another tensor",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.nn.Parameter(torch.ones(3))
+opt = torch.optim.SGD([w], lr=0.1)
+w.grad = torch.ones(3)
+loss = w.pow(2).sum()
+opt.step()
+loss.backward()
+""",
+            after=None,
+            note="an optimizer's step is no write that could be out of place",
+        ),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """Each write out of place, all of them together, and with the writes beside them; then copies."""
+        sites: dict[ast.AST, Source] = {}
+        calls: dict[ast.Call, tuple[Source, str]] = {}
+        for write in (write for saved in diagnosis.trace.saved for write in saved.writes if write.optimizer < 0):
+            for _, source, node in _located(sources, write.stack):
+                if writes.written(source, node):
+                    sites.setdefault(node, source)
+                elif isinstance(node, ast.Call):
+                    calls.setdefault(node, (source, write.op))
+                break
+        declined: list[Declined] = []
+        yield from self._rebound(sites, declined)
+        for call, (source, op) in calls.items():
+            yield from self._flags(call, source, op, sources)
+        yield from self._copies(sites, declined)
+        if declined:
+            raise declined[0]
+
+    def _rebound(self, sites: dict[ast.AST, Source], declined: list[Declined]) -> Iterator[Proposal]:
+        edits: dict[ast.AST, list[Edit]] = {}
+        groups: dict[tuple[ast.AST, ...], Source] = {}
+        for node, source in sites.items():
+            try:
+                edits[node] = writes.out_of_place(source, node)
+            except Declined as reason:
+                declined.append(reason)
+            else:
+                groups[node,] = groups[tuple(writes.neighbours(source, node))] = source
+        for group, source in sorted(groups.items(), key=lambda item: len(item[0]))[: 2 * _MOST]:
+            with suppress(Declined):
+                every = [edit for node in group for edit in writes.out_of_place(source, node)]
+                why = WHY.format(name=writes.written(source, group[0]) if len(group) == 1 else "Each")
+                yield self.propose(_once(every), why)
+        if len(edits) > 1:
+            yield self.propose(_once(edit for every in edits.values() for edit in every), WHY.format(name="Each"))
+
+    def _flags(self, call: ast.Call, source: Source, op: str, sources: Sources) -> Iterator[Proposal]:
+        """The modules built with `inplace=True` that this call may run: by their attribute, else by their kind."""
+        found = list(_built(call, source, op, sources))
+        for place, one in found[:_MOST]:
+            title = "Let the activation make a new tensor"
+            yield self.propose(writes.not_inplace(place, one), WHY_FLAG, title=title)
+        if len(found) > 1:
+            title = "Let the activations make new tensors"
+            every = [edit for place, one in found for edit in writes.not_inplace(place, one)]
+            yield self.propose(every, WHY_FLAG, title=title, rank=self.rank + 1)
+
+    def _copies(self, sites: dict[ast.AST, Source], declined: list[Declined]) -> Iterator[Proposal]:
+        copies: dict[tuple[str, ast.stmt], tuple[ast.AST, Source]] = {}
+        for node, source in sites.items():
+            name, statement = writes.written(source, node), source.statement(node)
+            if "." not in name:
+                copies.setdefault((name, writes.with_gradient(source, statement)), (node, source))
+        for node, source in list(copies.values())[:_MOST]:
+            try:
+                yield self.propose(writes.clone_before(source, node), WHY_COPY, title="Write to a copy", rank=24)
+            except Declined as reason:
+                declined.append(reason)
+
+
+def _located(sources: Sources, stack: Stack) -> Iterator[tuple[None, Source, ast.AST]]:
+    """The innermost frame whose span names a node."""
+    for frame in stack:
+        source, node = sources.source(frame.file), sources.node(frame)
+        if source is not None and node is not None:
+            yield None, source, node
+
+
+def _once(edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    return tuple(dict.fromkeys(edits))
+
+
+def _built(call: ast.Call, source: Source, op: str, sources: Sources) -> Iterator[tuple[Source, ast.Call]]:
+    found = [(one, made) for one in _project(source, sources) for made in ast.walk(one.tree) if _flagged(made)]
+    attribute = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    named = [(one, made) for one, made in found if _assigned_to(one, made) == attribute]
+    kind = op.partition("::")[2].partition(".")[0].replace("_", "")
+    wanted = _ALIASES.get(kind, (kind,))
+    alike = [(one, made) for one, made in found if _class_of(made).lower() in wanted]
+    yield from (named if attribute and named else alike or found)
+
+
+def _flagged(node: ast.AST) -> TypeGuard[ast.Call]:
+    """Whether a call builds something that works in place; calls of functions that do are writes themselves."""
+    return isinstance(node, ast.Call) and writes.flag_of(node) is not None and not _class_of(node).islower()
+
+
+def _class_of(call: ast.Call) -> str:
+    return ast.unparse(call.func).rpartition(".")[2]
+
+
+def _assigned_to(source: Source, call: ast.Call) -> str:
+    """The attribute that a call's value becomes, directly."""
+    match source.parent(call):
+        case ast.Assign(targets=[ast.Attribute(attr=name)]) | ast.AnnAssign(target=ast.Attribute(attr=name)):
+            return name
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return name
+    return ""
+
+
+def _project(source: Source, sources: Sources) -> Iterator[Source]:
+    """A file, and those of the project that it imports, nearest first."""
+    queue, seen = [source], {source.path}
+    for one in queue:
+        yield one
+        for path in _imports(one, sources.root):
+            if path not in seen and len(seen) < _FILES and (found := sources.source(str(path))) is not None:
+                queue.append(found)
+            seen.add(path)
+
+
+def _imports(source: Source, root: Path) -> Iterator[Path]:
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.ImportFrom):
+            base = source.path.parents[node.level - 1] if node.level else None
+            names = [*(node.module or "").split(".")] if node.module else []
+            modules = [names, *([*names, alias.name] for alias in node.names)]
+        elif isinstance(node, ast.Import):
+            base, modules = None, [alias.name.split(".") for alias in node.names]
+        else:
+            continue
+        for parts in modules:
+            for folder in (base,) if base is not None else (source.path.parent, root):
+                yield folder.joinpath(*parts).with_suffix(".py") if parts else folder / "__init__.py"
+                yield folder.joinpath(*parts, "__init__.py")

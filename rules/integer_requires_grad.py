@@ -1,0 +1,145 @@
+"""A gradient asked of whole numbers.
+
+## What it does
+Makes the tensor of floating point numbers with the same values: `1` becomes `1.0` in a literal, else
+`dtype=torch.float32` is added, or the tensor is cast before its flag is set.
+
+## Why autograd fails
+A gradient says how a result changes with small changes of a value. Whole numbers have none, and torch refuses the flag.
+
+## Fix safety
+Safe: the values are the same, and there is no other way to read them that has a gradient.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from autofix import places
+from autofix.edit import Declined
+from autofix.model import Cause, Diagnosis, Proposal
+from autofix.rewrite import append_call, ensure_import, set_keyword
+from autofix.rewrite.apply import edit
+from autofix.rule import Example, Rule, Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.source import Source
+
+WHY = "The same values as floating point numbers can have a gradient."
+
+
+class IntegerRequiresGrad(Rule):
+    """Write the values as floating point numbers."""
+
+    code, name = "AG406", "integer-requires-grad"
+    title = "Make the tensor of floating point numbers"
+    causes = frozenset({Cause.NO_GRAPH})
+    rank = 10
+    examples = (
+        Example(
+            before="""\
+import torch
+
+w = torch.tensor([1, -2], requires_grad=True)
+(w * w).sum().backward()
+print(w.grad.sum().item())
+""",
+            after="""\
+import torch
+
+w = torch.tensor([1.0, -2.0], requires_grad=True)
+(w * w).sum().backward()
+print(w.grad.sum().item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.arange(3, requires_grad=True)
+(w * w).sum().backward()
+print(w.grad.sum().item())
+""",
+            after="""\
+import torch
+
+w = torch.arange(3, dtype=torch.float32, requires_grad=True)
+(w * w).sum().backward()
+print(w.grad.sum().item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.arange(3).requires_grad_()
+(w * w).sum().backward()
+print(w.grad.sum().item())
+""",
+            after="""\
+import torch
+
+w = torch.arange(3).float().requires_grad_()
+(w * w).sum().backward()
+print(w.grad.sum().item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+values = torch.arange(3)
+values.requires_grad = True
+""",
+            after=None,
+            note="the flag is set on a tensor that others may hold; a cast would make another one",
+        ),
+        Example(
+            before="""\
+import torch
+
+options = {"requires_grad": True}
+w = torch.arange(3, **options)
+""",
+            after=None,
+            note="the arguments are in a mapping that is made elsewhere",
+        ),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """At the call that was refused, where it makes the tensor."""
+        if not diagnosis.failure.function:
+            return
+        for _, source, node in places.located(sources, diagnosis.failure.stack[:1]):
+            match node:
+                case ast.Call(func=ast.Attribute(value=made, attr="requires_grad_")):
+                    yield self.propose(append_call(source, made, ".float()"), WHY)
+                case ast.Call():
+                    yield from self._typed(source, node)
+                case _:
+                    raise Declined("the flag is set on a tensor that was made elsewhere")
+
+    def _typed(self, source: Source, call: ast.Call) -> Iterator[Proposal]:
+        whole = [n for argument in call.args for n in ast.walk(argument) if _is_whole(n)]
+        flag = next((k for k in call.keywords if k.arg == "requires_grad"), None)
+        if flag is None:
+            raise Declined("requires_grad may be among its ** arguments")
+        name = getattr(call.func, "attr", "")
+        if whole and name == "tensor":
+            yield self.propose([edit(source, end, end, ".0") for end in (source.extent(n)[1] for n in whole)], WHY)
+        torch, imports = ensure_import(source, "torch")
+        if any(k.arg == "dtype" for k in call.keywords):
+            yield self.propose(
+                [*imports, *set_keyword(source, call, "dtype", f"{torch}.float32")], WHY, rank=self.rank + 2
+            )
+        else:
+            start = source.extent(flag)[0]
+            typed = edit(source, start, start, f"dtype={torch}.float32, ")
+            yield self.propose([*imports, typed], WHY, rank=self.rank + 2)
+
+
+def _is_whole(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is int

@@ -1,0 +1,294 @@
+"""A loss that was taken out of the graph on its way to backward.
+
+## What it does
+Takes out the call that cut the graph (`.item()`, `.detach()`, `.data`, `float(...)`), and puts tensors together with
+`torch.stack(losses)` in place of `torch.tensor(losses)`.
+
+## Why autograd fails
+Numbers, detached tensors and tensors made of numbers do not know what they were computed from. A loss made of them has
+no graph, and backward has nowhere to go.
+
+## Fix safety
+Safe where one place alone cuts the graph and every parameter that an optimizer owns gets a gradient without the cut.
+Declines comparisons, `argmax` and numpy, which have no gradient that could be kept.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, TypeGuard
+
+from autofix import places
+from autofix.edit import Declined, Edit
+from autofix.model import Cause, Diagnosis, Proposal
+from autofix.rewrite import remove_keyword, replace
+from autofix.rewrite.apply import edit
+from autofix.rewrite.parentheses import outer
+from autofix.rule import Example, Rule, Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.probe.wire import Origin, Stack
+    from autofix.source import Source
+
+WHY = "The loss keeps the graph of what it was computed from."
+WHY_SAVED = "A derivative that is differentiated again needs the graph of what its backward computes with."
+_INTEGERS = ("long", "int", "short")
+_CALLS = ("item", "detach", "tolist", "detach_", "cpu")
+_REMADE = ("tensor", "as_tensor", "FloatTensor", "Tensor")
+_WITHOUT = {
+    "discrete": "a comparison or an index has no gradient; the loss needs a function that has one",
+    "numpy": "numpy keeps no graph; the same computation is needed in torch",
+    "undifferentiable": "the operation has no gradient",
+}
+
+
+class LossCutFromGraph(Rule):
+    """Keep the tensors, and with them their graph."""
+
+    code, name = "AG401", "loss-cut-from-graph"
+    title = "Keep the tensor instead of a value without a graph"
+    causes = frozenset({Cause.NO_GRAPH})
+    rank = 10
+    examples = (
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    losses = []
+    for x in torch.randn(3, 5, 2):
+        losses.append(net(x).pow(2).mean().item())
+    loss = torch.tensor(losses).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    losses = []
+    for x in torch.randn(3, 5, 2):
+        losses.append(net(x).pow(2).mean())
+    loss = torch.stack(losses).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    out = net(torch.randn(5, 2)).detach()
+    opt.zero_grad()
+    out.pow(2).mean().backward()
+    opt.step()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    out = net(torch.randn(5, 2))
+    opt.zero_grad()
+    out.pow(2).mean().backward()
+    opt.step()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+w = torch.randn(3, requires_grad=True)
+loss = torch.tensor([w.sum(), w.pow(2).sum()]).sum()
+loss.backward()
+print(w.grad.sum().item())
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+w = torch.randn(3, requires_grad=True)
+loss = torch.stack([w.sum(), w.pow(2).sum()]).sum()
+loss.backward()
+print(w.grad.sum().item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x.detach())
+        return x * x
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (x,) = ctx.saved_tensors
+        return 2 * gradient * x
+
+
+w = torch.ones(3, requires_grad=True)
+(slope,) = torch.autograd.grad(Square.apply(w).sum(), w, create_graph=True)
+slope.pow(2).sum().backward()
+print(w.grad.sum().item())
+""",
+            after="""\
+import torch
+
+
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (x,) = ctx.saved_tensors
+        return 2 * gradient * x
+
+
+w = torch.ones(3, requires_grad=True)
+(slope,) = torch.autograd.grad(Square.apply(w).sum(), w, create_graph=True)
+slope.pow(2).sum().backward()
+print(w.grad.sum().item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 3)
+loss = (net(torch.randn(5, 2)).argmax(1) == 1).float().mean()
+loss.backward()
+""",
+            after=None,
+            note="an index has no gradient",
+        ),
+        Example(
+            before="""\
+import numpy
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 3)
+out = net(torch.randn(5, 2)).detach().numpy()
+torch.from_numpy(numpy.sqrt(out * out)).mean().backward()
+""",
+            after=None,
+            note="numpy keeps no graph",
+        ),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """Without each cut alone, without all of them, and with what was made of the numbers."""
+        origins = [origin for origin in diagnosis.trace.origins if origin.stack]
+        for origin in origins:
+            if origin.kind in _WITHOUT and not list(self._cut(origin, sources)):
+                raise Declined(_WITHOUT[origin.kind])
+        if not origins and any(backward.create for backward in diagnosis.trace.earlier):
+            yield from self._saved(diagnosis, sources)
+        cuts = [cut for origin in origins for cut in self._cut(origin, sources)]
+        together = [one for cut in cuts for one in cut]
+        remade = list(self._remade(diagnosis, sources))
+        for made in remade:
+            yield self.propose(_once([*together, *made]), WHY)
+        if cuts:
+            yield self.propose(_once(together), WHY, rank=self.rank + 1)
+        if len(cuts) > 1:
+            for cut in cuts:
+                yield self.propose(cut, WHY, rank=self.rank + 4)
+
+    def _cut(self, origin: Origin, sources: Sources) -> Iterator[list[Edit]]:
+        """The expression at which the graph ended, without what ended it."""
+        for _, source, node in places.located(sources, origin.stack[:1]):
+            whole = source.parent(node)
+            match node:
+                case ast.Call(func=ast.Attribute(value=value, attr=name), args=[]) if name in _INTEGERS:
+                    yield [edit(source, outer(source, value)[1], source.extent(node)[1], "")]
+                case ast.Attribute(value=value, attr="data") if _wraps(whole):
+                    yield replace(source, whole, source.segment(value))
+                case ast.Call(func=ast.Attribute(value=value, attr=name), args=[]) if (
+                    name in _CALLS and origin.kind not in _WITHOUT
+                ):
+                    yield [edit(source, outer(source, value)[1], source.extent(node)[1], "")]
+                case ast.Attribute(value=value, attr="data"):
+                    yield [edit(source, outer(source, value)[1], source.extent(node)[1], "")]
+                case ast.Call(func=ast.Name(id="float"), args=[value], keywords=[]):
+                    yield replace(source, node, source.segment(value))
+
+    def _saved(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """What a function of the user's saves for its backward, with its graph: a derivative of it needs that."""
+        for source in filter(None, map(sources.source, dict.fromkeys(f.file for f in diagnosis.failure.stack))):
+            for holder in (n for n in ast.walk(source.tree) if isinstance(n, ast.ClassDef) and _is_function(n)):
+                for kept in (n for n in ast.walk(holder) if isinstance(n, (ast.Assign, ast.Call)) and _keeps(n)):
+                    for part in ast.walk(kept):
+                        match part:
+                            case ast.Call(func=ast.Attribute(value=value, attr="detach"), args=[]):
+                                yield self.propose(replace(source, part, source.segment(value)), WHY_SAVED)
+                            case ast.Attribute(value=value, attr="data"):
+                                yield self.propose(replace(source, part, source.segment(value)), WHY_SAVED)
+
+    def _remade(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[list[Edit]]:
+        """`torch.stack(...)`, or the tensor itself, in place of each tensor made of numbers."""
+        stacks: list[Stack] = [diagnosis.failure.stack, *(origin.stack for origin in diagnosis.trace.origins)]
+        files = dict.fromkeys(frame.file for stack in stacks for frame in stack)
+        for source in filter(None, map(sources.source, files)):
+            for node in ast.walk(source.tree):
+                match node:
+                    case ast.Call(func=ast.Attribute(attr=name), args=[value]) if name in _REMADE:
+                        yield _stacked(source, node)
+                        if isinstance(value, ast.Name):
+                            yield replace(source, node, source.segment(value))
+
+
+def _stacked(source: Source, call: ast.Call) -> list[Edit]:
+    """`torch.tensor(values)` as `torch.stack(values)`, what torch.stack does not know left out."""
+    begin, end = source.extent(call.func)
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    edits = [edit(source, end - len(name), end, "stack")] if end - len(name) > begin else []
+    for keyword in call.keywords:
+        if keyword.arg in ("requires_grad", "dtype", "device"):
+            edits += remove_keyword(source, call, keyword.arg)
+    return edits
+
+
+def _wraps(node: ast.AST | None) -> TypeGuard[ast.Call]:
+    """Whether a call is the `Variable(...)` of old, which makes a leaf of what it is given."""
+    return isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "Variable"
+
+
+def _is_function(node: ast.ClassDef) -> bool:
+    return any(ast.unparse(base).rpartition(".")[2] == "Function" for base in node.bases)
+
+
+def _keeps(node: ast.Assign | ast.Call) -> bool:
+    """Whether a statement or call keeps something on the context of a function for its backward."""
+    if isinstance(node, ast.Assign):
+        return any(isinstance(t, ast.Attribute) and ast.unparse(t.value) in ("ctx", "self") for t in node.targets)
+    return isinstance(node.func, ast.Attribute) and node.func.attr == "save_for_backward"
+
+
+def _once(edits: list[Edit]) -> list[Edit]:
+    return list(dict.fromkeys(edits))

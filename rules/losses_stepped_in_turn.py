@@ -1,0 +1,313 @@
+"""Losses computed together, of which each goes backward and is stepped before the next.
+
+## What it does
+Lets every loss go backward before the first optimizer steps, each only for the parameters that its own optimizer owns:
+`loss.backward(inputs=...)`. In a loop over losses and optimizers, the steps get a loop of their own behind it.
+
+## Why autograd fails
+The losses were computed from the same parameters. The first step changes some of them, so that the next loss, when it
+goes backward, finds other values than those it was computed with: the loss of an actor runs back through critics that
+have just been stepped.
+
+## Fix safety
+Safe where the run shows the gradients that the code describes: those of each loss at the parameters that all of them
+were computed with. Without `inputs`, a later loss would leave its gradient in parameters that are about to be stepped.
+"""
+
+from __future__ import annotations
+
+import ast
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from autofix import scenes
+from autofix.model import Cause, Diagnosis, Proposal
+from autofix.rewrite import Declined, delete, flow, insert_after, move_after, set_keyword, update
+from autofix.rule import Example, Rule, Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.edit import Edit
+    from autofix.probe.wire import Stack
+    from autofix.scenes import Turn
+
+WHY = "Each loss goes backward while the parameters are those it was computed with, and reaches only its optimizer's."
+_AGAIN = ("items", "values", "keys", "zip", "enumerate", "range", "parameters")
+"""Calls that give the same again when they are asked a second time."""
+
+
+class LossesSteppedInTurn(Rule):
+    """Let all losses go backward before the first step."""
+
+    code, name = "AG103", "losses-stepped-in-turn"
+    title = "Step after all backwards"
+    causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})
+    rank = 20
+    examples = (
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+actor = torch.nn.Linear(2, 1)
+critic = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+optims = {"critic": torch.optim.Adam(critic.parameters()), "actor": torch.optim.Adam(actor.parameters())}
+for _ in range(4):
+    s, a, r = torch.randn(5, 2), torch.randn(5, 1), torch.randn(5, 1)
+    losses = {
+        "critic": (critic(torch.cat([s, a], 1)) - r).pow(2).mean(),
+        "actor": -critic(torch.cat([s, actor(s)], 1)).mean(),
+    }
+    for name, opt in optims.items():
+        opt.zero_grad()
+        losses[name].backward()
+        opt.step()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+actor = torch.nn.Linear(2, 1)
+critic = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+optims = {"critic": torch.optim.Adam(critic.parameters()), "actor": torch.optim.Adam(actor.parameters())}
+for _ in range(4):
+    s, a, r = torch.randn(5, 2), torch.randn(5, 1), torch.randn(5, 1)
+    losses = {
+        "critic": (critic(torch.cat([s, a], 1)) - r).pow(2).mean(),
+        "actor": -critic(torch.cat([s, actor(s)], 1)).mean(),
+    }
+    for name, opt in optims.items():
+        opt.zero_grad()
+        losses[name].backward(inputs=[p for group in opt.param_groups for p in group["params"]])
+    for name, opt in optims.items():
+        opt.step()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+
+class Trainer:
+    def __init__(self):
+        self.G = torch.nn.Linear(2, 3)
+        self.D = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+        self.g_opt = torch.optim.SGD(self.G.parameters(), lr=0.1)
+        self.d_opt = torch.optim.SGD(self.D.parameters(), lr=0.1)
+
+    def losses(self, real):
+        fake = self.G(torch.randn(4, 2))
+        return -self.D(fake).mean(), self.D(fake.detach()).mean() - self.D(real).mean()
+
+    def backward(self, g_loss, d_loss):
+        d_loss.backward()
+        self.d_opt.step()
+        g_loss.backward()
+        self.g_opt.step()
+
+
+torch.manual_seed(0)
+trainer = Trainer()
+for _ in range(3):
+    trainer.g_opt.zero_grad()
+    trainer.d_opt.zero_grad()
+    trainer.backward(*trainer.losses(torch.randn(4, 3)))
+""",
+            after="""\
+import torch
+
+
+class Trainer:
+    def __init__(self):
+        self.G = torch.nn.Linear(2, 3)
+        self.D = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+        self.g_opt = torch.optim.SGD(self.G.parameters(), lr=0.1)
+        self.d_opt = torch.optim.SGD(self.D.parameters(), lr=0.1)
+
+    def losses(self, real):
+        fake = self.G(torch.randn(4, 2))
+        return -self.D(fake).mean(), self.D(fake.detach()).mean() - self.D(real).mean()
+
+    def backward(self, g_loss, d_loss):
+        d_loss.backward()
+        g_loss.backward(inputs=list(self.G.parameters()))
+        self.d_opt.step()
+        self.g_opt.step()
+
+
+torch.manual_seed(0)
+trainer = Trainer()
+for _ in range(3):
+    trainer.g_opt.zero_grad()
+    trainer.d_opt.zero_grad()
+    trainer.backward(*trainer.losses(torch.randn(4, 3)))
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+pi, q = torch.nn.Linear(2, 1), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+pi_opt, q_opt = torch.optim.SGD(pi.parameters(), lr=0.1), torch.optim.SGD(q.parameters(), lr=0.1)
+for _ in range(4):
+    s, a = torch.randn(5, 2), torch.randn(5, 1)
+    q_loss = q(torch.cat([s, a], 1)).pow(2).mean()
+    pi_loss = -q(torch.cat([s, pi(s)], 1)).mean()
+    for loss, opt in ((q_loss, q_opt), (pi_loss, pi_opt)):
+        opt.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(opt.param_groups[0]["params"], 1.0)
+        opt.step()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+pi, q = torch.nn.Linear(2, 1), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+pi_opt, q_opt = torch.optim.SGD(pi.parameters(), lr=0.1), torch.optim.SGD(q.parameters(), lr=0.1)
+for _ in range(4):
+    s, a = torch.randn(5, 2), torch.randn(5, 1)
+    q_loss = q(torch.cat([s, a], 1)).pow(2).mean()
+    pi_loss = -q(torch.cat([s, pi(s)], 1)).mean()
+    for loss, opt in ((q_loss, q_opt), (pi_loss, pi_opt)):
+        opt.zero_grad()
+        loss.backward(inputs=[p for group in opt.param_groups for p in group["params"]])
+    for loss, opt in ((q_loss, q_opt), (pi_loss, pi_opt)):
+        torch.nn.utils.clip_grad_norm_(opt.param_groups[0]["params"], 1.0)
+        opt.step()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+out = net(torch.ones(4, 2))
+for target in (0.0, 1.0):
+    opt.zero_grad()
+    (out - target).pow(2).mean().backward(retain_graph=True)
+    opt.step()
+""",
+            after=None,
+            note="one optimizer takes all the steps: each is meant to see the parameters that the last one left",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+def train(loss):
+    opt.zero_grad()
+    loss.backward(retain_graph=True)
+    opt.step()
+
+
+out = net(torch.ones(4, 2))
+train(out.mean())
+train(out.pow(2).mean())
+""",
+            after=None,
+            note="the backward is a helper's, which other losses use too",
+        ),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """For each optimizer that stepped before the failing backward: its steps behind all backwards."""
+        failed = diagnosis.failure.stack
+        seen: set[ast.stmt] = set()
+        several = len({site.optimizer for site in diagnosis.trace.step_sites}) > 1 or len(diagnosis.trace.counts) > 1
+        for saved in diagnosis.trace.saved:
+            for write in saved.writes:
+                turn = scenes.turn(sources, write.stack, failed) if write.optimizer >= 0 and several else None
+                if turn is None or turn.step in seen:
+                    continue
+                seen.add(turn.step)
+                with suppress(Declined):
+                    edits = self._loop(turn, saved.made) if turn.loop is not None else self._sequence(turn)
+                    if edits:
+                        yield self.propose(edits, WHY)
+
+    def _loop(self, turn: Turn, made: Stack) -> list[Edit]:
+        """The steps of a loop in a second loop over the same."""
+        loop, block, source = turn.loop, turn.block, turn.source
+        optimizer = _stepped(turn.step)
+        if loop is None or optimizer is None or not _same_again(loop.iter):
+            return []
+        if any(frame.file == str(source.path) and _within(loop, frame.line) for frame in made):
+            return []
+        first = block.index(turn.step)
+        while update.method(block[first - 1]).startswith(("clip_grad", "unscale")):
+            first -= 1
+        moved = block[first : block.index(turn.step) + 1]
+        keyword = _inputs(turn, optimizer)
+        if not keyword:
+            return []
+        header = f"for {source.segment(loop.target)} in {source.segment(loop.iter)}:"
+        lines = [f"    {line}" for one in moved for line in flow.copied(source, one)]
+        gone = [edit for one in moved for edit in delete(source, one)]
+        return [*keyword, *gone, *insert_after(source, loop, [header, *lines])]
+
+    def _sequence(self, turn: Turn) -> list[Edit]:
+        """A step behind the backward that it stood before, which then reaches only its own optimizer's parameters."""
+        block = turn.block
+        last = block.index(turn.backward)
+        while last + 1 < len(block) and update.method(block[last + 1]).startswith(("clip_grad", "unscale")):
+            last += 1
+        following = block[last + 1] if last + 1 < len(block) else None
+        optimizer = _stepped(following) if following is not None else None
+        stepped = _stepped(turn.step)
+        if optimizer is None or stepped is None or ast.unparse(optimizer) == ast.unparse(stepped):
+            return []
+        keyword = _inputs(turn, optimizer)
+        return [*move_after(turn.source, [turn.step], turn.backward), *keyword] if keyword else []
+
+
+def _stepped(statement: ast.stmt) -> ast.expr | None:
+    """The optimizer that a statement steps, itself or through a scaler."""
+    match update.call_of(statement):
+        case ast.Call(func=ast.Attribute(attr="step"), args=[optimizer, *_]) if flow.path_of(optimizer):
+            return optimizer
+        case ast.Call(func=ast.Attribute(value=optimizer, attr="step"), args=[]) if flow.path_of(optimizer):
+            return optimizer
+    return None
+
+
+def _inputs(turn: Turn, optimizer: ast.expr) -> list[Edit]:
+    """`inputs=` with an optimizer's parameters: as they were given to it where that is in sight, else its groups'."""
+    call = turn.call
+    if not isinstance(call, ast.Call) or ast.unparse(call.func).rpartition(".")[2] != "backward":
+        return []
+    if any(keyword.arg == "inputs" for keyword in call.keywords):
+        return []
+    name = flow.path_of(optimizer)
+    for node in ast.walk(turn.source.tree):
+        match node:
+            case ast.Assign(targets=[made], value=ast.Call(args=[ast.Call(args=[], keywords=[]) as own, *_])):
+                if flow.path_of(made) == name and ast.unparse(own.func).endswith(".parameters"):
+                    return set_keyword(turn.source, call, "inputs", f"list({turn.source.segment(own)})")
+    groups = f'[p for group in {name}.param_groups for p in group["params"]]'
+    return set_keyword(turn.source, call, "inputs", groups)
+
+
+def _same_again(node: ast.expr) -> bool:
+    """Whether an expression gives the same values when it is iterated over once more."""
+    match node:
+        case ast.Name() | ast.Attribute() | ast.Subscript() | ast.Constant():
+            return True
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            return all(map(_same_again, parts))
+        case ast.Call(func=function, args=given, keywords=[]):
+            return ast.unparse(function).rpartition(".")[2] in _AGAIN and all(map(_same_again, given))
+    return False
+
+
+def _within(node: ast.stmt, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)

@@ -1,0 +1,169 @@
+"""Backward from more than one value, without saying how much each counts.
+
+## What it does
+Reduces the loss where backward starts: `loss.mean().backward()`, `loss.sum().backward()`; for a given gradient of
+another shape, ones of the right one.
+
+## Why autograd fails
+Backward computes how one number changes. From several it needs a weight for each, and nothing in the code says which.
+
+## Fix safety
+Never safe: mean and sum are both possible, and their gradients differ by the number of values.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from autofix import places
+from autofix.edit import Declined
+from autofix.model import Applicability, Cause, Diagnosis, Proposal
+from autofix.rewrite import append_call, ensure_import, replace, set_keyword
+from autofix.rule import Example, Rule, Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.source import Source
+
+WHY = {
+    "mean": "Each value counts alike, and the size of the step does not depend on how many there are.",
+    "sum": "Each value counts fully, as if backward had run from every one of them.",
+}
+_DEEPEST = 3
+
+
+class NonscalarBackward(Rule):
+    """Say how the values of a loss are put together."""
+
+    code, name = "AG403", "nonscalar-backward"
+    title = "Reduce the loss to one number"
+    causes = frozenset({Cause.NONSCALAR_BACKWARD})
+    rank = 10
+    applicability = Applicability.UNSAFE
+    examples = (
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 3)
+loss = net(torch.randn(5, 2)).pow(2).mean(1)
+loss.backward()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 3)
+loss = net(torch.randn(5, 2)).pow(2).mean(1)
+loss.mean().backward()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 3)
+torch.autograd.backward(net(torch.randn(5, 2)) ** 2)
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 3)
+torch.autograd.backward((net(torch.randn(5, 2)) ** 2).sum())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 3)
+loss = net(torch.randn(5, 2)).pow(2)
+loss.backward(torch.tensor(1.0))
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 3)
+loss = net(torch.randn(5, 2)).pow(2)
+loss.backward(torch.ones_like(loss))
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+run = torch.ones(3, requires_grad=True).exp().backward
+run()
+""",
+            after=None,
+            note="the loss is bound into the function that is called",
+        ),
+        Example(
+            before="""\
+import torch
+
+losses = [torch.ones(3, requires_grad=True).exp()]
+torch.autograd.backward(losses)
+""",
+            after=None,
+            note="the losses are in a list that is made elsewhere",
+        ),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """The mean and the sum at the innermost call that is given the loss."""
+        for _, source, node in places.located(sources, diagnosis.failure.stack[:_DEEPEST]):
+            if not isinstance(node, ast.Call):
+                continue
+            loss = _loss(node)
+            if loss is None:
+                raise Declined("the loss is not an expression of this call")
+            derivative = getattr(node.func, "attr", "") == "grad"
+            yield from self._weighted(source, node, loss)
+            for place, name in enumerate(("sum", "mean") if derivative else ("mean", "sum")):
+                title = f"Reduce the loss by its {name}"
+                yield self.propose(
+                    append_call(source, loss, f".{name}()"), WHY[name], title=title, rank=self.rank + 2 * place
+                )
+            return
+
+    def _weighted(self, source: Source, node: ast.Call, loss: ast.expr) -> Iterator[Proposal]:
+        """Ones in the shape of the loss where a gradient of another shape was given."""
+        if not isinstance(loss, (ast.Name, ast.Attribute)):
+            return
+        torch, imports = ensure_import(source, "torch")
+        ones = f"{torch}.ones_like({source.segment(loss)})"
+        given = next((k.value for k in node.keywords if k.arg in ("gradient", "grad_outputs", "grad_tensors")), None)
+        method = isinstance(node.func, ast.Attribute) and node.func.value is loss
+        if given is None and method and node.args:
+            given = node.args[0]
+        title = "Count each value of the loss once"
+        if given is not None and not (isinstance(given, ast.Constant) and given.value is None):
+            yield self.propose([*imports, *replace(source, given, ones)], WHY["sum"], title=title, rank=self.rank - 1)
+        elif method and not node.args:
+            edits = set_keyword(source, node, "gradient", ones)
+            yield self.propose([*imports, *edits], WHY["sum"], title=title, rank=self.rank + 4)
+
+
+def _loss(call: ast.Call) -> ast.expr | None:
+    """What a call of backward or grad starts from."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if name not in ("backward", "grad"):
+        return None
+    if isinstance(call.func, ast.Attribute) and not ast.unparse(call.func.value).endswith("autograd"):
+        found: ast.expr | None = call.func.value if not call.args or name == "backward" else call.args[0]
+    else:
+        found = call.args[0] if call.args else None
+    return found if isinstance(found, (ast.Attribute, ast.Subscript, ast.Call, ast.BinOp)) or _is_loss(found) else None
+
+
+def _is_loss(node: ast.expr | None) -> bool:
+    """A plain name holds one loss, unless its name says that it holds several."""
+    return isinstance(node, ast.Name) and not node.id.endswith(("losses", "list", "outputs"))

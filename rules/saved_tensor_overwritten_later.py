@@ -1,0 +1,307 @@
+"""A tensor that is used now and overwritten in place before its gradient is computed.
+
+## What it does
+Lets the operation work with a copy: `q @ self.queue` becomes `q @ self.queue.clone()`, a property that hands out a
+buffer hands out a copy of it, `self.queue = self.queue.clone()` gives the buffer new memory before it is written.
+
+## Why autograd fails
+A queue, a memory bank, running statistics or a table of states is updated in the same pass that used it. The operation
+saved the tensor itself and not its values, so the update changes what backward would multiply with.
+
+## Fix safety
+Safe: a copy has the values that the operation saw, and lets gradients through. `.detach().clone()` is offered for
+tensors kept on an object, and is safe only where no gradient flows through them, which the run shows.
+"""
+
+from __future__ import annotations
+
+import ast
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from autofix import places
+from autofix.edit import Declined, Edit
+from autofix.model import Cause, Diagnosis, Proposal
+from autofix.rewrite import append_call, flow, writes
+from autofix.rule import Example, Rule, Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from autofix.probe.wire import Stack
+    from autofix.source import Source
+
+WHY_USED = "Backward needs {name} as it was used here; the copy is out of reach of the later write."
+WHY_KEPT = "The write goes to new memory, and the tensor that backward needs stays as it was used."
+WHY_MADE = "The operation's own output stays as it was saved; the later write changes the copy."
+_MOST, _DEEPEST = 4, 2
+
+
+class SavedTensorOverwrittenLater(Rule):
+    """Give the operation, or the write, a copy of its own."""
+
+    code, name = "AG104", "saved-tensor-overwritten-later"
+    title = "Use a copy of what is overwritten later"
+    causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})
+    rank = 24
+    examples = (
+        Example(
+            before="""\
+import torch
+
+w, bank = torch.ones(2, requires_grad=True), torch.ones(2, 3)
+score = w @ bank
+bank[:, 0] = 0.5
+score.sum().backward()
+print(w.grad.sum().item())
+""",
+            after="""\
+import torch
+
+w, bank = torch.ones(2, requires_grad=True), torch.ones(2, 3)
+score = w @ bank.clone()
+bank[:, 0] = 0.5
+score.sum().backward()
+print(w.grad.sum().item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+
+class Memory:
+    def __init__(self):
+        self.queue = torch.ones(2, 3)
+
+    def push(self, key):
+        self.queue[:, 0] = key
+
+
+w, memory = torch.ones(2, requires_grad=True), Memory()
+score = w @ memory.queue
+memory.push(w.detach())
+score.sum().backward()
+print(w.grad.sum().item())
+""",
+            after="""\
+import torch
+
+
+class Memory:
+    def __init__(self):
+        self.queue = torch.ones(2, 3)
+
+    def push(self, key):
+        self.queue = self.queue.clone()
+        self.queue[:, 0] = key
+
+
+w, memory = torch.ones(2, requires_grad=True), Memory()
+score = w @ memory.queue
+memory.push(w.detach())
+score.sum().backward()
+print(w.grad.sum().item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+
+class Ring:
+    def __init__(self):
+        self.store = torch.ones(3, 2)
+
+    @property
+    def negatives(self):
+        return self.store.t()
+
+
+w, ring = torch.ones(2, requires_grad=True), Ring()
+score = w @ ring.negatives
+ring.store[0] = 0.5
+score.sum().backward()
+print(w.grad.sum().item())
+""",
+            after="""\
+import torch
+
+
+class Ring:
+    def __init__(self):
+        self.store = torch.ones(3, 2)
+
+    @property
+    def negatives(self):
+        return self.store.t().clone()
+
+
+w, ring = torch.ones(2, requires_grad=True), Ring()
+score = w @ ring.negatives
+ring.store[0] = 0.5
+score.sum().backward()
+print(w.grad.sum().item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+p = torch.sigmoid(w)
+with torch.no_grad():
+    p.clamp_(0.2, 0.7)
+p.sum().backward()
+print(w.grad.sum().item())
+""",
+            after="""\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+p = torch.sigmoid(w).clone()
+with torch.no_grad():
+    p.clamp_(0.2, 0.7)
+p.sum().backward()
+print(w.grad.sum().item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.nn.Parameter(torch.ones(3))
+opt = torch.optim.SGD([w], lr=0.1)
+w.grad = torch.ones(3)
+loss = w.pow(2).sum()
+opt.step()
+loss.backward()
+""",
+            after=None,
+            note="a copy of the parameters would hide that the step came too early",
+        ),
+        Example(
+            before="""\
+import torch
+
+pair = [torch.ones(3, requires_grad=True), torch.ones(3)]
+terms = [torch.mul(*pair)]
+pair[1].zero_()
+sum(terms).sum().backward()
+""",
+            after=None,
+            note="the operands are in a list that is made elsewhere",
+        ),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """A copy for what was used, for what was made, and for what is written, the named tensor first."""
+        for saved in diagnosis.trace.saved:
+            stacks = [write.stack for write in saved.writes if write.optimizer < 0]
+            if not stacks:
+                continue
+            names = {name for stack in stacks for name in _written(sources, stack)}
+            beside = {name for stack in stacks for name in _beside(sources, stack)}
+            yield from self._used(saved.made, names, beside, sources)
+            yield from self._made(saved.made, sources)
+            yield from self._kept(stacks, sources)
+
+    def _used(self, made: Stack, names: set[str], beside: set[str], sources: Sources) -> Iterator[Proposal]:
+        """A copy of an operand: of the one that the write names, or else of each."""
+        for frame, source, node in list(places.located(sources, made))[:1]:
+            operands = [one for one in places.tensors_in(node) if _holds_tensor(source, one)]
+            named = [one for one in operands if _root(one) in names or _last(one) in {_last_of(name) for name in names}]
+            for place, one in enumerate((named or operands)[:_MOST]):
+                why = WHY_USED.format(name=source.segment(one))
+                rank = self.rank + (0 if named else place)
+                yield self.propose(append_call(source, one, ".clone()"), why, rank=rank)
+                if isinstance(one, ast.Attribute):
+                    yield self.propose(append_call(source, one, ".detach().clone()"), why, rank=rank + 2)
+                    yield from self._handed_out(one.attr, frame.file, sources)
+            together = [one for one in operands if one in named or _root(one) in beside]
+            if len(together) > 1:
+                edits = [edit for one in together for edit in append_call(source, one, ".clone()")]
+                yield self.propose(edits, WHY_USED.format(name="Each"))
+
+    def _handed_out(self, name: str, file: str, sources: Sources) -> Iterator[Proposal]:
+        """A copy of what a property of that name returns."""
+        source = sources.source(file)
+        if source is None:
+            return
+        for node in ast.walk(source.tree):
+            if not isinstance(node, ast.FunctionDef) or node.name != name or not node.decorator_list:
+                continue
+            values = [
+                n.value for n in ast.walk(node) if isinstance(n, ast.Return) and isinstance(n.value, places.VALUES)
+            ]
+            if values:
+                edits = [edit for value in values for edit in append_call(source, value, ".clone()")]
+                yield self.propose(edits, WHY_USED.format(name=f"What {name} hands out"), rank=self.rank - 1)
+
+    def _made(self, made: Stack, sources: Sources) -> Iterator[Proposal]:
+        """A copy of the value that the operation, or the function around it, gives."""
+        for depth, (_, source, node) in enumerate(list(places.located(sources, made))[:_DEEPEST]):
+            statement = source.statement(node)
+            match statement:
+                case ast.Assign(targets=[ast.Name() | ast.Attribute()], value=value):
+                    pass
+                case ast.AnnAssign(value=ast.expr() as value) | ast.Return(value=ast.expr() as value):
+                    pass
+                case _:
+                    continue
+            if isinstance(value, places.VALUES):
+                edits = append_call(source, value, ".clone()")
+                yield self.propose(edits, WHY_MADE, title="Keep a copy of the output", rank=self.rank + 1 + depth)
+
+    def _kept(self, stacks: Iterable[Stack], sources: Sources) -> Iterator[Proposal]:
+        """New memory for a tensor that an object keeps, before it is written."""
+        edits: dict[Edit, None] = {}
+        for stack in stacks:
+            for source, node in _sites(sources, stack):
+                name = writes.written(source, node)
+                if "." not in name or flow.path_of(node) == name:
+                    continue
+                with suppress(Declined):
+                    edits |= dict.fromkeys(writes.clone_before(source, node))
+        if edits:
+            yield self.propose(edits, WHY_KEPT, title="Write to new memory", rank=self.rank)
+
+
+def _sites(sources: Sources, stack: Stack) -> Iterator[tuple[Source, ast.AST]]:
+    """The innermost frame's node."""
+    for frame in stack[:1]:
+        source, node = sources.source(frame.file), sources.node(frame)
+        if source is not None and node is not None:
+            yield source, node
+
+
+def _written(sources: Sources, stack: Stack) -> Iterator[str]:
+    for source, node in _sites(sources, stack):
+        yield writes.written(source, node)
+
+
+def _beside(sources: Sources, stack: Stack) -> set[str]:
+    """What the statement of a write writes to beside it: `c` of `h[t], c[t] = cell(x, (h[t - 1], c[t - 1]))`."""
+    found = (flow.binds(source.statement(node)) for source, node in _sites(sources, stack))
+    return {name for names in found for name in names}
+
+
+def _holds_tensor(source: Source, node: ast.expr) -> bool:
+    """Whether an operand can be a tensor: no module of Python's, no list of operands, not the object itself."""
+    if isinstance(source.parent(node), ast.Starred):
+        return False
+    return flow.path_of(node) != "self" and not writes.is_module(source, node)
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return flow.path_of(node)
+
+
+def _last(node: ast.expr) -> str:
+    return _last_of(_root(node))
+
+
+def _last_of(path: str) -> str:
+    return path.rpartition(".")[2]

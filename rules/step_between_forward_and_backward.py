@@ -1,0 +1,408 @@
+"""An optimizer step between a forward and the backward that needs the old parameters.
+
+## What it does
+Moves the forward behind the step, computes it again there (with what comes from an earlier graph detached), or moves
+the step, with what belongs to it, behind the backward. The same for a weight clipping or another update that a
+statement of its own makes.
+
+## Why autograd fails
+A layer saves its weight for backward. `optimizer.step()` writes into that weight, so a loss that was computed before
+the step, and goes backward after it, finds other values than those it was computed with: D stepped before the loss of
+G runs back through D, the critic stepped before the loss of the actor.
+
+## Fix safety
+Computing the forward again, or later, uses parameters that are one update newer: the same graph with fresh values.
+Moving the step keeps the values, but then the other loss may add to gradients that the step uses, which the run tells.
+"""
+
+from __future__ import annotations
+
+import ast
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from autofix import scenes
+from autofix.edit import Declined
+from autofix.model import Cause, Diagnosis, Proposal
+from autofix.rewrite import flow, insert_after, insert_before, move_after, move_before, update, writes
+from autofix.rule import Example, Rule, Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from autofix.edit import Edit
+    from autofix.probe.wire import Stack, Write
+    from autofix.scenes import Hoisted, Scene
+
+WHY_MOVE = "The forward runs with the parameters that its backward will find."
+WHY_AGAIN = "The part that the step made stale is computed again, with the parameters that backward will find."
+WHY_CUT = "The part that the step made stale is computed again, from values that no longer lead into an earlier graph."
+WHY_STEP = "The parameters change only after the backward that needs the old ones."
+_MOST = 2
+
+
+class StepBetweenForwardAndBackward(Rule):
+    """Bring the step and the backward that needs the old parameters into order."""
+
+    code, name = "AG102", "step-between-forward-and-backward"
+    title = "Compute after the step what the later backward needs"
+    causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})
+    rank = 12
+    examples = (
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
+g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
+d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
+for _ in range(4):
+    fake = torch.tanh(G(torch.randn(4, 2)))
+    score = D(fake)
+    d_opt.zero_grad()
+    score.mean().backward(retain_graph=True)
+    d_opt.step()
+    g_loss = -score.mean()
+    g_opt.zero_grad()
+    g_loss.backward()
+    g_opt.step()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
+g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
+d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
+for _ in range(4):
+    fake = torch.tanh(G(torch.randn(4, 2)))
+    score = D(fake)
+    d_opt.zero_grad()
+    score.mean().backward(retain_graph=True)
+    d_opt.step()
+    score = D(fake)
+    g_loss = -score.mean()
+    g_opt.zero_grad()
+    g_loss.backward()
+    g_opt.step()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+actor = torch.nn.Linear(2, 1)
+critic = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+actor_opt = torch.optim.Adam(actor.parameters())
+critic_opt = torch.optim.Adam(critic.parameters())
+for _ in range(4):
+    s, a, r = torch.randn(5, 2), torch.randn(5, 1), torch.randn(5, 1)
+    critic_loss = (critic(torch.cat([s, a], 1)) - r).pow(2).mean()
+    actor_loss = -critic(torch.cat([s, actor(s)], 1)).mean()
+    critic_opt.zero_grad()
+    critic_loss.backward()
+    critic_opt.step()
+
+    actor_opt.zero_grad()
+    actor_loss.backward()
+    actor_opt.step()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+actor = torch.nn.Linear(2, 1)
+critic = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+actor_opt = torch.optim.Adam(actor.parameters())
+critic_opt = torch.optim.Adam(critic.parameters())
+for _ in range(4):
+    s, a, r = torch.randn(5, 2), torch.randn(5, 1), torch.randn(5, 1)
+    critic_loss = (critic(torch.cat([s, a], 1)) - r).pow(2).mean()
+    critic_opt.zero_grad()
+    critic_loss.backward()
+    critic_opt.step()
+
+    actor_opt.zero_grad()
+    actor_loss = -critic(torch.cat([s, actor(s)], 1)).mean()
+    actor_loss.backward()
+    actor_opt.step()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+E, D = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+e_opt = torch.optim.SGD([*E.parameters(), D[0].bias], lr=0.1)
+d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
+for _ in range(4):
+    x = torch.randn(4, 2, requires_grad=True)
+    z = torch.tanh(E(x))
+    score = D(z)
+    e_opt.zero_grad()
+    score.mean().backward(retain_graph=True)
+    e_opt.step()
+    d_opt.zero_grad()
+    (score - 1).pow(2).mean().backward()
+    d_opt.step()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+E, D = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+e_opt = torch.optim.SGD([*E.parameters(), D[0].bias], lr=0.1)
+d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
+for _ in range(4):
+    x = torch.randn(4, 2, requires_grad=True)
+    z = torch.tanh(E(x))
+    score = D(z)
+    e_opt.zero_grad()
+    score.mean().backward(retain_graph=True)
+    e_opt.step()
+    d_opt.zero_grad()
+    score = D(z.detach())
+    (score - 1).pow(2).mean().backward()
+    d_opt.step()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+E, head = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 3)), torch.nn.Linear(3, 1)
+opt = torch.optim.SGD([*E.parameters(), *head.parameters()], lr=0.1)
+x = torch.randn(4, 2)
+z = E(x)
+for _ in range(4):
+    opt.zero_grad()
+    head(z).pow(2).mean().backward(retain_graph=True)
+    opt.step()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+E, head = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 3)), torch.nn.Linear(3, 1)
+opt = torch.optim.SGD([*E.parameters(), *head.parameters()], lr=0.1)
+x = torch.randn(4, 2)
+for _ in range(4):
+    opt.zero_grad()
+    z = E(x)
+    head(z).pow(2).mean().backward(retain_graph=True)
+    opt.step()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+critic = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+
+
+@torch.no_grad()
+def clip(net):
+    for p in net.parameters():
+        p.clamp_(-0.2, 0.2)
+
+
+for _ in range(4):
+    gap = critic(torch.randn(4, 2)).mean()
+    clip(critic)
+    opt.zero_grad()
+    gap.backward()
+    opt.step()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+critic = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+
+
+@torch.no_grad()
+def clip(net):
+    for p in net.parameters():
+        p.clamp_(-0.2, 0.2)
+
+
+for _ in range(4):
+    gap = critic(torch.randn(4, 2)).mean()
+    opt.zero_grad()
+    gap.backward()
+    clip(critic)
+    opt.step()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+cell = torch.nn.GRUCell(2, 4)
+opt = torch.optim.SGD(cell.parameters(), lr=0.1)
+h = torch.zeros(3, 4)
+for _ in range(4):
+    h = cell(torch.randn(3, 2), h)
+    opt.zero_grad()
+    h.pow(2).mean().backward(retain_graph=True)
+    opt.step()
+""",
+            after=None,
+            note="the graph is that of an earlier iteration, and wants a cut",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+x = torch.sigmoid(w)
+x += 1
+x.sum().backward()
+""",
+            after=None,
+            note="the write is part of the forward",
+        ),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """For each statement that wrote: the forward behind it, again behind it, or the write behind the backward."""
+        seen: set[ast.stmt] = set()
+        steps = {sources.node(site.stack[0]) for site in diagnosis.trace.step_sites if site.stack}
+        for saved in diagnosis.trace.saved:
+            for write in reversed(saved.writes):
+                stacks = saved.made, write.stack, diagnosis.failure.stack
+                scene = scenes.scene(sources, *stacks)
+                if scene is None or scene.step in seen or not (write.optimizer >= 0 or _moves(scene, *stacks, write)):
+                    continue
+                seen.add(scene.step)
+                if _done_before(scene):
+                    yield from self._again(scene)
+                    continue
+                if write.optimizer >= 0:
+                    yield from self._later(scene)
+                    yield from self._again(scene)
+                yield from self._step(scene, steps)
+            for write in saved.writes[-1:]:
+                found = scenes.before_loop(sources, saved.made, write.stack, diagnosis.failure.stack)
+                yield from self._into_loop(found)
+
+    def _into_loop(self, found: Hoisted | None) -> Iterator[Proposal]:
+        """A forward that ran once, into the loop that trains what it used."""
+        if found is None:
+            return
+        moved = flow.forward(found.between[0], found.between[1:])
+        bound = update.bound(moved)
+        body = found.loop.body
+        anchor = next((one for one in body if flow.meets(bound, flow.reads(one))), body[0])
+        if any(map(update.trains, moved)):
+            return
+        with suppress(Declined):
+            runs = update.runs(found.between, moved)
+            edits = [edit for run in runs for edit in move_before(found.source, run, anchor)]
+            yield self.propose(edits, WHY_MOVE, title="Compute it in each iteration")
+
+    def _later(self, scene: Scene) -> Iterator[Proposal]:
+        """The forward, and what hangs on it, behind the step."""
+        moved = flow.forward(scene.made, scene.before[1:])
+        bound = {name for one in moved for name in flow.binds(one)}
+        read = {name for one in moved for name in flow.reads(one)}
+        anchor = scene.first_use(bound)
+        passed = [one for one in (*scene.before, *_until(scene.after, anchor)) if one not in moved]
+        if any(map(update.trains, moved)) or flow.meets(bound, flow.reads(scene.step)):
+            return
+        if any(flow.binds(one) & (read | bound) for one in passed):
+            return
+        with suppress(Declined):
+            edits: list[Edit] = []
+            for run in update.runs(scene.before, moved):
+                move = move_before(scene.source, run, anchor) if anchor else move_after(scene.source, run, scene.step)
+                edits.extend(move)
+            yield self.propose(edits, WHY_MOVE, title="Compute it after the step")
+
+    def _again(self, scene: Scene) -> Iterator[Proposal]:
+        """Copies of the forward: of all that leads from it to the backward, of the last part, of more before it."""
+        leading = (*scene.upstream, *scene.before, *scene.after[:-1])
+        whole = flow.backward(flow.reads(scene.backward), [one for one in leading if not update.has_no_gradient(one)])
+        earlier = [one for one in whole if one not in scene.after]
+        late = [one for one in flow.forward(scene.made, scene.before[1:]) if one in earlier or one is scene.made]
+        late = [one for one in late if not update.trains(one)]
+        upstream = [one for one in earlier if one in scene.upstream and update.calls(one) and not update.trains(one)]
+        for cut in range(1, len(late[: _MOST + 2])):
+            yield from self._copy(scene, late[cut:], update.bound(late[:cut]), 17)
+        yield from self._copy(scene, late, set(), 16)
+        yield from self._copy(scene, late, update.bound(upstream), 19)
+        for more in range(1, min(len(upstream), _MOST) + 1):
+            yield from self._copy(scene, [*upstream[-more:], *late], set(), 19 + more)
+
+    def _copy(self, scene: Scene, statements: Sequence[ast.stmt], detached: set[str], rank: int) -> Iterator[Proposal]:
+        cut = {name for one in statements for name in flow.reads(one)} & detached
+        if not statements or (detached and not cut):
+            return
+        with suppress(Declined):
+            lines = [line for one in statements for line in flow.copied(scene.source, one, cut)]
+            anchor = scene.first_use(update.bound(statements))
+            insert = insert_before if anchor else insert_after
+            edits = insert(scene.source, anchor or scene.step, lines)
+            title = "Compute it again after the step" + (", from detached values" if cut else "")
+            yield self.propose(edits, WHY_CUT if cut else WHY_AGAIN, title=title, rank=rank)
+
+    def _step(self, scene: Scene, steps: set[ast.AST | None]) -> Iterator[Proposal]:
+        """The step, or the whole update that it ends, behind the backward or the update that this one belongs to."""
+        first = last = small = scene.block.index(scene.step)
+        while small and update.method(scene.block[small - 1]).startswith(("clip_grad", "unscale")):
+            small -= 1
+        while first and update.leads_to_step(scene.block[first - 1]):
+            first -= 1
+        for following in scene.block[last + 1 : last + 2]:
+            # A scheduler's step belongs to the optimizer's; another optimizer's does not.
+            last += update.method(following) in ("step", "update") and update.call_of(following) not in steps
+        step, whole = scene.block[small : last + 1], scene.block[first : last + 1]
+        end = _end(scene)
+        pairs = [(step, scene.backward), (step, end), (whole, end)]
+        with suppress(Declined):
+            for moved, anchor in dict.fromkeys((tuple(moved), anchor) for moved, anchor in pairs):
+                edits = move_after(scene.source, moved, anchor)
+                yield self.propose(edits, WHY_STEP, title="Step after the later backward", rank=18)
+
+
+def _moves(scene: Scene, made: Stack, written: Stack, failed: Stack, write: Write) -> bool:
+    """Whether a write that is no optimizer's is a statement of its own: a helper's call, or a `with no_grad`."""
+    helper = scenes.parting(made, written, failed)[1] != write.stack[0]
+    return (helper and bool(update.method(scene.step))) or writes.without_gradient(scene.step)
+
+
+def _done_before(scene: Scene) -> bool:
+    """Whether the same loss went backward before the write too: the second time is meant for the new parameters."""
+    call = scene.call
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "backward":
+        return False
+    loss = flow.path_of(call.func.value)
+    done = False
+    for statement in scene.block[: scene.block.index(scene.backward)]:
+        if flow.meets({loss}, flow.binds(statement)):
+            done = False
+        done = done or (update.method(statement) == "backward" and flow.meets({loss}, flow.reads(statement)))
+    return done and bool(loss)
+
+
+def _until(statements: Sequence[ast.stmt], end: ast.stmt | None) -> list[ast.stmt]:
+    return list(statements[: statements.index(end)]) if end is not None else []
+
+
+def _end(scene: Scene) -> ast.stmt:
+    """The last statement of the update that the backward belongs to."""
+    last = scene.block.index(scene.backward)
+    while last + 1 < len(scene.block) and (
+        update.method(scene.block[last + 1]) in ("step", "update", "unscale_")
+        or update.method(scene.block[last + 1]).startswith("clip_grad")
+    ):
+        last += 1
+    return scene.block[last]

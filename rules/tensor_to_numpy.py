@@ -1,0 +1,249 @@
+"""A tensor with a graph is handed to code that keeps none.
+
+## What it does
+Detaches the tensor where it is handed over: `x.detach().numpy()`, `np.asarray(x.detach())`, a cached result before a
+deep copy. In place of `inference_mode`, whose tensors no graph may save, `no_grad`.
+
+## Why autograd fails
+An array or a deep copy has no place for the graph. torch refuses rather than lose it silently.
+
+## Fix safety
+Safe: what is handed over has the same values, and the graph of the tensor itself stays as it is. What the script prints
+afterwards must stay the same too.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from autofix import places
+from autofix.edit import Declined
+from autofix.model import Cause, Diagnosis, Proposal
+from autofix.rewrite import append_call, insert_before, replace
+from autofix.rule import Example, Rule, Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.source import Source
+
+WHY = "The values are handed over without the graph, which stays with the tensor."
+WHY_CACHE = "What is kept from the last forward is dropped or detached before the copy, which needs no graph."
+WHY_MODE = "Under no_grad no graph is recorded either, and the tensors may be saved by later operations."
+_DEEPEST = 3
+
+
+class TensorToNumpy(Rule):
+    """Detach where the graph cannot follow."""
+
+    code, name = "AG404", "tensor-to-numpy"
+    title = "Detach the tensor where it is handed over"
+    causes = frozenset({Cause.CONVERSION})
+    rank = 10
+    examples = (
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+out = net(torch.randn(3, 2))
+print(out.numpy().sum())
+out.sum().backward()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+out = net(torch.randn(3, 2))
+print(out.detach().numpy().sum())
+out.sum().backward()
+""",
+        ),
+        Example(
+            before="""\
+import numpy
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+out = net(torch.randn(3, 2))
+print(numpy.asarray(out).sum())
+out.sum().backward()
+""",
+            after="""\
+import numpy
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+out = net(torch.randn(3, 2))
+print(numpy.asarray(out.detach()).sum())
+out.sum().backward()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+body, head = torch.nn.Linear(2, 4), torch.nn.Linear(4, 1)
+with torch.inference_mode():
+    features = body(torch.randn(3, 2))
+head(features).sum().backward()
+print(head.weight.grad.sum().item())
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+body, head = torch.nn.Linear(2, 4), torch.nn.Linear(4, 1)
+with torch.no_grad():
+    features = body(torch.randn(3, 2))
+head(features).sum().backward()
+print(head.weight.grad.sum().item())
+""",
+        ),
+        Example(
+            before="""\
+import numpy
+import torch
+
+w = torch.ones(3, requires_grad=True)
+losses = [(w * n).sum() for n in range(3)]
+sum(losses).backward()
+print(numpy.array([loss for loss in losses]).mean())
+""",
+            after="""\
+import numpy
+import torch
+
+w = torch.ones(3, requires_grad=True)
+losses = [(w * n).sum() for n in range(3)]
+sum(losses).backward()
+print(numpy.array([loss.detach() for loss in losses]).mean())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+out = torch.ones(3, requires_grad=True).exp()
+export = out.numpy
+print(export())
+""",
+            after=None,
+            note="the tensor is bound into the function that is called",
+        ),
+        Example(
+            before="""\
+import copy
+import torch
+
+class Cache:
+    def __init__(self):
+        setattr(self, "last", torch.ones(3, requires_grad=True).exp())
+
+cache = Cache()
+copy.deepcopy(cache)
+""",
+            after=None,
+            note="the attribute that holds the tensor is not named where it is set",
+        ),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """By the call that was refused: a conversion, a deep copy, or an operation on tensors of inference mode."""
+        name = diagnosis.failure.function.rsplit(".", 1)[-1]
+        located = list(places.located(sources, diagnosis.failure.stack[:_DEEPEST]))
+        if name == "__deepcopy__":
+            yield from self._copied(diagnosis, sources)
+        elif name in ("numpy", "__array__"):
+            for depth, (_, source, node) in enumerate(located):
+                yield from self._converted(source, node, 4 * depth)
+            if located and not isinstance(getattr(located[0][2], "func", None), ast.Attribute):
+                raise Declined("the tensor is not an expression of this call")
+        else:
+            for _, source, node in located[:1]:
+                yield from self._inferred(source, node)
+
+    def _converted(self, source: Source, node: ast.expr, later: int) -> Iterator[Proposal]:
+        if not isinstance(node, ast.Call):
+            return
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "numpy":
+            yield self.propose(append_call(source, node.func.value, ".detach()"), WHY, rank=self.rank + later)
+            return
+        for place, argument in enumerate(node.args):
+            if isinstance(argument, places.VALUES):
+                edits = append_call(source, argument, ".detach()")
+                yield self.propose(edits, WHY, rank=self.rank + later + min(place, 3))
+            if isinstance(argument, (ast.Name, ast.Attribute)):
+                yield from self._listed(source, argument, later)
+            if isinstance(argument, (ast.ListComp, ast.GeneratorExp)) and isinstance(argument.elt, places.VALUES):
+                edits = append_call(source, argument.elt, ".detach()")
+                yield self.propose(edits, WHY, rank=self.rank + later + min(place, 3))
+                if ast.unparse(argument.elt) == ast.unparse(argument.generators[0].target):
+                    yield from self._filled(source, argument.generators[0].iter, later)
+
+    def _listed(self, source: Source, argument: ast.expr, later: int) -> Iterator[Proposal]:
+        """For a list of tensors: its values where it is filled, or detached where it is handed over."""
+        yield from self._filled(source, argument, later)
+        edits = replace(source, argument, f"[t.detach() for t in {ast.unparse(argument)}]")
+        yield self.propose(edits, WHY, rank=self.rank + later + 2)
+
+    def _filled(self, source: Source, filled: ast.expr, later: int) -> Iterator[Proposal]:
+        for _, kept in places.fills(source, ast.unparse(filled)):
+            if isinstance(kept, places.VALUES):
+                edits = append_call(source, kept, ".item()")
+                yield self.propose(edits, WHY, title="Keep the number", rank=self.rank + later + 1)
+
+    def _copied(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """The attributes in which results are kept, detached or emptied before the copy; a tensor itself cloned."""
+        for _, source, node in places.located(sources, diagnosis.failure.stack[:1]):
+            if (
+                not isinstance(node, ast.Call)
+                or not node.args
+                or not isinstance(node.args[0], (ast.Name, ast.Attribute))
+            ):
+                raise Declined("what is copied has no name")
+            copied = ast.unparse(node.args[0])
+            statement = source.statement(node)
+            for name in dict.fromkeys(_kept(diagnosis, sources)):
+                path = f"{copied}.{name}"
+                detach = insert_before(source, statement, [f"{path} = {path}.detach()"])
+                yield self.propose(detach, WHY_CACHE, title="Detach the kept result before the copy")
+                drop = insert_before(source, statement, [f"{path} = None"])
+                yield self.propose(drop, WHY_CACHE, title="Drop the kept result before the copy", rank=self.rank + 2)
+            if copied in _names(diagnosis, sources):
+                edits = replace(source, node, f"{copied}.detach().clone()")
+                yield self.propose(edits, WHY, title="Clone the values", rank=self.rank - 1)
+
+    def _inferred(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
+        """`no_grad` for `inference_mode`, or a copy of what comes from it."""
+        for part in ast.walk(source.tree):
+            if isinstance(part, ast.Attribute) and part.attr == "inference_mode":
+                edits = replace(source, part, f"{source.segment(part.value)}.no_grad")
+                yield self.propose(edits, WHY_MODE, title="Switch gradients off by no_grad")
+        for operand in places.tensors_in(node):
+            edits = append_call(source, operand, ".clone()")
+            yield self.propose(edits, WHY_MODE, title="Copy what inference mode made", rank=self.rank + 2)
+
+
+def _assigned(diagnosis: Diagnosis, sources: Sources, deepest: int = _DEEPEST) -> Iterator[ast.expr]:
+    """The targets that the refused tensor was assigned to where it was made."""
+    for origin in diagnosis.trace.origins:
+        for _, source, node in places.located(sources, origin.stack[:deepest]):
+            statement = source.statement(node)
+            yield from statement.targets if isinstance(statement, ast.Assign) else ()
+
+
+def _kept(diagnosis: Diagnosis, sources: Sources) -> Iterator[str]:
+    for target in _assigned(diagnosis, sources):
+        if isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self":
+            yield target.attr
+
+
+def _names(diagnosis: Diagnosis, sources: Sources) -> set[str]:
+    return {ast.unparse(target) for target in _assigned(diagnosis, sources, 1)}

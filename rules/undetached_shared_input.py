@@ -1,0 +1,217 @@
+"""One network's loss that reaches, through an argument, into a network it is not meant to train.
+
+## What it does
+Detaches the tensor where it is handed over: `D(fake)` becomes `D(fake.detach())`, also inside helpers and methods.
+
+## Why autograd fails
+The loss of the second network goes back through its input into the first network, and frees that part of the graph.
+When the first network's own loss runs backward, its graph is gone.
+
+## Fix safety
+Safe where no optimizer uses the gradient that is cut off, which only a run can tell: an optimizer may own both
+networks, or the loss may be meant to flow through. The comparison with the reference decides.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+from typing import TYPE_CHECKING
+
+from autofix import places
+from autofix.edit import Declined
+from autofix.model import Cause, Diagnosis, Proposal
+from autofix.rewrite import append_call
+from autofix.rule import Example, Rule, Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.edit import Edit
+    from autofix.probe.wire import Crossing
+
+WHY = "The loss no longer runs back into the graph that {name} comes from, which its own optimizer step does not use."
+_DEEPEST = 4
+
+
+class UndetachedSharedInput(Rule):
+    """Detach the argument through which a loss leaves its own network."""
+
+    code, name = "AG202", "undetached-shared-input"
+    title = "Detach the shared input"
+    causes = frozenset({Cause.FREED_GRAPH})
+    rank = 10
+    examples = (
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
+g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
+d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
+for _ in range(4):
+    fake = torch.tanh(G(torch.randn(4, 2)))
+    d_opt.zero_grad()
+    D(fake).mean().backward()
+    d_opt.step()
+    g_opt.zero_grad()
+    (-D(fake).mean()).backward()
+    g_opt.step()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
+g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
+d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
+for _ in range(4):
+    fake = torch.tanh(G(torch.randn(4, 2)))
+    d_opt.zero_grad()
+    D(fake.detach()).mean().backward()
+    d_opt.step()
+    g_opt.zero_grad()
+    (-D(fake).mean()).backward()
+    g_opt.step()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+first, second = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
+opt1 = torch.optim.SGD(first.parameters(), lr=0.1)
+opt2 = torch.optim.SGD(second.parameters(), lr=0.1)
+for _ in range(4):
+    a = first(torch.randn(4, 2)).tanh()
+    b = second(input=a)
+    opt2.zero_grad()
+    b.pow(2).mean().backward()
+    opt2.step()
+    opt1.zero_grad()
+    a.pow(2).mean().backward()
+    opt1.step()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+first, second = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
+opt1 = torch.optim.SGD(first.parameters(), lr=0.1)
+opt2 = torch.optim.SGD(second.parameters(), lr=0.1)
+for _ in range(4):
+    a = first(torch.randn(4, 2)).tanh()
+    b = second(input=a.detach())
+    opt2.zero_grad()
+    b.pow(2).mean().backward()
+    opt2.step()
+    opt1.zero_grad()
+    a.pow(2).mean().backward()
+    opt1.step()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
+g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
+d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
+
+
+def train_critic(batch, made):
+    d_opt.zero_grad()
+    (D(batch) - D(made)).mean().backward()
+    d_opt.step()
+
+
+for _ in range(4):
+    fake = torch.tanh(G(torch.randn(4, 2)))
+    train_critic(torch.randn(4, 3), fake)
+    g_opt.zero_grad()
+    D(fake).mean().backward()
+    g_opt.step()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
+g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
+d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
+
+
+def train_critic(batch, made):
+    d_opt.zero_grad()
+    (D(batch) - D(made.detach())).mean().backward()
+    d_opt.step()
+
+
+for _ in range(4):
+    fake = torch.tanh(G(torch.randn(4, 2)))
+    train_critic(torch.randn(4, 3), fake)
+    g_opt.zero_grad()
+    D(fake).mean().backward()
+    g_opt.step()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+loss = w.exp().sum()
+loss.backward()
+loss.backward()
+""",
+            after=None,
+            note="the same loss twice: nothing leads out of the shared part",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+loss = w.sigmoid().sum()
+torch.autograd.backward([loss])
+torch.autograd.grad(loss, w)
+""",
+            after=None,
+            note="one loss, differentiated in two ways",
+        ),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """Detach each operand that may carry a tensor out of the shared part, the known carriers first."""
+        order = {"earlier": 0, "failing": 5}
+        for crossing in sorted(diagnosis.trace.crossings, key=lambda c: order.get(c.by, 9)):
+            yield from self._detach(crossing, sources, order.get(crossing.by, 9))
+        yield from self._detach_all(diagnosis, sources)
+
+    def _detach(self, crossing: Crossing, sources: Sources, later: int) -> Iterator[Proposal]:
+        for depth, (frame, source, node) in enumerate(list(places.located(sources, crossing.used))[:_DEEPEST]):
+            for operand in places.tensors_in(node):
+                name = ast.unparse(operand)
+                rank = self.rank + later + (0 if places.carries(crossing, frame, name) else 20 + depth)
+                with contextlib.suppress(Declined):
+                    yield self.propose(append_call(source, operand, ".detach()"), WHY.format(name=name), rank=rank)
+
+    def _detach_all(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """Several states may be carried over together: one cut alone would only uncover the next."""
+        edits: dict[Edit, str] = {}
+        for crossing in diagnosis.trace.crossings:
+            if crossing.by != "failing":
+                continue
+            for frame, source, node in places.located(sources, crossing.used):
+                for operand in places.tensors_in(node):
+                    name = ast.unparse(operand)
+                    if not places.carries(crossing, frame, name):
+                        continue
+                    with contextlib.suppress(Declined):
+                        edits.update(dict.fromkeys(append_call(source, operand, ".detach()"), name))
+        names = list(dict.fromkeys(edits.values()))
+        if len(names) > 1:
+            yield self.propose(edits, WHY.format(name=" and ".join(names)), rank=self.rank + 6)

@@ -1,0 +1,208 @@
+"""A derivative by something that the result does not depend on, as autograd sees it.
+
+## What it does
+Lets the input require a gradient where it is made or handed in (`x.requires_grad_()`), so that what is computed from it
+knows it; for a parameter that one loss does not use, asks for zeros with `allow_unused=True, materialize_grads=True`.
+
+## Why autograd fails
+`torch.autograd.grad` goes back from the result to the inputs. It does not find an input that required no gradient when
+the result was computed, or that took no part in it.
+
+## Fix safety
+A derivative by an input that requires no gradient can only mean that it should. Zeros for an unused parameter are its
+true gradient. The run compares what optimizers then use.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from autofix import places
+from autofix.edit import Declined
+from autofix.model import Cause, Diagnosis, Proposal
+from autofix.rewrite import append_call, insert_before, set_keyword
+from autofix.rule import Example, Rule, Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.source import Source
+
+WHY_INPUT = "The input requires a gradient before anything is computed from it, so that the result knows it."
+WHY_UNUSED = "Where the result does not depend on an input, its derivative is zero."
+_DEEPEST = 4
+
+
+class UnusedInput(Rule):
+    """Make the input part of the graph, or say that it need not be."""
+
+    code, name = "AG405", "unused-input"
+    title = "Let the input require a gradient"
+    causes = frozenset({Cause.UNUSED_INPUT})
+    rank = 10
+    examples = (
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(1, 1)
+x = torch.rand(4, 1)
+(slope,) = torch.autograd.grad(net(x).sum(), x, create_graph=True)
+slope.pow(2).sum().backward()
+print(net.weight.grad.item())
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(1, 1)
+x = torch.rand(4, 1).requires_grad_()
+(slope,) = torch.autograd.grad(net(x).sum(), x, create_graph=True)
+slope.pow(2).sum().backward()
+print(net.weight.grad.item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(1, 1)
+
+
+def residual(t):
+    u = net(t)
+    (du,) = torch.autograd.grad(u.sum(), t, create_graph=True)
+    return du + u
+
+
+residual(torch.rand(4, 1)).pow(2).sum().backward()
+print(net.weight.grad.item())
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(1, 1)
+
+
+def residual(t):
+    t.requires_grad_()
+    u = net(t)
+    (du,) = torch.autograd.grad(u.sum(), t, create_graph=True)
+    return du + u
+
+
+residual(torch.rand(4, 1)).pow(2).sum().backward()
+print(net.weight.grad.item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+grads = torch.autograd.grad(a.pow(2).sum(), [a, b])
+print(sum(g.sum() for g in grads).item())
+""",
+            after="""\
+import torch
+
+a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+grads = torch.autograd.grad(a.pow(2).sum(), [a, b], allow_unused=True, materialize_grads=True)
+print(sum(g.sum() for g in grads).item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+options = {"create_graph": True}
+grads = torch.autograd.grad(a.pow(2).sum(), [a, b], **options)
+""",
+            after=None,
+            note="the options are in a mapping that is made elsewhere",
+        ),
+        Example(
+            before="""\
+from functools import partial
+
+import torch
+
+a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+derivative = partial(torch.autograd.grad, inputs=[a, b])
+derivative(a.pow(2).sum())
+""",
+            after=None,
+            note="the inputs are bound into the function that is called",
+        ),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """At the input's maker and at the tops of the functions that it is handed to; else allow that it is unused."""
+        made = [origin for origin in diagnosis.trace.origins if origin.kind == "made"]
+        if made:
+            yield from self._handed(diagnosis, sources)
+        for origin in made:
+            for depth, (_, source, node) in enumerate(places.located(sources, origin.stack[:_DEEPEST])):
+                if isinstance(node, places.VALUES):
+                    edits = append_call(source, node, ".requires_grad_()")
+                    yield self.propose(edits, WHY_INPUT, rank=self.rank + 2 + 3 * depth)
+        if not made:
+            yield from self._allowed(diagnosis, sources)
+
+    def _handed(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """`x.requires_grad_()` at the top of each function whose parameter the input is, innermost first."""
+        wanted: str | None = None
+        for depth, (_, source, node) in enumerate(places.located(sources, diagnosis.failure.stack[:_DEEPEST])):
+            if not isinstance(node, ast.Call):
+                return
+            given = _input(node) if depth == 0 else _given(node, wanted, sources, diagnosis, depth)
+            if not isinstance(given, ast.Name):
+                return
+            function = source.function(node)
+            arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs] if function else []
+            if function is None or given.id not in [a.arg for a in arguments]:
+                return
+            documented = ast.get_docstring(function) is not None and len(function.body) > 1
+            wanted = given.id
+            edits = insert_before(source, function.body[documented], [f"{wanted}.requires_grad_()"])
+            yield self.propose(edits, WHY_INPUT, rank=self.rank + depth)
+
+    def _allowed(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        for _, source, node in places.located(sources, diagnosis.failure.stack[:1]):
+            if not isinstance(node, ast.Call) or _input(node) is None:
+                raise Declined("the inputs are not an argument of this call")
+            title = "Take zeros for what is not used"
+            allow = set_keyword(source, node, "allow_unused", "True, materialize_grads=True", position=5)
+            if not any(k.arg == "materialize_grads" for k in node.keywords):
+                yield self.propose(allow, WHY_UNUSED, title=title)
+            plain = set_keyword(source, node, "allow_unused", "True", position=5)
+            yield self.propose(plain, WHY_UNUSED, title="Allow what is not used", rank=self.rank + 4)
+
+
+def _input(call: ast.Call) -> ast.expr | None:
+    """What a call of `grad` differentiates by."""
+    named = next((k.value for k in call.keywords if k.arg == "inputs"), None)
+    found = named if named is not None else call.args[1] if len(call.args) > 1 else None
+    if isinstance(found, (ast.List, ast.Tuple)) and len(found.elts) == 1:
+        return found.elts[0]
+    return found
+
+
+def _given(call: ast.Call, name: str | None, sources: Sources, diagnosis: Diagnosis, depth: int) -> ast.expr | None:
+    """The argument that a call gives to the parameter `name` of the function it calls."""
+    frame = diagnosis.failure.stack[depth - 1]
+    source: Source | None = sources.source(frame.file)
+    function = places.function_named(source, frame.function) if source is not None else None
+    if function is None or isinstance(function, ast.Module):
+        return None
+    named = next((k.value for k in call.keywords if k.arg == name), None)
+    parameters = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+    if named is not None or name not in parameters:
+        return named
+    place = parameters.index(name) - (parameters[0] == "self")
+    return call.args[place] if 0 <= place < len(call.args) else None

@@ -1,0 +1,344 @@
+"""A write to a leaf that requires a gradient, or to a view of one.
+
+## What it does
+Puts an update under `with torch.no_grad():`, writes that stand together under one; or says the write out of place
+(`a += 1` becomes `a = a + 1`), or lets it go to a copy (`q = self.q.clone()`) where the result is part of the forward.
+
+## Why autograd fails
+A leaf is where gradients end. Writing to it in place would make it the result of an operation, and there would be no
+place left to put its gradient; torch refuses before anything is written.
+
+## Fix safety
+The write can be meant as an update without gradient or as an operation with gradient. Both are run, and an edit is safe
+only where they agree or where the rest of the program rules one out.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from autofix import places
+from autofix.edit import Declined, Edit
+from autofix.model import Cause, Diagnosis, Proposal
+from autofix.rewrite import append_call, ensure_import, insert_before, replace, wrap, writes
+from autofix.rewrite.apply import edit
+from autofix.rule import Example, Rule, Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from autofix.source import Source
+
+WHY_UPDATE = "Under no_grad the write is an update of the values: autograd allows it and does not follow it."
+WHY_DATA = "The write goes to the values behind {name}; autograd does not see it."
+WHY_OPERATION = "{name} becomes a new tensor that gradients flow through; the leaf stays as it is."
+_DEEPEST = 4
+
+
+class WriteToLeaf(Rule):
+    """Update without gradient, or out of place."""
+
+    code, name = "AG301", "write-to-leaf"
+    title = "Update the leaf under torch.no_grad()"
+    causes = frozenset({Cause.LEAF_MODIFIED, Cause.VIEW_MODIFIED})
+    rank = 20
+    examples = (
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+w = torch.zeros(3, requires_grad=True)
+for _ in range(5):
+    loss = (torch.randn(8, 3) @ w - 1).pow(2).mean()
+    loss.backward()
+    w -= 0.1 * w.grad
+    w.grad.zero_()
+    print(loss.item())
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+w = torch.zeros(3, requires_grad=True)
+for _ in range(5):
+    loss = (torch.randn(8, 3) @ w - 1).pow(2).mean()
+    loss.backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+    w.grad.zero_()
+    print(loss.item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+a = torch.ones(3, requires_grad=True)
+c = a * 2
+a += 1
+c.sum().backward()
+print(c.sum().item(), a.sum().item())
+""",
+            after="""\
+import torch
+
+a = torch.ones(3, requires_grad=True)
+c = a * 2
+a = a + 1
+c.sum().backward()
+print(c.sum().item(), a.sum().item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+layer = torch.nn.Linear(2, 2)
+layer.weight.fill_(0.5)
+layer.bias[0] = 1
+opt = torch.optim.SGD(layer.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    layer(torch.randn(5, 2)).pow(2).mean().backward()
+    opt.step()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+layer = torch.nn.Linear(2, 2)
+with torch.no_grad():
+    layer.weight.fill_(0.5)
+    layer.bias[0] = 1
+opt = torch.optim.SGD(layer.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    layer(torch.randn(5, 2)).pow(2).mean().backward()
+    opt.step()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(2, requires_grad=True)
+exec("w += 1")
+""",
+            after=None,
+            note="the write stands in no file",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(2, requires_grad=True)
+list(map(torch.Tensor.zero_, [w]))
+""",
+            after=None,
+            note="what writes is handed over as a value, and no expression here is the tensor written",
+        ),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """Out of place, under no_grad, on the values behind, and the same at the call of the helper that writes."""
+        declined: list[Declined] = []
+        located = list(_located(diagnosis, sources))
+        if located and not _writes(located[0][1]):
+            yield from self._activation(diagnosis, *located[0])
+            return
+        for depth, (source, node) in enumerate(located):
+            attempts: list[Callable[[Source, ast.AST], Iterator[Proposal]]] = [self._wrapped]
+            if depth == 0:
+                attempts = [self._rebound, self._copied, self._wrapped, self._behind, self._decorated]
+            for attempt in attempts:
+                try:
+                    found = list(attempt(source, node))
+                except Declined as error:
+                    declined.append(error)
+                    continue
+                for one in found:
+                    yield self.propose(one.edits, one.why, title=one.title, rank=one.rank + 9 * depth)
+        yield from self._handed_over(located)
+        if declined:
+            raise declined[0]
+
+    def _rebound(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
+        """`a = a + 1`; behind no_grad where the value is made of a gradient, as an update's is."""
+        rank = self.rank + 8 if _is_update(source, node) else self.rank - 4
+        why = WHY_OPERATION.format(name=writes.written(source, node) or "the variable")
+        title = "Rebind instead of writing in place"
+        yield self.propose(writes.out_of_place(source, node), why, title=title, rank=rank)
+
+    def _copied(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
+        """`q = self.q.clone()` where the written name is another name of the leaf; else a copy just before."""
+        name = writes.written(source, node)
+        why, title = WHY_OPERATION.format(name=name), "Write to a copy"
+        function = source.function(node)
+        for statement in places.assignments(source, name):
+            value = statement.value
+            if source.function(statement) is function and isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)):
+                yield self.propose(append_call(source, value, ".clone()"), why, title=title, rank=self.rank - 2)
+        yield self.propose(writes.clone_before(source, node), why, title=title, rank=self.rank + 4)
+
+    def _wrapped(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
+        """`with torch.no_grad():` around the write and those after it, and around the loop that holds only them."""
+        torch, imports = ensure_import(source, "torch")
+        header = f"with {torch}.no_grad():"
+        statement = source.statement(node)
+        together = _together(source, statement)
+        yield self.propose([*imports, *wrap(source, together, header)], WHY_UPDATE)
+        block = places.block(source, statement)
+        last = max(place for place, other in enumerate(block) if other is together[-1] or _is_write(other))
+        if block[last] is not together[-1]:
+            spread = block[block.index(statement) : last + 1]
+            yield self.propose([*imports, *wrap(source, spread, header)], WHY_UPDATE, rank=self.rank + 3)
+        loop = source.parent(statement)
+        if isinstance(loop, ast.For) and loop.body == together:
+            rank = self.rank - 1 if loop.lineno == statement.lineno else self.rank + 2
+            yield self.propose([*imports, *wrap(source, [loop], header)], WHY_UPDATE, rank=rank)
+
+    def _behind(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
+        """`w.data -= ...` for the write and those after it."""
+        edits: list[Edit] = []
+        name = ""
+        statement = source.statement(node)
+        for other in _together(source, statement):
+            root = _root(source, node if other is statement else other)
+            if root is None or (isinstance(root, ast.Attribute) and root.attr == "data"):
+                continue
+            name = name or ast.unparse(root)
+            store = isinstance(getattr(root, "ctx", None), ast.Store)
+            edits += (
+                replace(source, root, f"{source.segment(root)}.data") if store else append_call(source, root, ".data")
+            )
+        if edits:
+            yield self.propose(edits, WHY_DATA.format(name=name), title="Write to .data", rank=self.rank + 6)
+
+    def _decorated(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
+        """`@torch.no_grad()` on the function that writes."""
+        function = source.function(node)
+        if function is None:
+            return
+        torch, imports = ensure_import(source, "torch")
+        start = source.index(function.lineno, function.col_offset)
+        line = source.starts[function.lineno - 1]
+        lead = source.text[line:start]
+        decorator = f"@{torch}.no_grad()\n{lead}"
+        if lead.strip():
+            raise Declined("the function begins in the middle of a line")
+        yield self.propose([*imports, edit(source, start, start, decorator)], WHY_UPDATE, rank=self.rank + 5)
+
+    def _activation(self, diagnosis: Diagnosis, source: Source, node: ast.AST) -> Iterator[Proposal]:
+        """`act(p.clone())` for a module that works in place."""
+        if not diagnosis.failure.function.startswith("torch.nn.functional.") or not isinstance(node, ast.Call):
+            raise Declined("the write itself is not an expression in a file of yours")
+        for argument in node.args[:1]:
+            why = WHY_OPERATION.format(name=source.segment(argument))
+            yield self.propose(append_call(source, argument, ".clone()"), why, title="Write to a copy", rank=self.rank)
+
+    def _handed_over(self, located: list[tuple[Source, ast.AST]]) -> Iterator[Proposal]:
+        """Where a helper writes to its parameter: `.data` or a copy at its call, or an alias at its top."""
+        if not located:
+            return
+        source, node = located[0]
+        function, name = source.function(node), writes.written(source, node)
+        if function is None or name not in _parameters(function):
+            return
+        why = WHY_DATA.format(name=name)
+        for caller, call in located[1:2]:
+            given = _argument(call, function, name)
+            if given is None:
+                continue
+            yield self.propose(append_call(caller, given, ".data"), why, title="Hand over .data", rank=self.rank + 7)
+            copy = append_call(caller, given, ".clone()")
+            yield self.propose(copy, WHY_OPERATION.format(name=name), title="Hand over a copy", rank=self.rank + 9)
+        body = function.body[1:] if ast.get_docstring(function) is not None and function.body[1:] else function.body
+        edits = insert_before(source, body[0], [f"{name} = {name}.detach()"])
+        yield self.propose(edits, why, title="Write to a detached alias", rank=self.rank + 10)
+
+
+def _located(diagnosis: Diagnosis, sources: Sources) -> Iterator[tuple[Source, ast.AST]]:
+    for frame in diagnosis.failure.stack[:_DEEPEST]:
+        source, node = sources.source(frame.file), sources.node(frame)
+        if source is not None and node is not None:
+            yield source, node
+
+
+def _writes(node: ast.AST) -> bool:
+    """Whether a node is itself a write, and not a call of something that writes."""
+    if not isinstance(node, ast.Call):
+        return isinstance(node, (ast.AugAssign, ast.Subscript))
+    return writes.in_place(node) or writes.flag_of(node) is not None or any(k.arg == "out" for k in node.keywords)
+
+
+def _together(source: Source, statement: ast.stmt) -> list[ast.stmt]:
+    """The statement and the writes that directly follow it; zeroed gradients in between, but not at the end."""
+    block = places.block(source, statement)
+    first = last = block.index(statement)
+    for place in range(first + 1, len(block)):
+        if not _is_write(block[place]) and not _is_write(block[place], gradients=True):
+            break
+        last = place if _is_write(block[place]) else last
+    return block[first : last + 1]
+
+
+def _is_write(statement: ast.stmt, *, gradients: bool = False) -> bool:
+    """Whether a statement surely writes to a tensor in place; to a `.grad` only if asked for."""
+    match statement:
+        case ast.AugAssign(target=target, value=value):
+            sure = isinstance(target, ast.Subscript) or ".grad" in ast.unparse(value)
+        case ast.Assign(targets=[ast.Subscript(value=target)]):
+            sure = isinstance(target, (ast.Name, ast.Attribute)) and "[" not in ast.unparse(target)
+        case ast.Expr(value=ast.Call() as call):
+            target, sure = call, any(writes.in_place(c) for c in ast.walk(call) if isinstance(c, ast.Call))
+        case _:
+            return False
+    return sure and (".grad" in ast.unparse(target).split("(")[0]) == gradients
+
+
+def _is_update(source: Source, node: ast.AST) -> bool:
+    """Whether what is written is made of a gradient, as an optimizer's step is."""
+    return any(isinstance(part, ast.Attribute) and part.attr == "grad" for part in ast.walk(source.statement(node)))
+
+
+def _root(source: Source, node: ast.AST) -> ast.expr | None:
+    """The expression of the tensor behind a write: `p` of `p[0] = v`, `p.mul_(k).add_(z)`, `p += 1`."""
+    found: ast.expr
+    match node:
+        case ast.AugAssign(target=target):
+            found = target
+        case ast.Assign(targets=[target]):
+            found = target
+        case ast.Expr(value=ast.Call() as call) | (ast.Call() as call):
+            inside = [c for c in ast.walk(call) if isinstance(c, ast.Call) and writes.in_place(c)]
+            if not inside or not isinstance(inside[-1].func, ast.Attribute):
+                return None
+            found = inside[-1].func.value
+            if writes.is_module(source, found):
+                return inside[-1].args[0] if inside[-1].args else None
+        case ast.Subscript():
+            found = node
+        case _:
+            return None
+    while isinstance(found, ast.Subscript):
+        found = found.value
+    return found
+
+
+def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    arguments = function.args
+    return [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+
+
+def _argument(call: ast.AST, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> ast.expr | None:
+    """The argument that a call gives to a parameter, methods' `self` counted."""
+    if not isinstance(call, ast.Call) or any(isinstance(a, ast.Starred) for a in call.args):
+        return None
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    place = _parameters(function).index(name) - (_parameters(function)[0] == "self")
+    return call.args[place] if 0 <= place < len(call.args) else None

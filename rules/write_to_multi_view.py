@@ -1,0 +1,281 @@
+"""An in-place write to one of several views that one call gave out.
+
+## What it does
+Says the write out of place, `f += b` becomes `f = f + b`, where only the view is used from then on. Where the write
+must reach the tensor behind it (`for c in img: c.mul_(s)`), collects the results anew with `torch.stack` or
+`torch.cat`, or writes by index. A view that was taken under `no_grad` is taken outside of it.
+
+## Why autograd fails
+`chunk`, `split`, `unbind` and iteration give several views from one call, and views taken under `no_grad` have no
+graph. Autograd cannot rewrite such a graph for a write into one of them, and refuses the write.
+
+## Fix safety
+The write was refused, so nothing tells what it would have done but the script with single views in place of these.
+The run compares with that; an out-of-place write that the tensor behind it should have seen changes gradients there.
+"""
+
+from __future__ import annotations
+
+import ast
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from autofix import places
+from autofix.edit import Declined
+from autofix.model import Cause, Diagnosis, Proposal
+from autofix.rewrite import append_call, ensure_import, flow, insert_after, insert_before, parts, replace, writes
+from autofix.rule import Example, Rule, Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.edit import Edit
+    from autofix.rewrite.parts import Loop
+    from autofix.source import Source
+
+WHY = "{name} becomes a tensor of its own, which may change without the views beside it."
+WHY_ALL = "All parts are computed anew and put together, instead of being written through views."
+WHY_COPY = "The parts are copies, each of which may be written to."
+WHY_VIEW = "The view has a graph, so that a write through it can be differentiated."
+
+
+class WriteToMultiView(Rule):
+    """Write to a tensor of its own."""
+
+    code, name = "AG105", "write-to-multi-view"
+    title = "Rebind to a new tensor instead of writing through a view"
+    causes = frozenset({Cause.VIEW_MODIFIED})
+    rank = 10
+    examples = (
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(2, 4, requires_grad=True)
+f, g = (w * 2).chunk(2, dim=1)
+f += 1.0
+(f * g).sum().backward()
+print(w.grad.sum().item())
+""",
+            after="""\
+import torch
+
+w = torch.ones(2, 4, requires_grad=True)
+f, g = (w * 2).chunk(2, dim=1)
+f = f + 1.0
+(f * g).sum().backward()
+print(w.grad.sum().item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(3, 2, requires_grad=True)
+image = w * 2
+for channel, std in zip(image, (0.2, 0.3, 0.4)):
+    channel.mul_(std).add_(0.5)
+image.pow(2).sum().backward()
+print(w.grad.sum().item())
+""",
+            after="""\
+import torch
+
+w = torch.ones(3, 2, requires_grad=True)
+image = w * 2
+image = torch.stack([channel.mul(std).add(0.5) for channel, std in zip(image, (0.2, 0.3, 0.4))])
+image.pow(2).sum().backward()
+print(w.grad.sum().item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(3, 2, requires_grad=True)
+rows = w * 2
+for row in rows:
+    scale = row.detach().max()
+    row /= scale
+rows.pow(2).sum().backward()
+print(w.grad.sum().item())
+""",
+            after="""\
+import torch
+
+w = torch.ones(3, 2, requires_grad=True)
+rows = w * 2
+for i, row in enumerate(rows.clone()):
+    scale = row.detach().max()
+    rows[i] = row / scale
+rows.pow(2).sum().backward()
+print(w.grad.sum().item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(2, 2, requires_grad=True)
+parts = (w * 2).unbind()
+parts[0].mul_(3)
+sum(part.sum() for part in parts).backward()
+print(w.grad.sum().item())
+""",
+            after="""\
+import torch
+
+w = torch.ones(2, 2, requires_grad=True)
+parts = [t.clone() for t in (w * 2).unbind()]
+parts[0].mul_(3)
+sum(part.sum() for part in parts).backward()
+print(w.grad.sum().item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(2, 2, requires_grad=True)
+(w * 2).unbind()[0].add_(1).sum().backward()
+torch.sigmoid((w * 2).chunk(2)[0].exp_()).sum().backward()
+""",
+            after=None,
+            note="what is written to has no name",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(2, 2, requires_grad=True)
+first, second = (w * 2).unbind()
+getattr(first, "add_")(1)
+(first * second).sum().backward()
+""",
+            after=None,
+            note="the method is not written down",
+        ),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """The refused write, and those beside it, in each form that it has."""
+        frame = diagnosis.failure.stack[0]
+        source, node = sources.source(frame.file), sources.node(frame)
+        name = writes.written(source, node) if source is not None and node is not None else ""
+        if source is None or node is None or not name:
+            return
+        loop = parts.loop_over(source, node, name)
+        if loop is not None:
+            arguments = source, loop, node, name
+            for form in (self._collected(*arguments), self._by_index(*arguments), self._listed(*arguments)):
+                with suppress(Declined):
+                    yield from form
+        with suppress(Declined):
+            yield from self._copies(source, node, name)
+            yield from self._viewed(source, node, name)
+        yield from self._rebound(source, node, name)
+
+    def _rebound(self, source: Source, node: ast.AST, name: str) -> Iterator[Proposal]:
+        group = writes.neighbours(source, node)
+        yield self.propose(writes.out_of_place(source, node), WHY.format(name=name))
+        if len(group) > 1:
+            with suppress(Declined):
+                edits = [edit for one in group for edit in writes.out_of_place(source, one)]
+                yield self.propose(edits, WHY.format(name="Each"))
+
+    def _collected(self, source: Source, loop: Loop, node: ast.AST, name: str) -> Iterator[Proposal]:
+        """`x = torch.stack([... for c in x])` in the place of a loop that does nothing but write."""
+        if (
+            len(loop.statement.body) > 1
+            or loop.statement.orelse
+            or source.statement(node) is not loop.statement.body[0]
+        ):
+            return
+        if flow.path_of(loop.element) == name:
+            return
+        torch, imports = ensure_import(source, "torch")
+        header = f"for {source.segment(loop.statement.target)} in {source.segment(loop.statement.iter)}"
+        made = f"{torch}.{loop.join}([{writes.value(source, node)} {header}]{loop.dim})"
+        edits = [*imports, *replace(source, loop.statement, f"{loop.base} = {made}")]
+        yield self.propose(edits, WHY_ALL, title="Compute the parts anew and put them together")
+
+    def _by_index(self, source: Source, loop: Loop, node: ast.AST, name: str) -> Iterator[Proposal]:
+        """The loop goes over a copy, and what it computes goes into the tensor by index."""
+        if loop.join != "stack" or loop.dim:
+            return
+        taken = {n.id for n in ast.walk(source.tree) if isinstance(n, ast.Name)}
+        index = loop.index or next(one for one in ("i", "j", "k", "index", "place") if one not in taken)
+        edits: list[Edit] = append_call(source, loop.element, ".clone()")
+        if not loop.index:
+            target = loop.statement.target
+            bare = isinstance(target, ast.Tuple) and source.segment(target)[:1] != "("
+            edits += writes.around(source, target, f"{index}, (" if bare else f"{index}, ", ")" if bare else "")
+            edits += writes.around(source, loop.statement.iter, "enumerate(", ")")
+        edits += self._stored(source, loop, node, name, f"{loop.base}[{index}]")
+        yield self.propose(edits, WHY_ALL, title="Write by index", rank=self.rank + 1)
+
+    def _listed(self, source: Source, loop: Loop, node: ast.AST, name: str) -> Iterator[Proposal]:
+        """The loop gathers what it computes in a list, and the tensor is put together after it."""
+        if len(loop.statement.body) == 1 or any(loop.base in flow.reads(one) for one in loop.statement.body):
+            return
+        torch, imports = ensure_import(source, "torch")
+        taken = {n.id for n in ast.walk(source.tree) if isinstance(n, ast.Name)}
+        gathered = next(one for one in ("parts", "pieces", f"{name}_parts") if one not in taken)
+        group = [one for one in writes.neighbours(source, node) if writes.written(source, one) == name]
+        edits = [*imports, *insert_before(source, loop.statement, [f"{gathered} = []"])]
+        edits += [edit for one in group for edit in writes.out_of_place(source, one)]
+        edits += insert_after(source, source.statement(group[-1]), [f"{gathered}.append({name})"])
+        joined = f"{loop.base} = {torch}.{loop.join}({gathered}{loop.dim})"
+        edits += insert_after(source, loop.statement, [joined])
+        yield self.propose(edits, WHY_ALL, title="Gather the parts and put them together", rank=self.rank + 2)
+
+    def _stored(self, source: Source, loop: Loop, node: ast.AST, name: str, part: str) -> Iterator[Edit]:
+        """The writes to one variable out of place, and then its value into a part of the tensor."""
+        group = [one for one in writes.neighbours(source, node) if writes.written(source, one) == name]
+        last = source.statement(group[-1])
+        body = loop.statement.body
+        later = body[body.index(last) + 1 :] if last in body else []
+        if len(group) == 1 and not any(name in flow.reads(one) for one in later):
+            yield from replace(source, last, f"{part} = {writes.value(source, node)}")
+            return
+        for one in group:
+            yield from writes.out_of_place(source, one)
+        yield from insert_after(source, last, [f"{part} = {name}"])
+
+    def _copies(self, source: Source, node: ast.AST, name: str) -> Iterator[Proposal]:
+        """The views as copies, where they were taken."""
+        for statement in places.assignments(source, name):
+            if source.function(statement) is not source.function(node) or not isinstance(statement, ast.Assign):
+                continue
+            value = statement.value
+            if isinstance(statement.targets[0], (ast.Tuple, ast.List)) and isinstance(value, places.VALUES):
+                edits = replace(source, value, f"(t.clone() for t in {source.segment(value)})")
+            elif isinstance(value, ast.Call) and ast.unparse(value.func).rpartition(".")[2] in parts.PARTS:
+                edits = replace(source, value, f"[t.clone() for t in {source.segment(value)}]")
+            elif isinstance(value, places.VALUES):
+                edits = append_call(source, value, ".clone()")
+            else:
+                continue
+            yield self.propose(edits, WHY_COPY, title="Take copies instead of views", rank=24)
+
+    def _viewed(self, source: Source, node: ast.AST, name: str) -> Iterator[Proposal]:
+        """A view that was taken without gradients, here or in a function of this file, taken with them."""
+        for statement in places.assignments(source, name):
+            if source.function(statement) is not source.function(node) or statement.value is None:
+                continue
+            scopes: list[ast.AST] = [writes.with_gradient(source, statement)]
+            called = {flow.path_of(n.func).rpartition(".")[2] for n in ast.walk(statement) if isinstance(n, ast.Call)}
+            functions = [n for n in ast.walk(source.tree) if isinstance(n, ast.FunctionDef) and n.name in called]
+            scopes += [inner for function in functions for inner in ast.walk(function)]
+            for scope in scopes:
+                if isinstance(scope, ast.With) and writes.without_gradient(scope):
+                    edits = writes.unwrapped(source, scope)
+                    yield self.propose(edits, WHY_VIEW, title="Take the view with gradients", rank=self.rank + 2)
+            for function in functions:
+                yield from self._undecorated(source, function)
+
+    def _undecorated(self, source: Source, function: ast.FunctionDef) -> Iterator[Proposal]:
+        for decorator in function.decorator_list:
+            if any(word in ast.unparse(decorator) for word in ("no_grad", "inference_mode")):
+                edits = writes.without_line(source, decorator)
+                yield self.propose(edits, WHY_VIEW, title="Take the view with gradients", rank=self.rank + 2)

@@ -1,0 +1,39 @@
+"""What every test stands on: the same terminal, the same environment, wherever it runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.run import Probe
+
+# Set here and not in a fixture: rich and typer read some of these when they are imported.
+_TERMINAL = {"COLUMNS": "100", "LINES": "40", "TERM": "dumb"}
+_AMBIENT = ("CI", "CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR", "GITHUB_ACTIONS", "NO_COLOR", "PY_COLORS")
+# The interpreter for a target is looked up: without these it is the one that runs the tests.
+_INTERPRETER = ("CONDA_PREFIX", "VIRTUAL_ENV")
+
+os.environ.update(_TERMINAL)
+for _name in (*_AMBIENT, *_INTERPRETER):
+    os.environ.pop(_name, None)
+
+# Machines differ in speed, not in what is right: no deadline, and no example database between runs.
+settings.register_profile("autofix", deadline=None, database=None)
+settings.load_profile("autofix")
+
+
+@pytest.fixture(scope="session")
+def probe() -> Iterator[Probe]:
+    """One warm probe for all tests of a worker."""
+    from autofix.run import Probe  # noqa: PLC0415  most tests need no probe
+
+    with Probe(Path(sys.executable), ["torch._dynamo"]) as running:
+        yield running

@@ -1,0 +1,499 @@
+"""The command line: what is ours and what is the script's, statuses, settings, and one line for bad input."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reports import report
+
+from autofix import cli, commands, config, pipeline
+from autofix.model import Applicability, Outcome, Report, Target
+from autofix.offered import OfferError, offered
+from autofix.write import WriteRefused
+
+FIXTURES = Path(__file__).parent.parent / "fixtures" / "first"
+
+
+class Pipeline:
+    """Stands where the pipeline would run the script: keeps what it was asked, gives what it was told to."""
+
+    def __init__(self, made: Report) -> None:
+        self.made = made
+        self.target: Target | None = None
+        self.rules: list[str] = []
+        self.files: dict[Path, bytes] = {}
+        self.unsafe: bool | None = None
+        self.refuses = ""
+
+    def fix(self, target: Target, rules: Any, **_: Any) -> Report:
+        self.target, self.rules = target, [rule.code for rule in rules]
+        return self.made
+
+    def verify(self, target: Target, files: dict[Path, bytes], **_: Any) -> Report:
+        self.target, self.files = target, files
+        return self.made
+
+    def apply(self, report: Report, *, unsafe: bool, index: int | None = None) -> Report:
+        self.unsafe = unsafe
+        if self.refuses:
+            raise WriteRefused(self.refuses)
+        if not unsafe and report.fixes[index or 0].verdict.applicability is not Applicability.SAFE:
+            return report
+        return replace(report, applied=0, outcome=Outcome.FIXED)
+
+
+@pytest.fixture
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pipeline:
+    monkeypatch.chdir(tmp_path)
+    made = Pipeline(report(tmp_path))
+    for name in ("fix", "verify", "apply"):
+        monkeypatch.setattr(pipeline, name, getattr(made, name), raising=False)
+    return made
+
+
+def one_line(captured: pytest.CaptureFixture[str]) -> str:
+    out, err = captured.readouterr()
+    assert not out
+    assert err.startswith("autofix: ")
+    assert err.count("\n") == 1
+    return err
+
+
+# --- whose words -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("typed", "argv"),
+    [
+        ("train.py", ()),
+        ("--passes 2 train.py --write --lr 0.1 -v", ("--write", "--lr", "0.1", "-v")),
+        ("train.py -- --epochs", ("--", "--epochs")),
+        ("-- train.py --epochs", ("--epochs",)),
+        ("-v train.py --help", ("--help",)),
+    ],
+)
+def test_what_stands_behind_the_script_is_the_scripts(fake: Pipeline, typed: str, argv: tuple[str, ...]) -> None:
+    assert cli.main(["fix", *typed.split()]) == 1
+    assert fake.target is not None
+    assert fake.target.argv == argv
+    assert fake.target.script == Path.cwd() / "train.py"
+    assert fake.target.module is None
+
+
+@pytest.mark.parametrize(
+    "typed", ["-m pkg.main", "--module pkg.main", "--module=pkg.main", "-mpkg.main", "-v -m pkg.main"]
+)
+def test_what_stands_behind_a_module_is_the_modules(fake: Pipeline, tmp_path: Path, typed: str) -> None:
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg" / "main.py").touch()
+    assert cli.main(["fix", *typed.split(), "--write", "-m", "x"]) == 1
+    assert fake.target is not None
+    assert (fake.target.module, fake.target.argv) == ("pkg.main", ("--write", "-m", "x"))
+    assert fake.target.script == tmp_path / "pkg" / "main.py"
+
+
+def test_verify_reads_its_own_long_options_behind_the_script(fake: Pipeline, tmp_path: Path) -> None:
+    (tmp_path / "new.py").write_bytes(b"x = 1\n")
+    fake.made = replace(fake.made, outcome=Outcome.SAFE)
+    typed = "verify train.py --lr 0.1 -v --fixed new.py --output-format=json --network -- --fixed other"
+    assert cli.main(typed.split()) == 0
+    assert fake.target is not None
+    assert fake.target.argv == ("--lr", "0.1", "-v", "--fixed", "other")
+    assert fake.target.network
+    assert fake.files == {tmp_path / "train.py": b"x = 1\n"}
+
+
+@pytest.mark.usefixtures("fake")
+def test_the_next_command_repeats_what_was_typed(capsys: pytest.CaptureFixture[str]) -> None:
+    cli.main(["fix", "--passes", "2", "train.py", "--name", "a b"])
+    assert "autofix fix --write --passes 2 train.py --name 'a b'" in capsys.readouterr().out
+
+
+def test_limits_and_rules_reach_the_pipeline(fake: Pipeline) -> None:
+    typed = "fix --time-limit 1.5 --memory-limit 4G --output-limit 512k --isolation none --ignore AG201 train.py"
+    cli.main(typed.split())
+    target = fake.target
+    assert target is not None
+    assert (target.time_limit, target.memory_limit, target.output_limit) == (1.5, 4 << 30, 512 << 10)
+    assert (target.isolation, target.python, target.root) == ("none", Path(sys.executable), Path.cwd())
+    assert fake.rules
+    assert "AG201" not in fake.rules
+
+
+# --- statuses and streams --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("outcome", [*Outcome])
+def test_each_outcome_has_its_status(fake: Pipeline, outcome: Outcome, capsys: pytest.CaptureFixture[str]) -> None:
+    fake.made = replace(fake.made, outcome=outcome, diagnosis=None, fixes=())
+    expected = {"fixed": 0, "clean": 0, "available": 1, "unfixed": 3, "safe": 0, "unsafe": 1, "still_failing": 3}
+    assert cli.main(["fix", "train.py"]) == expected.get(outcome, 2)
+    if outcome not in expected:
+        assert one_line(capsys).startswith("autofix: train.py: ")
+
+
+def test_verify_of_a_script_that_does_not_fail_cannot_judge(fake: Pipeline, capsys: pytest.CaptureFixture[str]) -> None:
+    fake.made = replace(fake.made, outcome=Outcome.CLEAN, diagnosis=None, fixes=())
+    assert cli.main(["verify", "train.py", "--fixed", "train.py"]) == 2
+    assert "nothing to verify" in one_line(capsys)
+
+
+def test_write_applies_the_best_safe_fix(fake: Pipeline, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["fix", "--write", "train.py"]) == 0
+    assert fake.unsafe is False
+    assert "The fix was written." in capsys.readouterr().out
+
+
+def test_write_with_only_unsafe_fixes_writes_nothing(fake: Pipeline, capsys: pytest.CaptureFixture[str]) -> None:
+    fake.made = replace(fake.made, fixes=fake.made.fixes[1:])
+    assert cli.main(["fix", "--write", "train.py"]) == 1
+    assert "--unsafe-fixes" in capsys.readouterr().err
+    assert cli.main(["fix", "--write", "--unsafe-fixes", "train.py"]) == 0
+
+
+def test_a_refused_write_is_told(fake: Pipeline, capsys: pytest.CaptureFixture[str]) -> None:
+    fake.refuses = "train.py: it is read-only"
+    assert cli.main(["fix", "--write", "--output-format", "json", "train.py"]) == 1
+    out, err = capsys.readouterr()
+    assert err == "autofix: nothing was written: train.py: it is read-only\n"
+    assert json.loads(out)["applied"] is None
+
+
+def test_diff_is_the_patch_and_nothing_else(fake: Pipeline, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert cli.main(["fix", "--diff", "train.py"]) == 1
+    assert capfdbinary.readouterr() == (fake.made.fixes[0].diff, b"")
+
+
+def test_diff_of_an_unsafe_fix_is_asked_for(fake: Pipeline, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    fake.made = replace(fake.made, fixes=fake.made.fixes[1:])
+    assert cli.main(["fix", "--diff", "train.py"]) == 1
+    out, err = capfdbinary.readouterr()
+    assert (out, err.count(b"\n")) == (b"", 1)
+    assert cli.main(["fix", "--diff", "--unsafe-fixes", "train.py"]) == 1
+    assert capfdbinary.readouterr().out == fake.made.fixes[0].diff
+
+
+def test_diff_without_a_fix_is_empty_and_says_why(fake: Pipeline, capsys: pytest.CaptureFixture[str]) -> None:
+    fake.made = replace(fake.made, outcome=Outcome.CLEAN, diagnosis=None, fixes=())
+    assert cli.main(["fix", "--diff", "train.py"]) == 0
+    assert "nothing to fix" in one_line(capsys)
+
+
+@pytest.mark.parametrize(("name", "start"), [("json", "{\n"), ("sarif", "{\n"), ("github", "::error ")])
+@pytest.mark.usefixtures("fake")
+def test_other_formats(capsys: pytest.CaptureFixture[str], name: str, start: str) -> None:
+    assert cli.main(["fix", "--output-format", name, "train.py"]) == 1
+    out, err = capsys.readouterr()
+    assert out.startswith(start)
+    assert not err
+
+
+def test_a_program_gets_its_object_even_when_nothing_can_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["fix", "--output-format", "json", "missing.py"]) == 2
+    out, err = capsys.readouterr()
+    assert json.loads(out)["outcome"] == "cannot_run"
+    assert err == "autofix: missing.py: there is no such file\n"
+
+
+@pytest.mark.usefixtures("fake")
+def test_colour_follows_the_terminal_the_environment_and_the_option(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def coloured(*options: str) -> bool:
+        cli.main(["fix", *options, "train.py"])
+        return "\x1b[" in capsys.readouterr().out
+
+    assert not coloured()
+    assert coloured("--color", "always")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert coloured()
+    assert not coloured("--color", "never")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not coloured()
+
+
+def test_an_option_behind_a_script_that_fails_is_pointed_out(
+    fake: Pipeline, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake.made = replace(fake.made, outcome=Outcome.OTHER_FAILURE, diagnosis=None, fixes=(), message="SystemExit: 2")
+    fake.made = replace(fake.made, target=replace(fake.made.target, argv=("--write",)))
+    assert cli.main(["fix", "train.py", "--write"]) == 2
+    assert "--write stands behind the script" in one_line(capsys)
+
+
+# --- bad input -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "fix",
+        "fix --nonsense train.py",
+        "fix --passes",
+        "fix --passes 0 train.py",
+        "fix --passes two train.py",
+        "fix --time-limit -1 train.py",
+        "fix --time-limit nan train.py",
+        "fix --memory-limit 4X train.py",
+        "fix --isolation jail train.py",
+        "fix --output-format xml train.py",
+        "fix --color sometimes train.py",
+        "fix --select AG999 train.py",
+        "fix --python no-such-python train.py",
+        "fix --diff --write train.py",
+        "fix --diff --output-format json train.py",
+        "fix missing.py",
+        "fix .",
+        "fix -m not-a-module",
+        "fix -m",
+        "fixx train.py",
+        "verify train.py",
+        "verify train.py --fixed missing.py",
+        "verify train.py --fixed train.py --patch x",
+        "verify train.py --fixed other.py=train.py",
+        "verify train.py --fixed - --fixed train.py=-",
+        "verify train.py --fixed train.py --fixed train.py",
+        "verify train.py --patch train.py",
+        "explain AG999",
+        "explain",
+        "rules --output-format sarif",
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(fake: Pipeline, capsys: pytest.CaptureFixture[str], typed: str) -> None:
+    assert cli.main(typed.split()) == 2
+    assert fake.target is None
+    assert "Traceback" not in one_line(capsys)
+
+
+@pytest.mark.usefixtures("fake")
+def test_a_name_cannot_command_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["fix", "\x1b[31mx\n.py"]) == 2
+    assert "\x1b" not in one_line(capsys)
+
+
+@pytest.mark.usefixtures("fake")
+def test_a_fault_of_ours_is_one_line_too(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def break_down(*_: object, **__: object) -> None:
+        raise RuntimeError("a bug\nof ours")
+
+    monkeypatch.setattr(pipeline, "fix", break_down)
+    assert cli.main(["fix", "train.py"]) == 2
+    assert "RuntimeError: a bug of ours" in one_line(capsys)
+    monkeypatch.setenv("AUTOFIX_TRACEBACK", "1")
+    with pytest.raises(RuntimeError):
+        cli.main(["fix", "train.py"])
+
+
+@pytest.mark.usefixtures("fake")
+def test_an_interrupt_ends_with_its_status(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pipeline, "fix", interrupt)
+    assert cli.main(["fix", "train.py"]) == 130
+    assert one_line(capsys) == "autofix: interrupted\n"
+
+
+# --- settings --------------------------------------------------------------------------------
+
+
+def test_defaults_come_from_the_nearest_pyproject(fake: Pipeline, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.autofix]\npasses = 5\nmemory-limit = "2G"\nselect = ["AG201"]\n[tool.autofix.batch]\nx = 1\n'
+    )
+    cli.main(["fix", "--passes", "4", "train.py"])
+    assert fake.target is not None
+    assert (fake.target.passes, fake.target.memory_limit, fake.rules) == (4, 2 << 30, ["AG201"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[tool.autofix]\nnonsense = 1\n",
+        "[tool.autofix]\npasses = true\n",
+        "[tool.autofix]\npasses = 1.5\n",
+        '[tool.autofix]\nwrite = "yes"\n',
+        "[tool.autofix]\nselect = 3\n",
+        "[tool.autofix]\npython = 3.11\n",
+        '[tool.autofix]\nisolation = ["none"]\n',
+        "[tool.autofix]\nmemory-limit = true\n",
+        "[tool]\nautofix = 3\n",
+        "not toml at all",
+    ],
+)
+@pytest.mark.usefixtures("fake")
+def test_a_wrong_setting_names_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(text)
+    assert cli.main(["fix", "train.py"]) == 2
+    assert "pyproject.toml" in one_line(capsys)
+
+
+def test_a_project_that_opens_its_own_fence_is_told_about(
+    fake: Pipeline, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.autofix]\nnetwork = true\n")
+    cli.main(["fix", "train.py"])
+    assert "network = True" in capsys.readouterr().err
+    cli.main(["fix", "--no-network", "train.py"])
+    assert not capsys.readouterr().err
+    assert fake.target is not None
+    assert not fake.target.network
+
+
+def test_every_option_of_fix_can_be_set() -> None:
+    import typer  # noqa: PLC0415 - the command as typer sees it
+
+    group: Any = typer.main.get_command(cli.app)
+    typed = {"words", "module", "console", "pytest", "interactive", "report"}  # each time anew
+    options = {param.name for param in group.commands["fix"].params} - typed
+    assert options == set(config.NAMES) - {"run"}  # what to run is typed, or configured
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("0", 0), ("1024", 1024), ("4G", 4 << 30), ("1.5 GiB", 3 << 29), ("2kb", 2048)]
+)
+def test_sizes(text: str, size: int) -> None:
+    assert config.size(text) == size
+
+
+# --- edits that somebody else made -----------------------------------------------------------
+
+
+def target(folder: Path) -> Target:
+    return Target(folder / "train.py", root=folder)
+
+
+@pytest.mark.usefixtures("fake")
+def test_several_files_may_be_given(tmp_path: Path) -> None:
+    (tmp_path / "lib.py").write_bytes(b"a = 1\n")
+    (tmp_path / "lib2.py").write_bytes(b"a = 2\n")
+    (tmp_path / "a=b.py").write_bytes(b"a = 3\n")
+    found = offered(target(tmp_path), ["a=b.py", "lib.py=lib2.py"], ())
+    assert found == {tmp_path / "train.py": b"a = 3\n", tmp_path / "lib.py": b"a = 2\n"}
+
+
+@pytest.mark.usefixtures("fake")
+def test_a_file_outside_the_project_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "train.py").touch()
+    with pytest.raises(OfferError, match="outside the project"):
+        offered(target(tmp_path / "project"), [f"{tmp_path}/train.py=train.py"], ())
+
+
+@pytest.mark.usefixtures("fake")
+def test_standard_input_may_be_a_file_or_a_patch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "train.py").write_bytes(b"a = 1\n")
+    patch = b"--- a/train.py\n+++ b/train.py\n@@ -1 +1 @@\n-a = 1\n+a = 2\n"
+    for data, options in ((b"a = 2\n", (["-"], ())), (patch, ((), ["-"]))):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+        assert offered(target(tmp_path), *options) == {tmp_path / "train.py": b"a = 2\n"}
+
+
+@pytest.mark.usefixtures("fake")
+def test_a_diff_against_an_edited_copy_means_the_original(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_bytes(b"a = 1\n")
+    body = b"@@ -1 +1 @@\n-a = 1\n+a = 2\n"
+    for header in (b"--- train.py\t2026-01-01\n+++ fixed.py\t2026-01-01\n", b"--- a/old.py\n+++ b/train.py\n"):
+        (tmp_path / "x.diff").write_bytes(header + body)
+        assert offered(target(tmp_path), (), ["x.diff"]) == {tmp_path / "train.py": b"a = 2\n"}
+
+
+@pytest.mark.usefixtures("fake")
+def test_patches_follow_each_other(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_bytes(b"a = 1\n")
+    for number in (1, 2):
+        header = b"--- a/train.py\n+++ b/train.py\n@@ -1 +1 @@\n"
+        (tmp_path / f"{number}.diff").write_bytes(header + b"-a = %d\n+a = %d\n" % (number, number + 1))
+    assert offered(target(tmp_path), (), ["1.diff", "2.diff"]) == {tmp_path / "train.py": b"a = 3\n"}
+
+
+# --- the program as installed ----------------------------------------------------------------
+
+
+def run(*words: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "autofix", *words], cwd=cwd, capture_output=True, text=True, check=False,
+        env=os.environ | environment,
+    )  # fmt: skip
+
+
+def test_help_and_version_and_the_catalogue(tmp_path: Path) -> None:
+    assert "fix" in run("--help", cwd=tmp_path).stdout
+    assert run("--version", cwd=tmp_path).stdout.startswith("autofix ")
+    assert "--write" in run("fix", "--help", cwd=tmp_path).stdout
+    listed = run("rules", cwd=tmp_path).stdout.splitlines()
+    assert listed
+    code, name = listed[0].split()[:2]
+    for word in (code, code.lower(), name):
+        assert "## Fix safety" in run("explain", word, cwd=tmp_path).stdout
+    assert json.loads(run("rules", "--output-format", "json", cwd=tmp_path).stdout)[0]["code"] == code
+
+
+def test_importing_the_command_line_loads_no_other_module_of_ours(tmp_path: Path) -> None:
+    code = "import sys, autofix.cli; print(sorted(m for m in sys.modules if m.split('.')[0] in ('autofix', 'rich')))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "['autofix', 'autofix.cli']\n"
+
+
+@pytest.mark.torch
+@pytest.mark.slow
+def test_a_real_script_is_shown_patched_fixed_and_judged(tmp_path: Path) -> None:
+    shutil.copy(FIXTURES / "two_losses_one_output" / "broken.py", tmp_path / "train.py")
+    before = (tmp_path / "train.py").read_bytes()
+    shown = run("fix", "--output-format", "json", "train.py", cwd=tmp_path)
+    assert shown.returncode == 1, shown.stderr
+    found = json.loads(shown.stdout)
+    assert (found["outcome"], found["failure"]["cause"]) == ("available", "freed_graph")
+    assert (tmp_path / "train.py").read_bytes() == before
+    patched = run("fix", "--diff", "train.py", cwd=tmp_path)
+    assert patched.returncode == 1
+    git = shutil.which("git") or "git"
+    subprocess.run([git, "apply", "--check", "-"], cwd=tmp_path, input=patched.stdout, text=True, check=True)
+    (tmp_path / "x.diff").write_text(patched.stdout)
+    assert run("verify", "train.py", "--patch", "x.diff", cwd=tmp_path).returncode == 0
+    assert run("fix", "--write", "train.py", cwd=tmp_path).returncode == 0
+    assert run("fix", "train.py", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("case", ["missing_file", "syntax_error"])
+def test_a_real_script_that_fails_for_another_reason(case: str, tmp_path: Path) -> None:
+    shutil.copy(FIXTURES / case / "broken.py", tmp_path / "train.py")
+    done = run("fix", "train.py", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+
+
+def test_a_program_that_is_no_interpreter_is_one_line(tmp_path: Path) -> None:
+    program = tmp_path / "python"
+    program.write_text("#!/bin/sh\necho hello\n")
+    program.chmod(0o755)
+    (tmp_path / "train.py").write_text("import torch\n")
+    done = run("fix", "--python", str(program), "train.py", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "--python" in done.stderr
+
+
+def test_an_interpreter_without_torch_is_one_line(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / ".venv")], check=True)
+    (tmp_path / "train.py").write_text("import torch\n")
+    done = run("fix", "train.py", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "--python" in done.stderr
+
+
+def test_statuses_are_those_of_the_table() -> None:
+    assert {outcome for outcome, status in commands.STATUS.items() if status == 0} == {
+        Outcome.FIXED, Outcome.CLEAN, Outcome.SAFE,
+    }  # fmt: skip

@@ -1,0 +1,230 @@
+"""Runs that have to differ from what a script says: no GPU, no data, too long; each difference told in the report."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+import textwrap
+from typing import TYPE_CHECKING
+
+import pytest
+from training import CURE, NETS, STEP, added, repair, safe, written
+
+from autofix import cli, render
+from autofix.model import Applicability, Outcome
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from autofix.run import Probe
+
+pytestmark = pytest.mark.torch
+LOOP = textwrap.indent(STEP, "    ")
+CUDA = f"""\
+from torch.utils.data import DataLoader, TensorDataset
+{NETS}
+if not torch.cuda.is_available():
+    raise SystemExit("this needs a GPU")
+torch.cuda.set_device(0)
+device = torch.device("cuda:0")
+noise = torch.Generator(device="cuda").manual_seed(1)
+model1, model2 = model1.cuda(), model2.to(device)
+scaler = torch.amp.GradScaler("cuda")
+data = DataLoader(TensorDataset(torch.randn(12, 3)), 4, pin_memory=True)
+for (x,) in data:
+    x = x.to(device, non_blocking=True) + torch.randn(4, 3, device="cuda", generator=noise)
+    x = x + torch.cuda.FloatTensor(4, 3).fill_(1)
+    with torch.autocast("cuda", dtype=torch.float16):
+        a = model1(x)
+        b = model2(a)
+    o1.zero_grad(); o2.zero_grad()
+    scaler.scale(b.pow(2).mean()).backward()
+    scaler.step(o2)
+    o1.zero_grad()
+    scaler.scale(a.pow(2).mean()).backward()
+    scaler.step(o1)
+    scaler.update()
+"""
+LONG = f"""\
+import time
+from torch.utils.data import DataLoader, TensorDataset
+{NETS}
+data = DataLoader(TensorDataset(torch.randn(64, 3)), batch_size=1)
+for epoch in range(10_000):
+    for (x,) in data:
+        time.sleep(0.01)
+        o1.zero_grad()
+        model1(x).pow(2).mean().backward()
+        o1.step()
+while True:
+{LOOP}"""
+VISION = """\
+from torchvision import datasets, transforms
+from torchvision.utils import save_image
+from torch.utils.tensorboard import SummaryWriter
+import wandb
+import torch
+from torch import nn
+change = transforms.Compose([transforms.Resize(16), transforms.ToTensor(), transforms.Normalize([0.5], [0.5])])
+data = torch.utils.data.DataLoader(datasets.MNIST("data", train=True, download=True, transform=change), batch_size=4)
+wandb.init(project="x")
+writer = SummaryWriter()
+G, D = nn.Linear(8, 256), nn.Linear(256, 1)
+oG, oD = (torch.optim.Adam(m.parameters(), 1e-3) for m in (G, D))
+for _ in range(5):
+    for image, label in data:
+        assert image.shape == (4, 1, 16, 16) and label.dtype == torch.long
+        fake = G(torch.randn(4, 8))
+        d_loss = D(fake).mean() - D(image.flatten(1)).mean()
+        oD.zero_grad(); d_loss.backward(); oD.step()
+        g_loss = -D(fake).mean()
+        oG.zero_grad(); g_loss.backward(); oG.step()
+        writer.add_scalar("loss", g_loss.item())
+        save_image(fake.view(-1, 1, 16, 16), "fake.png")
+"""
+FOLDER = f"""\
+import glob
+from PIL import Image
+from datasets import load_dataset
+import gymnasium
+{NETS}
+state = torch.load("best.pt")
+model1.load_state_dict(state["model"])
+assert state["epoch"] == 0
+files = sorted(glob.glob("missing/images/*.jpg"))
+rows = load_dataset("imdb", split="train")
+assert isinstance(rows[0]["text"], str) and rows[0]["label"] in (0, 1)
+environment = gymnasium.make("CartPole-v1")
+seen, _ = environment.reset()
+assert seen.shape == (4,) and environment.action_space.n == 2
+for name in files[:4]:
+    assert Image.open(name).convert("L").size == (256, 256)
+{LOOP}"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_what_asks_for_cuda_runs_here_and_the_report_says_so(
+    probe: Probe, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written(here, {"train.py": CUDA})
+    report = repair(probe, "train.py", device="cpu")
+    assert added(safe(report)) == [CURE]
+    assert [word for word in report.conditions if "CUDA was asked for" in word or "mixed precision" in word]
+    render.show(report, render.Snapshot(report), render.Look(), sys.stdout)
+    shown = capsys.readouterr().out
+    assert "ran otherwise: CUDA was asked for" in shown
+    assert "(safe, as it ran here)" in shown
+
+
+def test_a_move_makes_a_copy_as_it_would_on_a_gpu(probe: Probe, here: Path) -> None:
+    script = """\
+import torch
+w = torch.ones(3, requires_grad=True).cuda()
+parameter = torch.nn.Parameter(torch.ones(3)).detach().to("cuda").requires_grad_()
+kept = parameter.detach().cpu()
+optimizer = torch.optim.SGD([parameter], 0.5)
+parameter.sum().backward()
+optimizer.step()
+assert kept.tolist() == [1, 1, 1] and parameter.tolist() == [0.5, 0.5, 0.5]
+layer = torch.nn.Linear(3, 3).cuda()
+assert layer.weight.cuda() is layer.weight and layer.weight.is_leaf
+(w * 2).sum().backward()
+w.grad.zero_()
+"""
+    written(here, {"train.py": script})
+    report = repair(probe, "train.py")
+    assert report.diagnosis is not None, report.message
+    assert report.diagnosis.cause == "nonleaf_gradient"
+    assert report.diagnosis.failure.stack[0].line == 12
+
+
+def test_as_it_is_a_script_without_its_gpu_just_fails(probe: Probe, here: Path) -> None:
+    written(here, {"train.py": CUDA})
+    report = repair(probe, "train.py", device="asis")
+    assert report.outcome is Outcome.OTHER_FAILURE
+    assert not report.conditions
+
+
+def test_missing_data_is_stood_in_for_when_asked_and_never_else(probe: Probe, here: Path) -> None:
+    written(here, {"train.py": VISION})
+    assert "torchvision" in repair(probe, "train.py").message
+    report = repair(probe, "train.py", stand_in=True)
+    assert any("fake.detach()" in line for line in added(safe(report)))
+    said = " ".join(report.conditions)
+    assert all(word in said for word in ("MNIST", "1x28x28", "wandb", "tensorboard"))
+
+
+def test_a_checkpoint_that_is_stood_in_for_leaves_no_edit_safe(probe: Probe, here: Path) -> None:
+    written(here, {"train.py": FOLDER})
+    report = repair(probe, "train.py", stand_in=True)
+    assert added(report.fixes[0]) == [CURE]
+    assert report.fixes[0].verdict.applicability is Applicability.UNSAFE
+    assert "stand-in" in [guard.name for guard in report.fixes[0].verdict.guards]
+    said = " ".join(report.conditions)
+    assert all(word in said for word in ("best.pt", "missing/images", "imdb", "CartPole"))
+
+
+def test_a_run_that_reaches_its_limit_says_what_it_saw_and_what_to_try(probe: Probe, here: Path) -> None:
+    written(here, {"train.py": LONG})
+    report = repair(probe, "train.py", time_limit=3)
+    assert report.outcome is Outcome.NO_FAILURE_WITHIN_LIMIT
+    assert "backward calls and" in report.message
+    assert "it was at train.py:1" in report.message
+    assert "--shorten 3" in report.message
+
+
+@pytest.mark.parametrize("asked", [{"shorten": 2}, {"skip_to": "18"}], ids=["shorten", "skip-to"])
+def test_loops_end_early_when_asked(probe: Probe, here: Path, asked: dict[str, object]) -> None:
+    written(here, {"train.py": LONG})
+    report = repair(probe, "train.py", **asked)  # type: ignore[arg-type]
+    assert added(safe(report)) == [CURE]
+    assert any("the loop at train.py:" in condition for condition in report.conditions)
+
+
+def test_layers_and_time_steps_are_no_training_loops(probe: Probe, here: Path) -> None:
+    script = f"{NETS}x = torch.zeros(1)\nfor step in range(50):\n    x = x + 1\nassert x == 50\n{STEP}"
+    written(here, {"train.py": script})
+    assert safe(repair(probe, "train.py", shorten=2))
+
+
+def test_a_derivative_too_small_to_show_in_the_loss_still_leaves_a_doubt(probe: Probe, here: Path) -> None:
+    script = """\
+import torch
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+optimizer = torch.optim.Adam(net.parameters())
+for _ in range(8):
+    optimizer.zero_grad()
+    x = torch.rand(5, 2, requires_grad=True)
+    u = net(x).sigmoid()
+    slope = torch.autograd.grad(u.sum(), x)[0]
+    loss = (u + slope.sum(1, keepdim=True)).pow(2).mean() + 1e5
+    loss.backward()
+    optimizer.step()
+"""
+    written(here, {"train.py": script})
+    report = repair(probe, "train.py", select=["AG201"])
+    assert report.fixes
+    assert all(fix.verdict.applicability is Applicability.UNSAFE for fix in report.fixes)
+
+
+def test_a_program_runs_for_real_and_is_repaired_only_when_it_dies(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    body = f"import sys\nopen('wrote', 'w').close()\nif len(sys.argv) > 1:\n    sys.exit(7)\n{NETS}{STEP}"
+    written(here, {"train.py": body})
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BytesIO(), write_through=True))
+    assert cli.main(["run", "train.py", "end"]) == 7
+    assert (here / "wrote").is_file()
+    assert cli.main(["run", "--select", "AG202", "--write", "train.py"]) == 0
+    said = capfd.readouterr().err
+    assert "in <module>\n    a.pow(2).mean().backward()" in said
+    assert "real.py" not in said
+    assert "it died of RuntimeError" in said
+    assert subprocess.run([sys.executable, "train.py"], check=False).returncode == 0

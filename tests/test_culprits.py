@@ -1,0 +1,99 @@
+"""The lines that a diagnosis names: where a graph is kept, handed on, used when it is stale, or switched off."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from autofix.diagnose import diagnose
+from autofix.model import Target
+from autofix.references import request
+from autofix.rule import Sources
+from autofix.run import Probe, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.torch
+
+WINDOWS = """
+import torch
+
+cell = torch.nn.GRUCell(2, 3)
+opt = torch.optim.SGD(cell.parameters(), lr=0.1)
+h, window, seen = torch.zeros(1, 3), [], 0
+for x in torch.randn(12, 1, 2):
+    h = cell(x, h)
+    window.append(h.pow(2).mean())
+    if len(window) == 4:
+        opt.zero_grad()
+        torch.stack(window).mean().backward()
+        opt.step()
+        seen += len(window)
+        window = []  # carried
+"""
+BANK = """
+import torch
+
+
+class Bank:
+    def __init__(self):
+        self.kept = []
+
+    def put(self, z):
+        self.kept.append(z)  # stored
+        return torch.stack(self.kept).mean()
+
+
+net, bank = torch.nn.Linear(2, 3), Bank()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = bank.put(net(torch.ones(1, 2)).exp().sum())
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+STALE = """
+import torch
+
+E, D = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+opt = torch.optim.SGD([*E.parameters(), *D.parameters()], lr=0.1)
+for _ in range(3):
+    score = D(E(torch.ones(4, 2)))
+    opt.zero_grad()
+    score.mean().backward(retain_graph=True)
+    opt.step()
+    other = torch.zeros(4, 1)
+    second = (score - other).pow(2).mean()  # stale
+    opt.zero_grad()
+    second.backward()
+    opt.step()
+"""
+INFERENCE = """
+import torch
+
+body, head = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
+with torch.inference_mode():  # cut
+    seen = body(torch.ones(1, 2))
+more = seen
+head(more).sum().backward()
+"""
+
+
+@pytest.mark.parametrize("script", [WINDOWS, BANK, STALE, INFERENCE], ids=["windows", "bank", "stale", "inference"])
+def test_the_line_that_explains_the_failure_is_named(probe: Probe, tmp_path: Path, script: str) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(textwrap.dedent(script), encoding="utf-8")
+    target = Target(path, root=tmp_path)
+    failed = run(probe, request(target, "baseline"))
+    assert failed.failure is not None, failed
+    asked = replace(request(target, "trace"), watch_calls=not failed.failure.in_backward)
+    found = diagnose(failed, run(probe, asked), Sources(tmp_path))
+    assert found is not None
+    ((line, role),) = (
+        (number, text.rpartition("# ")[2]) for number, text in enumerate(script.splitlines(), 1) if "# " in text
+    )
+    assert (role, line) in {(culprit.role, culprit.frame.line) for culprit in found.culprits}

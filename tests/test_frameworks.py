@@ -1,0 +1,218 @@
+"""Training loops that belong to a framework: the failure is inside it, the cure in the user's file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from training import CURE, NETS, added, repair, safe, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from autofix.run import Probe
+
+pytestmark = pytest.mark.torch
+
+LIGHTNING = """\
+import torch
+import lightning as L
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+class Net(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 1)
+
+    def training_step(self, batch, index):
+        h = torch.sigmoid(self.layer(batch[0]))
+        h += 1
+        return h.pow(2).mean()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), 0.1)
+
+torch.manual_seed(0)
+data = DataLoader(TensorDataset(torch.randn(8, 3)), 4)
+quiet = dict(logger=False, enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False)
+L.Trainer(max_epochs=2, accelerator="cpu", **quiet).fit(Net(), data)
+"""
+MANUAL = """\
+import torch
+import lightning as L
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+class Net(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.automatic_optimization = False
+        self.G, self.D = nn.Linear(3, 3), nn.Linear(3, 1)
+
+    def training_step(self, batch, index):
+        o1, o2 = self.optimizers()
+        a = self.G(batch[0])
+        b = self.D(a)
+        o2.zero_grad()
+        self.manual_backward(b.pow(2).mean())
+        o2.step()
+        o1.zero_grad()
+        self.manual_backward(a.pow(2).mean())
+        o1.step()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.G.parameters(), 0.1), torch.optim.SGD(self.D.parameters(), 0.1)
+
+torch.manual_seed(0)
+data = DataLoader(TensorDataset(torch.randn(8, 3)), 4)
+quiet = dict(logger=False, enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False)
+L.Trainer(max_epochs=2, accelerator="cpu", **quiet).fit(Net(), data)
+"""
+ACCELERATE = f"""\
+from accelerate import Accelerator
+{NETS}
+accelerator = Accelerator(cpu=True)
+model1, model2, o1, o2 = accelerator.prepare(model1, model2, o1, o2)
+for _ in range(3):
+    a = model1(torch.randn(4, 3))
+    b = model2(a)
+    o1.zero_grad(); o2.zero_grad()
+    accelerator.backward(b.pow(2).mean())
+    o2.step()
+    o1.zero_grad()
+    accelerator.backward(a.pow(2).mean())
+    o1.step()
+"""
+ACCUMULATION = f"""\
+{NETS}
+for step in range(8):
+    a = torch.sigmoid(model1(torch.randn(4, 3)))
+    a += 1
+    (model2(a).pow(2).mean() / 2).backward()
+    if step % 2:
+        o1.step(); o2.step()
+        o1.zero_grad(); o2.zero_grad()
+"""
+CHECKPOINT = """\
+import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+torch.manual_seed(0)
+first, second = nn.Linear(3, 3), nn.Linear(3, 1)
+optimizer = torch.optim.SGD([*first.parameters(), *second.parameters()], 0.1)
+for _ in range(4):
+    h = checkpoint(lambda x: torch.sigmoid(first(x)), torch.randn(4, 3), use_reentrant=False)
+    y = torch.exp(second(h))
+    y *= 2
+    optimizer.zero_grad()
+    y.mean().backward()
+    optimizer.step()
+"""
+COMPILED = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+net = nn.Linear(3, 3)
+fast = torch.compile(net, backend="aot_eager")
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for _ in range(4):
+    h = torch.sigmoid(fast(torch.randn(4, 3)))
+    h += 1
+    optimizer.zero_grad()
+    h.pow(2).mean().backward()
+    optimizer.step()
+"""
+LBFGS = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+net = nn.Linear(3, 1)
+optimizer = torch.optim.LBFGS(net.parameters(), 0.1, max_iter=3)
+x = torch.randn(4, 3)
+for _ in range(3):
+    def closure():
+        optimizer.zero_grad()
+        h = torch.sigmoid(net(x))
+        h += 1
+        loss = h.pow(2).mean()
+        loss.backward()
+        return loss
+    optimizer.step(closure)
+"""
+FUNCTION = """\
+import torch
+from torch import nn
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return 2 * x * g
+
+torch.manual_seed(0)
+net = nn.Linear(3, 3)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for _ in range(4):
+    h = net(torch.randn(4, 3))
+    y = Double.apply(h)
+    h += 1
+    optimizer.zero_grad()
+    (y + h).mean().backward()
+    optimizer.step()
+"""
+AVERAGE = """\
+import copy
+import torch
+from torch import nn
+torch.manual_seed(0)
+net = nn.Linear(3, 3)
+target = copy.deepcopy(net).requires_grad_(False)
+average = torch.optim.swa_utils.AveragedModel(net)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for _ in range(4):
+    x = torch.randn(4, 3)
+    h = torch.sigmoid(net(x))
+    h += 1
+    optimizer.zero_grad()
+    (h - target(x)).pow(2).mean().backward()
+    optimizer.step()
+    average.update_parameters(net)
+    with torch.no_grad():
+        for p, q in zip(target.parameters(), net.parameters()):
+            p.mul_(0.9).add_(q, alpha=0.1)
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("script", "rule", "line"),
+    [
+        (LIGHTNING, "AG101", "h = h + 1"),
+        (MANUAL, "AG202", "b = self.D(a.detach())"),
+        (ACCELERATE, "AG202", CURE),
+        (ACCUMULATION, "AG101", "a = a + 1"),
+        (CHECKPOINT, "AG101", "y = y * 2"),
+        (COMPILED, "AG101", "h = h + 1"),
+        (LBFGS, "AG101", "h = h + 1"),
+        (FUNCTION, "AG101", "h = h + 1"),
+        (AVERAGE, "AG101", "h = h + 1"),
+    ],
+    ids=["lightning", "lightning-manual", "accelerate", "accumulation", "checkpoint", "compile", "lbfgs",
+         "autograd-function", "average-and-target"],
+)  # fmt: skip
+def test_the_cure_is_in_the_users_file(probe: Probe, here: Path, script: str, rule: str, line: str) -> None:
+    written(here, {"train.py": script})
+    fix = safe(repair(probe, "train.py", select=[rule]))
+    assert [*fix.candidate.files] == [here / "train.py"]
+    assert line in added(fix)

@@ -1,0 +1,189 @@
+"""Whatever a script does, its run ends within its limits, says so honestly, and leaves no process."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from autofix import pipeline
+from autofix.model import Outcome, Target
+from autofix.probe import isolate, wire
+from autofix.render import sentence
+from autofix.run import Probe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.torch
+RUNGS = (isolate.available() if sys.platform == "linux" else ["copy", "none"]) if os.name == "posix" else []
+TOKEN = f"limits-{secrets.token_hex(6)}"
+
+
+class Case(NamedTuple):
+    """A script, how its run must end, and what the trace must say."""
+
+    script: str
+    outcome: str
+    detail: str = ""
+
+
+CASES = {
+    "loops for ever": Case("while True: pass", "timed_out"),
+    "ignores SIGTERM": Case(
+        "import signal, time\n"
+        "for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP): signal.signal(number, signal.SIG_IGN)\n"
+        "while True: time.sleep(1)",
+        "timed_out",
+    ),
+    "swallows everything": Case(
+        "import torch\nw = torch.ones(2, requires_grad=True)\nloss = (w * w).sum()\nloss.backward()\n"
+        "while True:\n    try:\n        loss.backward()\n    except:\n        pass",
+        "timed_out",
+    ),
+    "stops itself": Case("import os, signal; os.kill(os.getpid(), signal.SIGSTOP)", "timed_out"),
+    "waits for its own daemon": Case(
+        "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork():\n        os._exit(0)\n"
+        "    time.sleep(1e6)\ntime.sleep(1e6)",
+        "timed_out",
+    ),
+    "waits for input": Case("name = input('name: ')", "failed", "EOFError"),
+    "prints without end": Case("import os\nwhile True: os.write(1, b'x' * (1 << 16))", "output_exceeded"),
+    "prints a gigabyte to stderr": Case(
+        "import sys\nfor _ in range(1 << 10): sys.stderr.write('x' * (1 << 20))", "output_exceeded"
+    ),
+    "eats memory": Case(
+        "import time; eaten = [b'x' * (64 << 20) for _ in range(14)]; time.sleep(1e6)", "memory_exceeded"
+    ),
+    "forks without end": Case(
+        "import os, time\nwhile True:\n    if os.fork() == 0: time.sleep(1e6)", "processes_exceeded"
+    ),
+    "starts programs without end": Case(
+        "import subprocess\nwhile True: subprocess.Popen(['/bin/sleep', '1000'], start_new_session=True)",
+        "processes_exceeded",
+    ),
+    "leaves a daemon": Case(
+        "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        time.sleep(1e6)\n"
+        "    os._exit(0)\nos.wait()",
+        "finished",
+    ),
+    "leaves a program": Case(
+        "import subprocess; subprocess.Popen(['/bin/sleep', '1000'], start_new_session=True)", "finished"
+    ),
+    "leaves a thread": Case(
+        "import threading, time; threading.Thread(target=time.sleep, args=(1e6,)).start()", "finished"
+    ),
+    "has loader workers": Case(
+        "import torch\nfrom torch.utils.data import DataLoader\n"
+        "loader = DataLoader(range(64), batch_size=4, num_workers=2, persistent_workers=True)\n"
+        "assert sum(int(batch.sum()) for batch in loader) == 2016",
+        "finished",
+    ),
+    "exits hard": Case("import os; os._exit(3)", "crashed", "status 3"),
+    "exits hard as if all were well": Case("import os; os._exit(0)", "crashed", "status 0"),
+    "crashes": Case("import ctypes; ctypes.string_at(0)", "crashed", "SIGSEGV"),
+    "closes every descriptor": Case("import os; os.closerange(0, 256)", "crashed"),
+    "exits with a status": Case("raise SystemExit(4)", "failed", "SystemExit: 4"),
+}
+LIMITS: dict[str, Any] = {"time_limit": 1.0, "output_limit": 1 << 16, "memory_limit": 700 << 20, "process_limit": 12}
+
+
+def limits_of(case: Case) -> dict[str, Any]:
+    """Small limits; the time only where it is what ends the run, for this machine may be busy."""
+    return LIMITS if case.outcome == "timed_out" else {**LIMITS, "time_limit": 30.0}
+
+
+def left(probe: Probe) -> set[str]:
+    """The command lines of living processes that stem from the probe, but for itself and its keeper."""
+    server = probe._process.pid
+    found = {}
+    for process in Path("/proc").iterdir():
+        with suppress(OSError, ValueError):
+            if TOKEN.encode() in (process / "environ").read_bytes():
+                state, parent = (process / "stat").read_bytes().rpartition(b")")[2].split()[:2]
+                if state not in {b"Z", b"X"}:
+                    found[int(process.name)] = int(parent), (process / "cmdline").read_bytes()
+    keepers = [pid for pid, (parent, _) in found.items() if parent == server]
+    return {
+        f"{pid} of {parent}: {words!r}" for pid, (parent, words) in found.items() if pid not in {server, *keepers[:1]}
+    }
+
+
+class Ended(NamedTuple):
+    """What came of all scripts, run side by side on one rung."""
+
+    traces: dict[str, wire.Trace]
+    folders: dict[str, Path]
+    processes: set[str]
+
+
+@pytest.fixture(scope="module", params=RUNGS)
+def ended(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Ended]]:
+    """A probe for each rung: one whose users are root only in a namespace of their own cannot mix them."""
+    os.environ["AUTOFIX_TEST_TOKEN"] = TOKEN
+    try:
+        with Probe(Path(sys.executable), ["torch._dynamo"]) as probe:
+            yield request.param, all_ended(probe, request.param, tmp_path_factory.mktemp("scripts"))
+    finally:
+        del os.environ["AUTOFIX_TEST_TOKEN"]
+
+
+def all_ended(probe: Probe, rung: str, base: Path) -> Ended:
+    numbers, folders = {}, {}
+    for name, case in CASES.items():
+        folders[name] = folder = base / name.replace(" ", "_")
+        folder.mkdir()
+        script = folder / "script.py"
+        script.write_text(case.script)
+        limits = limits_of(case)
+        where = {"script": str(script), "argv": (), "cwd": str(folder), "root": str(folder)}
+        numbers[name] = probe.submit(wire.Request(0, "baseline", isolation=rung, **where, **limits))
+    traces = {name: probe.wait(number, 60) for name, number in numbers.items()}
+    for _ in range(100):  # what was killed may take a moment to be gone
+        if not (remains := left(probe)):
+            break
+        time.sleep(0.02)
+    return Ended(traces, folders, remains)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_run_ends_and_says_how(ended: tuple[str, Ended], name: str) -> None:
+    rung, found = ended
+    case, trace = CASES[name], found.traces[name]
+    assert (trace.outcome, trace.isolation) == (case.outcome, rung), trace.detail
+    assert case.detail in trace.detail
+    assert len(trace.stdout) + len(trace.stderr) < 1 << 20
+    assert [path.name for path in found.folders[name].iterdir()] == ["script.py"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what is left is read from /proc")
+def test_no_process_is_left(ended: tuple[str, Ended]) -> None:
+    assert not ended[1].processes
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome", "option"),
+    [
+        ("loops for ever", Outcome.NO_FAILURE_WITHIN_LIMIT, "--time-limit"),
+        ("eats memory", Outcome.MEMORY_EXCEEDED, "--memory-limit"),
+        ("prints without end", Outcome.OUTPUT_EXCEEDED, "--output-limit"),
+        ("starts programs without end", Outcome.PROCESSES_EXCEEDED, "--process-limit"),
+        ("crashes", Outcome.CRASHED, "SIGSEGV"),
+        ("waits for input", Outcome.OTHER_FAILURE, "EOFError"),
+    ],
+)
+def test_each_limit_is_an_outcome_of_its_own_and_names_its_option(
+    probe: Probe, tmp_path: Path, name: str, outcome: Outcome, option: str
+) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(CASES[name].script)
+    target = Target(script, cwd=tmp_path, root=tmp_path, python=Path(sys.executable), **limits_of(CASES[name]))
+    report = pipeline.fix(target, (), probe=probe, progress=lambda _: None)
+    assert report.outcome is outcome
+    assert option in sentence(report)

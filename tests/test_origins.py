@@ -1,0 +1,131 @@
+"""Origins: where a graph was lost, where a result was made, and what kind of failure torch's refusal is."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from autofix.model import Target
+from autofix.references import request
+from autofix.run import Probe, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from autofix.probe import wire
+
+pytestmark = pytest.mark.torch
+
+HEAD = """\
+import torch
+import torch.nn.functional as F
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+x = torch.randn(3, 2)
+w = torch.ones(3, requires_grad=True)
+"""
+
+
+def traced(probe: Probe, folder: Path, body: str) -> wire.Trace:
+    """The tracing run of HEAD and a body that fails."""
+    path = folder / "train.py"
+    path.write_text(HEAD + textwrap.dedent(body))
+    target = Target(path, root=folder)
+    failed = run(probe, request(target, "baseline"))
+    assert failed.failure is not None
+    asked = replace(request(target, "trace"), watch_calls=not failed.failure.in_backward)
+    return run(probe, asked)
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("item", "a = net(x).mean().item()\ntorch.tensor([a]).sum().backward()\n"),
+        ("detach", "a = net(x).detach()\na.pow(2).sum().backward()\n"),
+        ("data", "a = net.weight.data * 2\n(x @ a.t()).sum().backward()\n"),
+        ("rebuilt", "a = torch.tensor([net(x).sum()])\na.sum().backward()\n"),
+        ("discrete", "a = (net(x) > 0).float()\na.mean().backward()\n"),
+        ("no_grad", "torch.set_grad_enabled(False)\nnet(x).mean().backward()\n"),
+        ("frozen", "net.requires_grad_(False)\nnet(x).mean().backward()\n"),
+        ("item", "a = float(net(x).mean())\ntorch.tensor(a).backward()\n"),
+    ],
+)
+def test_the_place_that_cut_the_graph_is_named(probe: Probe, tmp_path: Path, kind: str, body: str) -> None:
+    trace = traced(probe, tmp_path, body)
+    assert trace.failure is not None
+    assert trace.failure.kind == "no_graph"
+    assert {origin.kind for origin in trace.origins} == {kind}
+    assert {origin.stack[0].line for origin in trace.origins} == {HEAD.count("\n") + 1}
+
+
+def test_two_cuts_are_both_named(probe: Probe, tmp_path: Path) -> None:
+    body = """\
+    a = net(x).detach()
+    with torch.no_grad():
+        b = net(x)
+    (a - b).pow(2).mean().backward()
+    """
+    trace = traced(probe, tmp_path, body)
+    assert {origin.kind for origin in trace.origins} == {"detach", "no_grad"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("leaf_modified", "w += 1\n"),
+        ("leaf_modified", "w[0] = 1\n"),
+        ("leaf_modified", "w[:2].fill_(0)\n"),
+        ("leaf_modified", "F.relu(w, inplace=True)\n"),
+        ("leaf_modified", "F.dropout(w, 0.5, True, True)\n"),
+        ("leaf_modified", "torch._foreach_add_([w], 1)\n"),
+        ("leaf_modified", "torch.nn.ReLU(inplace=True)(w)\n"),
+        ("view_modified", "a, b = (w * 2).view(3, 1).expand(3, 2).unbind(1)\na += 1\n"),
+        ("nonleaf_gradient", "(w * 2).requires_grad_(False)\n"),
+        ("nonleaf_gradient", "torch.optim.SGD([w * 2], lr=0.1)\n"),
+        ("nonleaf_gradient", "h = w * 2\nh.sum().backward()\nprint(1 * h.grad)\n"),
+        ("nonleaf_gradient", "h = w * 2\nh.sum().backward()\ng = h.grad\ng.sum()\n"),
+        ("conversion", "(w * 2).numpy()\n"),
+        ("conversion", "import copy\ncopy.deepcopy(w * 2)\n"),
+        ("conversion", "with torch.inference_mode():\n    y = x * 1\n(y * w[:2]).sum()\n"),
+        ("nonscalar_backward", "(w * 2).backward()\n"),
+        ("nonscalar_backward", "(w * 2).backward(torch.tensor(1.0))\n"),
+        ("unused_input", "torch.autograd.grad(w.sum(), net.weight)\n"),
+        ("unused_input", "net(x).sum().backward()\nprint(1 * x.grad)\n"),
+        ("no_graph", "net(x).sum().item().backward()\n"),
+        ("no_graph", "torch.tensor([1, 2], requires_grad=True)\n"),
+        ("no_graph", "torch.arange(3).requires_grad_()\n"),
+        ("", "w + torch.ones(2)\n"),
+        ("", "w.add_(torch.ones(2).detach(), alpha='no')\n"),
+    ],
+)
+def test_a_refusal_is_told_by_the_state_of_its_tensors(probe: Probe, tmp_path: Path, kind: str, body: str) -> None:
+    trace = traced(probe, tmp_path, body)
+    assert trace.failure is not None
+    assert trace.failure.kind == kind
+
+
+def test_a_result_without_gradient_is_named_with_the_place_that_made_it(probe: Probe, tmp_path: Path) -> None:
+    body = """\
+    store = {"h": w * 2}
+    store["h"].sum().backward()
+    w.data -= 0.1 * store["h"].grad
+    """
+    (origin,) = traced(probe, tmp_path, body).origins
+    assert (origin.kind, origin.name, origin.node) == ("nonleaf", "store['h']", "MulBackward0")
+    assert origin.stack[0].line == HEAD.count("\n") + 1
+
+
+def test_an_input_without_gradient_is_followed_to_its_maker(probe: Probe, tmp_path: Path) -> None:
+    body = """\
+    def draw():
+        return torch.rand(3, 2) * 2
+
+    t = draw()
+    torch.autograd.grad(net(t).sum(), t)
+    """
+    (origin,) = traced(probe, tmp_path, body).origins
+    assert origin.kind == "made"
+    assert [frame.function for frame in origin.stack] == ["draw", "<module>"]

@@ -1,0 +1,115 @@
+"""The reference run copes with what training scripts use: closures, sparse gradients, scalers, checkpoints, hooks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from autofix import pipeline
+from autofix.model import Effect, Outcome, Report, Target
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from autofix.run import Probe
+
+pytestmark = pytest.mark.torch
+
+HEAD = """\
+import torch
+
+torch.manual_seed(1)
+trunk, left, right = (torch.nn.Linear(3, 3) for _ in range(3))
+params = [*trunk.parameters(), *left.parameters(), *right.parameters()]
+"""
+LOSSES = """\
+    a, b = left(h).pow(2).mean(), right(h).pow(2).mean()
+    opt.zero_grad()
+    a.backward()
+    b.backward()
+    opt.step()
+"""
+SGD = "opt = torch.optim.SGD(params, lr=0.1)\nfor step in range(4):\n    x = torch.randn(5, 3)\n"
+PLAIN = "    h = torch.tanh(trunk(x))\n"
+SCRIPTS = {
+    "closure": """\
+opt = torch.optim.LBFGS(params, lr=0.1, max_iter=3)
+for step in range(4):
+    x = torch.randn(5, 3)
+    def closure():
+        opt.zero_grad()
+        h = torch.tanh(trunk(x))
+        a, b = left(h).pow(2).mean(), right(h).pow(2).mean()
+        a.backward()
+        b.backward()
+        return a + b
+    opt.step(closure)
+""",
+    "sparse gradients": """\
+emb = torch.nn.Embedding(7, 3, sparse=True)
+opt = torch.optim.SGD([*params, *emb.parameters()], lr=0.1)
+for step in range(4):
+    h = torch.tanh(trunk(emb(torch.randint(0, 7, (5,)))))
+"""
+    + LOSSES,
+    "scaler and fused step": """\
+scaler = torch.amp.GradScaler("cpu")
+opt = torch.optim.Adam(params, lr=0.1, fused=True)
+for step in range(4):
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        h = torch.tanh(trunk(torch.randn(5, 3)))
+        a, b = left(h).float().pow(2).mean(), right(h).float().pow(2).mean()
+    opt.zero_grad()
+    scaler.scale(a).backward()
+    scaler.scale(b).backward()
+    scaler.step(opt)
+    scaler.update()
+""",
+    "checkpoint": SGD
+    + """\
+    h = torch.utils.checkpoint.checkpoint(lambda t: torch.tanh(trunk(t)), x, use_reentrant=False).exp()
+"""
+    + LOSSES,
+    "double backward": SGD
+    + """\
+    x.requires_grad_()
+    h = torch.tanh(trunk(x))
+    (g,) = torch.autograd.grad(h.sum(), x, create_graph=True)
+    a, b = left(h).pow(2).mean() + g.pow(2).mean(), right(h).pow(2).mean()
+    opt.zero_grad()
+    a.backward()
+    b.backward()
+    opt.step()
+""",
+    "hooks": SGD + PLAIN + "    h.register_hook(lambda g: g.clamp(-1, 1))\n" + LOSSES,
+    "dropout": SGD + "    h = torch.nn.functional.dropout(torch.tanh(trunk(x)), 0.3)\n" + LOSSES,
+}
+
+
+def judged(probe: Probe, path: Path, text: str, *, cut: bool) -> Report:
+    """The verdict on keeping the graph, and on cutting the first loss off besides."""
+    path.write_text(text)
+    first = "scaler.scale(a)" if "scaler" in text else "a"
+    edited = text.replace(f"{first}.backward()", f"{first}.backward(retain_graph=True)", 1)
+    edited = edited.replace("left(h)", "left(h.detach())") if cut else edited
+    target = Target(path, root=path.parent)
+    return pipeline.verify(target, {path: edited.encode()}, probe=probe, progress=lambda _: None)
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_the_kept_graph_is_identical_and_the_cut_one_is_changed(probe: Probe, tmp_path: Path, name: str) -> None:
+    kept = judged(probe, tmp_path / "train.py", HEAD + SCRIPTS[name], cut=False)
+    assert kept.outcome is Outcome.SAFE
+    assert kept.fixes[0].verdict.effect is Effect.IDENTICAL
+    lost = judged(probe, tmp_path / "train.py", HEAD + SCRIPTS[name], cut=True)
+    assert lost.outcome is Outcome.UNSAFE
+    assert lost.fixes[0].verdict.effect is Effect.CHANGED
+
+
+def test_what_the_reference_cannot_support_is_unknown_with_its_reason(probe: Probe, tmp_path: Path) -> None:
+    text = SGD + PLAIN + "    h = h * torch.func.grad(lambda v: v.pow(3).sum())(x)\n" + LOSSES
+    report = judged(probe, tmp_path / "train.py", HEAD + text, cut=False)
+    assert report.outcome is Outcome.UNSAFE
+    assert report.fixes[0].verdict.effect is Effect.UNKNOWN
+    assert "reference run itself failed" in report.fixes[0].verdict.summary

@@ -1,0 +1,379 @@
+"""Reports as people and programs see them: text, JSON, SARIF, GitHub annotations."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shlex
+import subprocess
+import sys
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from inline_snapshot import snapshot
+from reports import CARRIER, SCRIPT, frame, report
+
+from autofix import render
+from autofix.edit import Edit
+from autofix.model import Applicability, Cause, Effect, Outcome, Report, RunOutcome, Target
+from autofix.render import words
+from autofix.render.machine import document
+
+SCHEMA = json.loads((Path(__file__).parent.parent / "docs" / "schema.json").read_text("utf-8"))
+COMMAND = ("train.py", "--epochs", "1")
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
+    monkeypatch.chdir(tmp_path)
+    return report(tmp_path)
+
+
+def text(made: Report, **look: Any) -> str:
+    stream = io.StringIO()
+    render.show(made, render.Snapshot(made), render.Look(command=COMMAND, **look), stream)
+    return stream.getvalue()
+
+
+def as_json(made: Report) -> dict[str, Any]:
+    found = json.loads(render.as_json(made, render.Snapshot(made)))
+    jsonschema.Draft202012Validator(SCHEMA).validate(found)
+    assert isinstance(found, dict)
+    return found
+
+
+def test_without_a_terminal_the_first_lines_are_links(made: Report) -> None:
+    assert text(made) == snapshot("""\
+train.py:2:14: AG201 RuntimeError: Trying to backward through the graph a second time
+  backward needs a graph that an earlier backward has freed
+train.py:3:7: note this backward freed the graph (mm)
+train.py:1:9: note the part that both backwards need was made here
+
+Fix: AG201 Keep the graph with retain_graph=True (safe)
+
+--- a/train.py
++++ b/train.py
+@@ -1,3 +1,3 @@
+ loss1 = net(x)  # first
+-损失 = net(x); 损失.backward()
++损失 = net(x); 损失.backward(retain_graph=True)
+ if x:    loss2.backward()
+
+Effect: gradients of net (2 tensors) at 3 steps are identical
+Why it works: The earlier backward keeps the graph.
+
+Other edits that get past the failure:
+  2. AG202 Detach the shared input (unsafe) changed: net.weight gets a gradient of norm 1 instead of 2 at step 1
+
+To apply it: autofix fix --write train.py --epochs 1
+""")
+
+
+def test_a_terminal_shows_excerpts_with_underlines_in_cells(made: Report) -> None:
+    assert text(made, terminal=True).split("\nFix:")[0] == snapshot("""\
+train.py:2:14: RuntimeError: Trying to backward through the graph a second time
+  backward needs a graph that an earlier backward has freed
+
+train.py:2:14: it fails here
+  2 │ 损失 = net(x); 损失.backward()
+    │                ^^^^^^^^^^^^^^^
+
+train.py:3:7: this backward freed the graph (mm)
+  3 │ if x:    loss2.backward()
+    │          ^^^^^^^^^^^^^^^^
+
+train.py:1:9: the part that both backwards need was made here
+  1 │ loss1 = net(x)  # first
+    │         ^^^^^^
+""")
+
+
+def test_verbose_tells_what_was_tried_and_how(made: Report) -> None:
+    shown = text(made, verbose=True)
+    assert "declined AG101: no write was seen" in shown
+    assert "tried AG201 Keep the graph with retain_graph=True: it fails in the same way" in shown
+    assert "isolation overlay" in shown
+    assert "script 0.50 s, total 2.25 s" in shown
+
+
+def test_quiet_is_one_line(made: Report) -> None:
+    assert text(made, quiet=True) == snapshot(
+        "train.py:2:14: AG201 RuntimeError: Trying to backward through the graph a second time\n"
+    )
+
+
+def test_colour_only_where_wanted(made: Report) -> None:
+    assert "\x1b[32m+" in text(made, terminal=True, color=True)
+    assert "\x1b" not in text(made, terminal=True)
+
+
+def test_after_writing_it_says_so(made: Report) -> None:
+    shown = text(replace(made, outcome=Outcome.FIXED, applied=0))
+    assert "Fixed: AG201" in shown
+    assert "The fix was written." in shown
+    assert "To apply it" not in shown
+
+
+def test_with_only_unsafe_fixes_the_next_command_says_so(made: Report) -> None:
+    shown = text(replace(made, fixes=made.fixes[1:]))
+    assert "autofix fix --write --unsafe-fixes train.py --epochs 1" in shown
+    assert "stale: weight was normalised before it was updated" in shown
+
+
+def test_the_next_command_survives_a_shell(made: Report) -> None:
+    stream = io.StringIO()
+    look = render.Look(command=("my script.py", "--name", "a'b"))
+    render.show(made, render.Snapshot(made), look, stream)
+    line = next(line for line in stream.getvalue().splitlines() if line.startswith("To apply it: "))
+    assert shlex.split(line.removeprefix("To apply it: "))[3:] == ["my script.py", "--name", "a'b"]
+
+
+def test_without_a_fix_it_tells_what_was_tried(made: Report) -> None:
+    shown = text(replace(made, fixes=(), outcome=Outcome.UNFIXED))
+    assert "No fix: no edit that was tried repairs it.\n" in shown
+    assert "  tried AG201 Keep the graph with retain_graph=True: it fails in the same way at train.py:2: " in shown
+    assert "  declined AG101: no write was seen\n" in shown
+
+
+@pytest.mark.parametrize("outcome", [Outcome.SAFE, Outcome.UNSAFE, Outcome.STILL_FAILING])
+def test_a_judged_edit_begins_with_its_verdict(made: Report, outcome: Outcome) -> None:
+    fixes = {"fixes": (made.fixes[outcome is Outcome.UNSAFE],), "rejected": ()}
+    if outcome is Outcome.STILL_FAILING:
+        fixes = {"fixes": (), "rejected": made.rejected}
+    shown = text(replace(made, outcome=outcome, **fixes))
+    assert f"\n\n{words.OUTCOMES[outcome].capitalize()}\n" in shown
+
+
+def test_many_alternatives_are_cut_unless_verbose(made: Report) -> None:
+    many = replace(made, fixes=made.fixes[:1] + made.fixes[1:] * 8)
+    assert "and 3 more; -v shows all" in text(many)
+    assert "more; -v" not in text(many, verbose=True)
+
+
+@pytest.mark.parametrize("look", [{}, {"terminal": True}, {"terminal": True, "verbose": True}])
+def test_nothing_of_the_child_reaches_the_terminal_raw(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, look: dict[str, bool]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = report(tmp_path, CARRIER)
+    (tmp_path / "train.py").write_text(SCRIPT.replace("loss2", "\x1b[7mloss2"), "utf-8")
+    assert made.diagnosis is not None
+    culprit = replace(made.diagnosis.culprits[1], note=CARRIER)
+    diagnosis = replace(made.diagnosis, culprits=(culprit,), declined=CARRIER)
+    hostile = replace(
+        made,
+        diagnosis=diagnosis,
+        message=CARRIER,
+        isolation=CARRIER,
+        torch=CARRIER,
+        fixes=tuple(
+            replace(fix, diff=CARRIER.encode(), verdict=replace(fix.verdict, summary=CARRIER)) for fix in made.fixes
+        ),
+    )
+    shown = text(hostile, **look)
+    assert not {character for character in shown if not character.isprintable()} - {"\n"}
+    assert "[red]" in shown
+    assert "owned" not in shown.partition("Fix:")[0]
+
+
+def test_the_shortened_message_is_torchs_first_sentence() -> None:
+    assert words.shortened(
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        "[torch.FloatTensor [4, 2]], which is output 0 of Tanh, is at version 1; expected version 0 instead. Hint: x"
+    ) == snapshot("one of the variables needed for gradient computation has been modified by an inplace operation")
+    assert len(words.shortened("x" * 1000)) == 200
+
+
+def test_every_word_of_the_model_has_its_sentence() -> None:
+    assert words.OUTCOMES.keys() == set(Outcome)
+    assert words.CAUSES.keys() == set(Cause)
+    assert words.EFFECTS.keys() == set(Effect)
+    assert words.RUNS.keys() == set(RunOutcome)
+
+
+def test_a_file_outside_the_project_is_never_read_out(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.py"
+    secret.write_text("password = 1\n")
+    inner = tmp_path / "project"
+    inner.mkdir()
+    made = report(inner)
+    assert made.diagnosis is not None
+    leak = replace(made.diagnosis.culprits[0], frame=frame(secret, 1, 0, 8))
+    shown = text(replace(made, diagnosis=replace(made.diagnosis, culprits=(leak,))), terminal=True)
+    assert "password" not in shown
+
+
+@pytest.mark.parametrize(("line", "column"), [(99, 0), (0, 0), (-3, -7), (2, 10**9)])
+def test_an_impossible_position_is_shown_without_an_excerpt_or_a_crash(made: Report, line: int, column: int) -> None:
+    assert made.diagnosis is not None
+    odd = replace(made.diagnosis.culprits[1], frame=frame(made.target.script, line, column, column + 1))
+    changed = replace(made, diagnosis=replace(made.diagnosis, culprits=(odd,)))
+    assert "train.py" in text(changed, terminal=True)
+    as_json(changed)
+
+
+def test_json_has_positions_in_characters_and_edits_in_bytes(made: Report) -> None:
+    found = as_json(made)
+    failure = found["failure"]
+    assert (failure["line"], failure["column"], failure["end_column"]) == (2, 14, 27)
+    edit = found["fixes"][0]["edits"][0]
+    data = made.target.script.read_bytes()
+    after = data[: edit["start"]] + edit["text"].encode() + data[edit["end"] :]
+    assert after == made.fixes[0].candidate.files[made.target.script]
+
+
+def test_json_keeps_its_promise_in_every_outcome(made: Report) -> None:
+    for outcome in Outcome:
+        as_json(replace(made, outcome=outcome))
+        as_json(Report(Target(Path("x.py")), outcome, message="no"))
+    assert as_json(replace(made, applied=1))["applied"] == 1
+
+
+def test_json_has_no_field_that_the_schema_does_not_describe(made: Report) -> None:
+    found = document(made, render.Snapshot(made))
+    defs = SCHEMA["$defs"]
+    assert found.keys() == SCHEMA["properties"].keys()
+    assert found["failure"].keys() == defs["failure"]["properties"].keys()
+    assert found["culprits"][0].keys() == defs["culprit"]["properties"].keys()
+    fix = found["fixes"][1]
+    assert fix.keys() == defs["fix"]["properties"].keys()
+    for part, name in (("guards", "guard"), ("changed", "change"), ("edits", "edit")):
+        assert fix[part][0].keys() == defs[name]["properties"].keys()
+
+
+def test_the_schema_lists_the_words_of_the_model() -> None:
+    fix = SCHEMA["$defs"]["fix"]["properties"]
+    assert SCHEMA["properties"]["outcome"]["enum"] == [*Outcome]
+    assert SCHEMA["$defs"]["failure"]["properties"]["cause"]["enum"] == [*Cause]
+    assert fix["effect"]["enum"] == [*Effect]
+    assert fix["run"]["enum"] == [*RunOutcome]
+    assert fix["applicability"]["enum"] == [*Applicability]
+
+
+def test_json_of_numbers_that_json_lacks_and_names_that_unicode_lacks(made: Report) -> None:
+    target = replace(made.target, argv=(os.fsdecode(b"\xff.pt"),))
+    shown = render.as_json(replace(made, target=target), render.Snapshot(made))
+    assert "NaN" not in shown
+    assert shown.isascii()
+    assert json.loads(shown)["fixes"][1]["changed"][0]["candidate"] is None
+    json.dumps(json.loads(shown), ensure_ascii=False).encode("utf-8")
+
+
+def sarif(made: Report) -> dict[str, Any]:
+    found = json.loads(render.as_sarif(made, render.Snapshot(made)))
+    if schema := os.environ.get("SARIF_SCHEMA"):  # the standard's own schema, 117 kB, where someone has it
+        jsonschema.Draft7Validator(json.loads(Path(schema).read_text("utf-8"))).validate(found)
+    assert isinstance(found, dict)
+    run: dict[str, Any] = found["runs"][0]
+    return run
+
+
+def test_sarif_points_to_the_failure_and_replaces_what_the_fix_replaces(made: Report) -> None:
+    run = sarif(made)
+    (result,) = run["results"]
+    assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == "AG201"
+    assert result["locations"] == snapshot(
+        [
+            {
+                "physicalLocation": {
+                    "artifactLocation": {"uri": "train.py", "uriBaseId": "SRCROOT"},
+                    "region": {"startLine": 2, "startColumn": 14, "endLine": 2, "endColumn": 27},
+                }
+            }
+        ]
+    )
+    assert [place["message"]["text"] for place in result["relatedLocations"]] == snapshot(
+        ["it fails here", "this backward freed the graph (mm)", "the part that both backwards need was made here"]
+    )
+    assert result["fixes"][0]["artifactChanges"] == snapshot(
+        [
+            {
+                "artifactLocation": {"uri": "train.py", "uriBaseId": "SRCROOT"},
+                "replacements": [
+                    {
+                        "deletedRegion": {"startLine": 2, "startColumn": 26, "endLine": 2, "endColumn": 26},
+                        "insertedContent": {"text": "retain_graph=True"},
+                    }
+                ],
+            }
+        ]
+    )
+
+
+@pytest.mark.parametrize("outcome", [*Outcome])
+def test_sarif_is_whole_in_every_outcome(made: Report, outcome: Outcome) -> None:
+    sarif(replace(made, outcome=outcome))
+    bare = sarif(Report(Target(Path("/x y/é.py")), outcome, message="no"))
+    assert not bare["results"]
+    assert bare["originalUriBaseIds"] == {"SRCROOT": {"uri": "file:///x%20y/"}}
+
+
+def test_sarif_tells_a_failure_of_ours(made: Report) -> None:
+    (invocation,) = sarif(replace(made, diagnosis=None, outcome=Outcome.CANNOT_RUN, message="no torch"))["invocations"]
+    assert not invocation["executionSuccessful"]
+    assert invocation["toolExecutionNotifications"][0]["message"]["text"] == "no torch"
+
+
+def test_sarif_leaves_out_a_fix_whose_file_cannot_be_read(made: Report, tmp_path: Path) -> None:
+    gone = replace(made.fixes[0].candidate, edits=(Edit(tmp_path / "gone.py", 0, 0, "x"),), files={})
+    (result,) = sarif(replace(made, fixes=(replace(made.fixes[0], candidate=gone),)))["results"]
+    assert "fixes" not in result
+
+
+def test_github_annotations_escape_what_the_runner_would_read(made: Report) -> None:
+    shown = render.as_github(made, render.Snapshot(made))
+    error, *notices = shown.splitlines()
+    assert error.startswith(
+        "::error file=train.py,line=2,col=14,endColumn=27,endLine=2,title=autofix AG201::RuntimeError: "
+    )
+    assert "%0A+损失" in error
+    assert len(notices) == 2
+    assert all(line.startswith("::notice file=train.py,") for line in notices)
+
+
+def test_github_annotations_are_relative_to_the_workspace(
+    made: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path.parent))
+    shown = render.as_github(made, render.Snapshot(made))
+    assert f"file={tmp_path.name}/train.py," in shown
+
+
+def test_github_annotations_without_a_diagnosis(made: Report) -> None:
+    bare = replace(made, diagnosis=None, outcome=Outcome.CANNOT_RUN, message="50% of it, no: torch")
+    assert render.as_github(bare, render.Snapshot(bare)) == "::error title=autofix::50%25 of it, no: torch\n"
+    clean = replace(bare, outcome=Outcome.CLEAN)
+    assert not render.as_github(clean, render.Snapshot(clean))
+
+
+def test_a_diff_is_read_in_its_files_encoding(tmp_path: Path) -> None:
+    made = report(tmp_path)
+    script = made.target.script
+    script.write_bytes("# -*- coding: gbk -*-\nx = '损失'\n".encode("gbk"))
+    fix = replace(made.fixes[0], diff="-x = '损失'\n".encode("gbk"))
+    assert render.Snapshot(made).diff(fix) == "-x = '损失'\n"
+
+
+def test_a_long_line_is_cut_around_what_matters(made: Report) -> None:
+    made.target.script.write_text(f"x = [{'1, ' * 200}loss.backward(), {'2, ' * 200}]\n", "utf-8")
+    before = len("x = [" + "1, " * 200)
+    seen = render.Snapshot(made)
+    line, underline = seen.excerpt(seen.place(frame(made.target.script, 1, before, before + 15)))
+    assert len(line) <= 100
+    assert line[underline.index("^") : underline.rindex("^") + 1] == "loss.backward()"
+
+
+def test_rendering_needs_no_torch(tmp_path: Path) -> None:
+    code = "import sys, autofix.render; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def test_every_field_of_a_report_is_in_its_json(made: Report) -> None:
+    shown = document(made, render.Snapshot(made))
+    named = {"target": "script", "diagnosis": "failure"}
+    assert all(named.get(field.name, field.name) in shown for field in fields(Report))

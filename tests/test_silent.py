@@ -1,0 +1,165 @@
+"""Faults that crash nothing: what a run of `fix` reports of them, and what it leaves alone."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import pytest
+
+from autofix import pipeline, registry
+from autofix.model import Outcome, Target
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from autofix.model import Report
+    from autofix.run import Probe
+
+pytestmark = pytest.mark.torch
+
+HEAD = """
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+"""
+FAULTS = {
+    "AG501": """
+for _ in range(5):
+    loss = net(torch.randn(4, 3)).pow(2).mean()
+    loss.backward()
+    opt.step()  # here
+""",
+    "AG502": """
+for _ in range(5):
+    loss = net(torch.randn(4, 3)).pow(2).mean()
+    loss.backward()
+    opt.zero_grad()
+    opt.step()  # here
+""",
+    "AG503": """
+history = []
+for _ in range(5):
+    loss = net(torch.randn(4, 3)).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    history.append(loss)  # here
+""",
+    "AG504": """
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+for _ in range(5):
+    loss = net(torch.randn(4, 3)).pow(2).mean()
+    opt.step()  # here
+    opt.zero_grad()
+    loss.backward()
+""",
+    "AG505": """
+sched = torch.optim.lr_scheduler.StepLR(opt, 1)
+for _ in range(5):
+    sched.step()  # here
+    loss = net(torch.randn(4, 3)).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    "AG509": """
+for _ in range(5):
+    loss = net[0](torch.randn(4, 3)).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()  # here
+""",
+    "AG510": """
+net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 1))
+opt = torch.optim.SGD(net[1].parameters(), lr=0.01)
+for _ in range(5):
+    loss = net(torch.randn(4, 3)).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()  # here
+""",
+}
+RIGHT = {
+    "gradients gathered over two batches, clipped and cleared to zero": """
+sched = torch.optim.lr_scheduler.StepLR(opt, 1)
+log = []
+for n in range(12):
+    loss = net(torch.randn(4, 3)).pow(2).mean()
+    loss.backward()
+    if n % 2:
+        torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        opt.step()
+        opt.zero_grad(set_to_none=False)
+        sched.step()
+    log.append(loss.item())
+""",
+    "a critic that another loss runs through": """
+actor = torch.nn.Linear(2, 3)
+own = torch.optim.Adam(actor.parameters())
+for _ in range(6):
+    fake = actor(torch.randn(4, 2))
+    opt.zero_grad(set_to_none=False)
+    net(fake.detach()).mean().backward()
+    opt.step()
+    own.zero_grad()
+    net(fake).mean().backward()
+    own.step()
+""",
+    "a closure": """
+opt = torch.optim.LBFGS(net.parameters())
+x = torch.randn(8, 3)
+
+
+def closure():
+    opt.zero_grad()
+    loss = net(x).pow(2).mean()
+    loss.backward()
+    return loss
+
+
+for _ in range(4):
+    opt.step(closure)
+""",
+    "a part that is frozen, and a state that is detached": """
+net[0].requires_grad_(False)
+opt = torch.optim.SGD(net[1].parameters(), lr=0.01)
+level = torch.zeros(())
+for _ in range(5):
+    level = 0.9 * level.detach() + net(torch.randn(4, 3)).mean()
+    opt.zero_grad()
+    level.pow(2).backward()
+    opt.step()
+""",
+}
+
+
+def report(probe: Probe, folder: Path, text: str) -> Report:
+    path = folder / "train.py"
+    path.write_text(textwrap.dedent(HEAD + text), encoding="utf-8")
+    return pipeline.fix(Target(path, root=folder), registry.rules(), probe=probe, progress=lambda _: None)
+
+
+@pytest.mark.parametrize("code", FAULTS)
+def test_a_fault_that_crashes_nothing_is_reported_where_it_is(probe: Probe, tmp_path: Path, code: str) -> None:
+    found = report(probe, tmp_path, FAULTS[code])
+    assert found.outcome is Outcome.CLEAN
+    line = next(n for n, text in enumerate((HEAD + FAULTS[code]).splitlines(), 1) if text.endswith("# here"))
+    assert [(one.code, one.frame.line) for one in found.suspicions] == [(code, line)]
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_training_that_is_right_is_left_alone(probe: Probe, tmp_path: Path, name: str) -> None:
+    found = report(probe, tmp_path, RIGHT[name])
+    assert found.outcome is Outcome.CLEAN
+    assert found.suspicions == ()
+
+
+def test_the_suspicions_of_a_failing_run_stand_beside_its_fix(probe: Probe, tmp_path: Path) -> None:
+    text = FAULTS["AG503"].replace("range(5)", "range(6)") + "    if len(history) == 5:\n        loss.backward()\n"
+    found = report(probe, tmp_path, text)
+    assert found.diagnosis is not None
+    assert [one.code for one in found.suspicions] == ["AG503"]
