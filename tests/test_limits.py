@@ -126,12 +126,12 @@ class Ended(NamedTuple):
 @pytest.fixture(scope="module", params=RUNGS)
 def ended(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Ended]]:
     """A probe for each rung: one whose users are root only in a namespace of their own cannot mix them."""
-    os.environ["AUTOFIX_TEST_TOKEN"] = TOKEN
-    try:
-        with Probe(Path(sys.executable), ["torch._dynamo"]) as probe:
-            yield request.param, all_ended(probe, request.param, tmp_path_factory.mktemp("scripts"))
-    finally:
-        del os.environ["AUTOFIX_TEST_TOKEN"]
+    # Only while this probe starts: the one that other tests share may be started while this fixture stands.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AUTOFIX_TEST_TOKEN", TOKEN)
+        probe = Probe(Path(sys.executable), ["torch._dynamo"])
+    with probe:
+        yield request.param, all_ended(probe, request.param, tmp_path_factory.mktemp("scripts"))
 
 
 def all_ended(probe: Probe, rung: str, base: Path) -> Ended:
