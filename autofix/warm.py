@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from autofix.run import Probe
+from autofix.run import Probe, ProbeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from autofix.model import Target
 
@@ -35,12 +38,30 @@ def start(target: Target) -> Probe:
     return Probe(target.python or Path("python3"), modules(target))
 
 
-class Warm(Generic[AnyProbe]):
-    """One probe for each interpreter, kept until it ends, its packages change, or `close`. A context manager."""
+Key = tuple[Path, tuple[tuple[str, str], ...]]
+"""What a kept probe is found by: its interpreter, and the variables set for it."""
 
-    def __init__(self, make: Callable[[Path, Sequence[str]], AnyProbe]) -> None:
+
+@dataclass(frozen=True)
+class _Kept(Generic[AnyProbe]):
+    probe: AnyProbe
+    had: frozenset[str]
+    state: tuple[object, ...]
+
+
+class Warm(Generic[AnyProbe]):
+    """One probe for each interpreter and environment, kept until it ends, its packages change, or `close`.
+
+    A context manager. Of more than `most` the one that has not been asked for longest is ended; each imports `ahead`.
+    """
+
+    def __init__(
+        self, make: Callable[[Path, Sequence[str]], AnyProbe], *, most: int | None = None, ahead: Sequence[str] = ()
+    ) -> None:
         self._make = make
-        self._kept: dict[Path, tuple[AnyProbe, frozenset[str], tuple[object, ...]]] = {}
+        self._most = most
+        self._ahead = frozenset(ahead)
+        self._kept: dict[Key, _Kept[AnyProbe]] = {}
 
     def __enter__(self) -> Warm[AnyProbe]:
         return self
@@ -48,35 +69,62 @@ class Warm(Generic[AnyProbe]):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def probe(self, target: Target) -> AnyProbe:
+    def probe(self, target: Target, environment: Mapping[str, str] | None = None) -> AnyProbe:
         """A probe that serves this target as a new one would; raises run.ProbeError where none can be started."""
-        python = target.python or Path("python3")
-        wanted = frozenset(modules(target))
-        if python in self._kept:
-            probe, had, state = self._kept[python]
-            if probe.alive and wanted <= had and state == _state(probe):
-                return probe
-            wanted |= had
+        key = _key(target, environment)
+        wanted = self._ahead | frozenset(modules(target))
+        kept = self._kept.pop(key, None)
+        if kept is not None:
+            if kept.probe.alive and wanted <= kept.had and kept.state == _state(kept.probe):
+                self._kept[key] = kept  # now the last to go
+                return kept.probe
+            wanted |= kept.had
+            kept.probe.close()
+        while self._most is not None and len(self._kept) >= self._most:
+            self._kept.pop(next(iter(self._kept))).probe.close()
+        with _variables(environment or {}):
+            probe = self._make(key[0], sorted(wanted))
+        try:
+            self._kept[key] = _Kept(probe, wanted, _state(probe))
+        except ProbeError:
             probe.close()
-            del self._kept[python]
-        probe = self._make(python, sorted(wanted))
-        self._kept[python] = (probe, wanted, _state(probe))
+            raise
         return probe
 
-    def holds(self, target: Target) -> bool:
+    def holds(self, target: Target, environment: Mapping[str, str] | None = None) -> bool:
         """Whether a probe for this target's interpreter is kept."""
-        return (target.python or Path("python3")) in self._kept
+        return _key(target, environment) in self._kept
 
-    def drop(self, target: Target) -> None:
+    def drop(self, target: Target, environment: Mapping[str, str] | None = None) -> None:
         """End the probe for this target's interpreter: it did not serve as it should."""
-        if (kept := self._kept.pop(target.python or Path("python3"), None)) is not None:
-            kept[0].close()
+        if (kept := self._kept.pop(_key(target, environment), None)) is not None:
+            kept.probe.close()
+
+    def leave(self, folder: Path) -> None:
+        """End the probes whose interpreter lies in a folder that is about to go."""
+        for key in [key for key in self._kept if key[0].is_relative_to(folder)]:
+            self._kept.pop(key).probe.close()
 
     def close(self) -> None:
         """End every probe and its runs."""
-        for probe, _, _ in self._kept.values():
-            probe.close()
-        self._kept.clear()
+        while self._kept:
+            self._kept.popitem()[1].probe.close()
+
+
+def _key(target: Target, environment: Mapping[str, str] | None) -> Key:
+    return target.python or Path("python3"), tuple(sorted((environment or {}).items()))
+
+
+@contextlib.contextmanager
+def _variables(extra: Mapping[str, str]) -> Iterator[None]:
+    """Set variables for what is started meanwhile."""
+    before = dict(os.environ)
+    os.environ.update(extra)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def _state(probe: Probe) -> tuple[object, ...]:

@@ -18,9 +18,11 @@ from autofix.batch.records import Change, Entry, Found, Options, Replacement, Re
 from autofix.batch.results import Shown
 from autofix.config import ConfigError
 from autofix.model import Outcome, Report, Target
+from autofix.run import Probe
+from autofix.warm import Warm
 
 if TYPE_CHECKING:
-    from autofix.run import Probe
+    from collections.abc import Mapping
 
 
 def names(paths: list[str]) -> list[str]:
@@ -204,15 +206,16 @@ def test_without_a_strong_fence_nothing_is_run() -> None:
         tried.append(target.isolation)
         return Report(target, Outcome.CANNOT_RUN, message=f"isolation {target.isolation}: not here")
 
-    class NoProbes(worker.Warm):
-        def probe(self, python: str, environment: dict[str, str]) -> Probe:  # noqa: ARG002
+    class NoProbes(Warm[Probe]):
+        def probe(self, target: Target, environment: Mapping[str, str] | None = None) -> Probe:  # noqa: ARG002
             return None  # type: ignore[return-value]
 
-    report = worker._fenced(Target(Path("x.py")), Options(), NoProbes(), refused)
+    none = NoProbes(Probe)
+    report = worker._fenced(Target(Path("x.py")), Options(), none, refused)
     assert tried == ["overlay", "landlock"]
     assert report.outcome is Outcome.CANNOT_RUN
     assert "--isolation copy" in report.message
-    worker._fenced(Target(Path("x.py"), isolation="copy"), Options(isolation="copy"), NoProbes(), refused)
+    worker._fenced(Target(Path("x.py"), isolation="copy"), Options(isolation="copy"), none, refused)
     assert tried[2:] == ["copy"]
 
 

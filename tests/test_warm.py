@@ -6,13 +6,19 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from autofix import warm
+from autofix.batch import worker
+from autofix.batch.records import Job, Options, Repository
 from autofix.model import Target
 from autofix.references import request
 from autofix.run import Probe, run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 pytestmark = pytest.mark.torch
 
@@ -48,6 +54,44 @@ def test_one_probe_serves_until_its_packages_change_or_it_dies(
         assert third is not second
         assert run(third, request(target, "baseline")).stdout == "2.0\n"
     assert not third.alive
+
+
+def test_each_environment_has_its_own_probe_and_the_oldest_goes(target: Target) -> None:
+    target.script.write_text("import os\n\nprint(os.environ['WHOSE'])\n")
+    with warm.Warm(Probe, most=2) as kept:
+        mine, yours = ({"WHOSE": name} for name in ("mine", "yours"))
+        first = kept.probe(target, mine)
+        second = kept.probe(target, yours)
+        assert run(first, request(target, "baseline")).stdout == "mine\n"
+        assert run(second, request(target, "baseline")).stdout == "yours\n"
+        assert "WHOSE" not in os.environ
+        assert kept.probe(target, mine) is first
+        kept.probe(target, {"WHOSE": "another"})
+        assert not second.alive
+        assert kept.probe(target, mine) is first
+        kept.leave(Path(sys.executable).parent)
+        assert not first.alive
+        assert not kept.holds(target, mine)
+
+
+def test_a_batch_starts_one_probe_for_all_targets_of_an_environment(tmp_path: Path) -> None:
+    repositories, options = [], Options(commands=("train.py", "again.py"))
+    for name in ("one", "other"):
+        for script in ("train.py", "again.py"):
+            (tmp_path / name).mkdir(exist_ok=True)
+            (tmp_path / name / script).write_text("import torch\n\nassert torch.ones(2).sum() == 2\n")
+        repositories.append(Repository(name, str(tmp_path / name), options=options))
+    started: list[Probe] = []
+
+    def make(python: Path, modules: Sequence[str]) -> Probe:
+        started.append(Probe(python, modules))
+        return started[-1]
+
+    with warm.Warm(make) as kept:
+        events = [event for one in repositories for event in worker.work(Job(one), kept)]
+    results = [event.result for event in events if event.result is not None]
+    assert [result.outcome for result in results] == ["clean"] * 4
+    assert len(started) == 1
 
 
 def test_only_harmless_packages_and_never_the_users_own_are_imported_ahead(target: Target) -> None:

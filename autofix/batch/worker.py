@@ -15,7 +15,6 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autofix import config, interpreter, pipeline, registry, targets
@@ -23,65 +22,23 @@ from autofix.batch import discover, outcome, patches, worktree
 from autofix.batch.records import Entry, Event, Found, Job, Result, target_key
 from autofix.model import Outcome, Report, Target
 from autofix.probe import wire
-from autofix.run import Probe
+from autofix.run import Probe, ProbeError
+from autofix.warm import Warm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from autofix.batch.records import Options, Repository
 
 Work = Callable[[Target, Probe], Report]
 
-_WARM = ("torch._dynamo",)
+_AHEAD = ("torch._dynamo",)
 _PROBES = 3
 _STRONG = ("overlay", "landlock")
 
 
-class Warm:
-    """Probes that stay up from target to target, one for each interpreter and environment."""
-
-    def __init__(self) -> None:
-        self._probes: dict[tuple[str, tuple[tuple[str, str], ...]], Probe] = {}
-
-    def probe(self, python: str, environment: dict[str, str]) -> Probe:
-        key = python, tuple(sorted(environment.items()))
-        found = self._probes.pop(key, None)
-        if found is None:
-            while len(self._probes) >= _PROBES:
-                self._probes.pop(next(iter(self._probes))).close()
-            with _environment(environment):
-                found = Probe(Path(python), _WARM)
-        self._probes[key] = found
-        return found
-
-    def drop(self, probe: Probe) -> None:
-        """Forget a probe that stopped answering."""
-        self._probes = {key: kept for key, kept in self._probes.items() if kept is not probe}
-        probe.close()
-
-    def close(self) -> None:
-        """Close all of them."""
-        while self._probes:
-            self._probes.popitem()[1].close()
-
-    def leave(self, folder: Path) -> None:
-        """Close the probes whose interpreter lies in a folder that is about to go."""
-        for probe in [probe for (python, _), probe in self._probes.items() if Path(python).is_relative_to(folder)]:
-            self.drop(probe)
-
-
-@contextlib.contextmanager
-def _environment(extra: dict[str, str]) -> Iterator[None]:
-    before = dict(os.environ)
-    os.environ.update(extra)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
-
-
-def work(job: Job, warm: Warm) -> Iterator[Event]:
+def work(job: Job, warm: Warm[Probe]) -> Iterator[Event]:
     """Do one job; every outcome is an event, also that nothing can be done."""
     repository = job.repository
     try:
@@ -106,7 +63,7 @@ def work(job: Job, warm: Warm) -> Iterator[Event]:
         yield Event("found", Found(key, looked.revision, problem=str(error)))
 
 
-def _in_copy(job: Job, copy: Path, key: str, revision: str, warm: Warm) -> Iterator[Event]:
+def _in_copy(job: Job, copy: Path, key: str, revision: str, warm: Warm[Probe]) -> Iterator[Event]:
     options = job.repository.options
     if options.setup:
         _set_up(options, copy)
@@ -152,7 +109,7 @@ def _set_up(options: Options, copy: Path) -> None:
         raise worktree.Unusable(f"its setup ended with status {process.returncode}{': ' + lines[-1] if lines else ''}")
 
 
-def _result(entry: Entry, copy: Path, repository: Repository, warm: Warm) -> Result:
+def _result(entry: Entry, copy: Path, repository: Repository, warm: Warm[Probe]) -> Result:
     try:
         target = _target(entry.command, copy, repository.options)
         report = targets.in_file(_fix(target, repository.options, warm))
@@ -167,7 +124,7 @@ def _result(entry: Entry, copy: Path, repository: Repository, warm: Warm) -> Res
         return Result(entry.command, entry.key, str(Outcome.CRASHED), message=outcome.Words(copy)(said))
 
 
-def _apart(job: Job, copy: Path, warm: Warm) -> dict[str, str]:
+def _apart(job: Job, copy: Path, warm: Warm[Probe]) -> dict[str, str]:
     """Which fixes cannot be made together with those before them: a target is no longer proved, and which."""
     options = job.repository.options
     apart: dict[str, str] = {}
@@ -216,12 +173,12 @@ def _python(given: str, copy: Path) -> str:
     return str(copy / given) if "/" in given and not given.startswith("/") else given
 
 
-def _fix(target: Target, options: Options, warm: Warm) -> Report:
+def _fix(target: Target, options: Options, warm: Warm[Probe]) -> Report:
     rules = registry.select(options.select, options.ignore)
     return _fenced(target, options, warm, lambda one, probe: pipeline.fix(one, rules, probe=probe, progress=_unheard))
 
 
-def _verify(target: Target, files: dict[Path, bytes], options: Options, warm: Warm) -> Report:
+def _verify(target: Target, files: dict[Path, bytes], options: Options, warm: Warm[Probe]) -> Report:
     offered = targets.offered_in_cells(target, files)
     return _fenced(
         target, options, warm,
@@ -233,7 +190,7 @@ def _unheard(_text: str) -> None:
     """The driver tells what is going on."""
 
 
-def _fenced(target: Target, options: Options, warm: Warm, work: Work) -> Report:
+def _fenced(target: Target, options: Options, warm: Warm[Probe], work: Work) -> Report:
     """The normal pipeline behind the best fence there is: the weak ones only where they were asked for by name."""
     if options.isolation != "auto":
         return _with_probe(target, options, warm, work)
@@ -248,18 +205,19 @@ def _fenced(target: Target, options: Options, warm: Warm, work: Work) -> Report:
     return replace(report, message=said)
 
 
-def _with_probe(target: Target, options: Options, warm: Warm, work: Work) -> Report:
+def _with_probe(target: Target, options: Options, warm: Warm[Probe], work: Work) -> Report:
     """Work with a warm probe; one that the target before this one has worn out is replaced, once."""
     report = Report(target, Outcome.CANNOT_RUN)
     for _ in range(2):
-        probe = warm.probe(str(target.python), options.environment)
         try:
-            report = work(target, probe)
+            report = work(target, warm.probe(target, options.environment))
+        except ProbeError as error:
+            report = Report(target, Outcome.CANNOT_RUN, message=str(error))
         except wire.WireError as error:
             report = Report(target, Outcome.CANNOT_RUN, message=f"the interpreter gave no sound answer ({error})")
         if report.outcome is not Outcome.CANNOT_RUN or report.message.startswith("isolation "):
             return report
-        warm.drop(probe)
+        warm.drop(target, options.environment)
     return report
 
 
@@ -271,7 +229,7 @@ def main() -> None:
     jobs: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(jobs,), daemon=True).start()
     worktree.sweep()
-    warm = Warm()
+    warm = Warm(Probe, most=_PROBES, ahead=_AHEAD)
     while True:
         job = wire.load(Job, jobs.get())
         for event in work(job, warm):
