@@ -20,6 +20,7 @@ from autofix.compare import (
     vanished,
 )
 from autofix.model import Applicability, Cause, Effect, RunOutcome, Verdict
+from autofix.parts import parts
 from autofix.probe import wire
 from autofix.readings import OPERATION, UPDATE, unsaid, words
 from autofix.references import base
@@ -65,7 +66,7 @@ class Judge:
                 detail=live.detail, seconds=live.seconds, failure=live.failure,
             )  # fmt: skip
         effect, summary, changes, reading = self._effect(files, live)
-        guards = (*self._guards(live, effect), *self._made_once(effect))
+        guards = (*self._guards(live, effect), *self._made_once(effect), *self._unneeded(files, live, effect, reading))
         trusted = effect.keeps_gradients and not guards
         applicability = ceiling.lowered(Applicability.SAFE if trusted else Applicability.UNSAFE)
         return Verdict(
@@ -103,6 +104,32 @@ class Judge:
             if gone := [name for name in reach.parameters if name not in known | still]:
                 detail = f"{gone[0]} gets no gradient any more; no optimizer owns it yet, but one made later may"
                 return (wire.Guard("unowned", detail, reach.stack),)
+        return ()
+
+    def _unneeded(
+        self, files: Mapping[Path, bytes], live: wire.Trace, effect: Effect, reading: str
+    ) -> tuple[wire.Guard, ...]:  # fmt: skip
+        """A part of somebody else's edit that repairs nothing, and that the runs saw nothing of: it was not judged.
+
+        What a dropped scheduler, a clip that does not bind yet or a shorter loop changes comes after the runs compared.
+        """
+        if not (self._offered and effect.keeps_gradients):
+            return ()
+        pieces = parts({path: self._references.read(path) for path in files}, files)
+        if pieces is None:
+            return (wire.Guard("unneeded", "the edit has too many parts to try it without each of them", ()),)
+        edits = [{**files, piece.path: piece.without} for piece in pieces]
+        for edit in edits:
+            self._references.try_out(edit)
+        how = self._how(reading or self._references.bases()[0])
+        for piece, edit in zip(pieces, edits, strict=True):
+            other = self._references.candidate(edit)
+            passed = self.outcome(other) in (RunOutcome.PASSED, RunOutcome.FINISHED)
+            # What only autograd notices shows in the graphs; where these are alike too, it is there to save memory.
+            harmless = piece.graph_only and same_shape(live, other)
+            if passed and not harmless and not differences(live, other, LIVE, **how):
+                detail = f"{piece.words} is not needed for the repair, and the runs compared do not show what it is for"
+                return (wire.Guard("unneeded", detail, ()),)
         return ()
 
     def _made_once(self, effect: Effect) -> tuple[wire.Guard, ...]:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 GRACE = 0.15
 """Seconds for which runs go on beyond the passes asked for, where the script does not end by itself."""
 _SLOWER = 6.0
+_AT_LEAST = 20.0
+"""Seconds that a candidate has, however quick the reference was: a fresh process on a busy machine takes long to start."""
 _SLOW = 2.0
 _NEED_SITES = (Cause.NONLEAF_GRADIENT, Cause.UNUSED_INPUT, Cause.NO_GRAPH)
 
@@ -44,6 +46,7 @@ class References:
         self._probe = probe
         self._target = target
         self._removed = {str(path): _changed(data, target.read(path)) for path, data in (edited or {}).items()}
+        self._shapes = edited is not None
         self._sites: tuple[wire.Site, ...] = ()
         self._perturbed = True
         self._begun: dict[tuple[object, ...], int] = {}
@@ -52,6 +55,10 @@ class References:
         self.contradicted: dict[str, str] = {}
         self._proven: str | None = None
         self._noise: str | None = None
+
+    def read(self, path: Path) -> bytes:
+        """A file as the unedited script has it."""
+        return self._target.read(path)
 
     def begin(self) -> None:
         """Start the first reference while the failure is still being traced, where nothing more need be known."""
@@ -86,7 +93,9 @@ class References:
     def frozen(self, name: str, *, still: bool = False) -> wire.Trace:
         """The same with each step undone; `still`: and without drift from round to round."""
         return self._run(
-            ("frozen", name, still), lambda: replace(self._reference(name, frozen=True), still=still), urgent=True
+            ("frozen", name, still),
+            lambda: replace(self._reference(name, frozen=True), still=still, shapes=still),
+            urgent=True,
         )
 
     def nudged(self) -> wire.Trace:
@@ -218,8 +227,9 @@ class References:
 
     def _candidate(self, files: Mapping[Path, bytes], *, frozen: bool = False, still: bool = False) -> wire.Request:
         full = self.live(self.bases()[0])
-        asked = _ending_with(replace(self._request("candidate", files), frozen=frozen, still=still), full)
-        limit = min(self._target.time_limit, max(4.0, _SLOWER * full.seconds))
+        asked = replace(self._request("candidate", files), frozen=frozen, still=still, shapes=still or self._shapes)
+        asked = _ending_with(asked, full)
+        limit = min(self._target.time_limit, max(_AT_LEAST, _SLOWER * full.seconds))
         return replace(asked, time_limit=limit)
 
 

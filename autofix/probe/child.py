@@ -98,7 +98,7 @@ class Run:
         from .perturb import Perturb
         from .stopper import Stopper
 
-        self.guards = Guards(self.frames, self.names, self.taps, shapes=self.request.still)
+        self.guards = Guards(self.frames, self.names, self.taps, shapes=self.request.shapes)
         self.witness.guards = self.guards
         if self.request.mode == "reference":
             self._arm_reference()

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import types
 import typing
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, Union, get_args, get_origin
+
+if typing.TYPE_CHECKING:
+    from collections.abc import Callable
 
 VERSION = 1
 LIMITS = ("memory_exceeded", "output_exceeded", "processes_exceeded")
@@ -76,6 +80,7 @@ class Request:
     perturbed: bool = False  # parameters start a little beside where the script puts them
     frozen: bool = False
     still: bool = False  # frozen, and parameters stay where they are from round to round
+    shapes: bool = False  # what the graphs behind each step are made of is told
     truncated: bool = False
     nudged: bool = False  # results of autograd.grad come out a little larger: does a later loss depend on them?
     segments: tuple[tuple[int, ...], ...] = ()
@@ -189,7 +194,7 @@ class Step:
     settings: str
     losses: tuple[float, ...] = ()
     calls: int = 0  # backward calls of the run so far
-    shape: str = ""  # of the graph that led to the parameters; only in still runs
+    shape: str = ""  # of the graph that led to the parameters; only where asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +357,11 @@ class Hello:
 
 def dump(record: Any) -> bytes:
     """One record as one line of JSON."""
-    return json.dumps(dataclasses.asdict(record), separators=(",", ":")).encode() + b"\n"
+    return json.dumps(record, default=_fields, separators=(",", ":")).encode() + b"\n"
+
+
+def _fields(record: Any) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in record.__dataclass_fields__}
 
 
 def load(kind: type[T], data: bytes) -> T:
@@ -361,55 +370,90 @@ def load(kind: type[T], data: bytes) -> T:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:  # brackets may nest deeper than any stack
         raise WireError(f"not JSON: {error}") from None
-    built = _build(kind, value, kind.__name__)
+    try:
+        built = _builder(kind)(value)
+    except _Mismatch as error:
+        raise WireError(f"{'.'.join((kind.__name__, *error.path))}: {error}") from None
     return typing.cast("T", built)
 
 
-_HINTS: dict[type, dict[str, Any]] = {}
+class _Mismatch(Exception):  # noqa: N818  never seen outside
+    """Something that does not have the declared shape; `path` leads to it."""
+
+    def __init__(self, text: str, path: tuple[str, ...] = ()) -> None:
+        super().__init__(text)
+        self.path = path
 
 
-def _build(kind: Any, value: Any, where: str) -> Any:
+@functools.cache
+def _builder(kind: Any) -> Callable[[Any], Any]:
+    """How a value of JSON becomes one of `kind`: looked up once for each kind, for traces have many thousand values."""
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
-        return _build_record(kind, value, where)
+        return _record(kind)
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
-        return _build_optional(kind, value, where)
+        (item,) = (arm for arm in get_args(kind) if arm is not type(None))
+        build = _builder(item)
+        return lambda value: None if value is None else build(value)
     if origin is tuple:
-        if not isinstance(value, list):
-            raise WireError(f"{where}: expected a list")
-        item = get_args(kind)[0]
-        return tuple(_build(item, entry, where) for entry in value)
+        return _sequence(get_args(kind)[0])
     if origin is dict:
+        return _mapping(get_args(kind)[1])
+    return _plain(kind)
+
+
+def _plain(kind: type) -> Callable[[Any], Any]:
+    def build(value: Any) -> Any:
+        if type(value) is kind:
+            return value
+        if kind is float and type(value) is int:
+            return float(value)
+        raise _Mismatch(f"expected {kind.__name__}, got {type(value).__name__}")
+
+    return build
+
+
+def _sequence(item: Any) -> Callable[[Any], Any]:
+    build_item = _builder(item)
+
+    def build(value: Any) -> Any:
+        if not isinstance(value, list):
+            raise _Mismatch("expected a list")
+        if set(map(type, value)) == {item}:
+            return tuple(value)  # of strings or numbers, each of which is what it should be
+        return tuple([build_item(entry) for entry in value])
+
+    return build
+
+
+def _mapping(item: Any) -> Callable[[Any], Any]:
+    build_item = _builder(item)
+
+    def build(value: Any) -> Any:
         if not isinstance(value, dict):
-            raise WireError(f"{where}: expected an object")
-        return {str(key): _build(get_args(kind)[1], entry, f"{where}.{key}") for key, entry in value.items()}
-    return _build_plain(kind, value, where)
+            raise _Mismatch("expected an object")
+        return {key: build_item(entry) for key, entry in value.items()}
+
+    return build
 
 
-def _build_optional(kind: Any, value: Any, where: str) -> Any:
-    if value is None:
-        return None
-    (item,) = (arm for arm in get_args(kind) if arm is not type(None))
-    return _build(item, value, where)
+def _record(kind: type) -> Callable[[Any], Any]:
+    builders = {name: _builder(hint) for name, hint in typing.get_type_hints(kind).items()}
 
+    def build(value: Any) -> Any:
+        if not isinstance(value, dict):
+            raise _Mismatch("expected an object")
+        built = {}
+        for name, entry in value.items():
+            if name not in builders:
+                raise _Mismatch(f"unknown field {name!r}")
+            try:
+                built[name] = builders[name](entry)
+            except _Mismatch as error:
+                raise _Mismatch(str(error), (name, *error.path)) from None
+        try:
+            return kind(**built)
+        except TypeError as error:
+            raise _Mismatch(str(error)) from None
 
-def _build_plain(kind: Any, value: Any, where: str) -> Any:
-    if kind is float and type(value) is int:
-        return float(value)
-    if type(value) is not kind:
-        raise WireError(f"{where}: expected {kind.__name__}, got {type(value).__name__}")
-    return value
-
-
-def _build_record(kind: type, value: Any, where: str) -> Any:
-    if not isinstance(value, dict):
-        raise WireError(f"{where}: expected an object")
-    if kind not in _HINTS:
-        _HINTS[kind] = typing.get_type_hints(kind)
-    hints = _HINTS[kind]
-    if unknown := value.keys() - hints.keys():
-        raise WireError(f"{where}: unknown field {min(unknown)!r}")
-    try:
-        return kind(**{name: _build(hints[name], entry, f"{where}.{name}") for name, entry in value.items()})
-    except TypeError as error:
-        raise WireError(f"{where}: {error}") from None
+    return build
