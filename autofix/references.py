@@ -27,7 +27,7 @@ GRACE = 0.15
 """Seconds for which runs go on beyond the passes asked for, where the script does not end by itself."""
 _SLOWER = 6.0
 _AT_LEAST = 20.0
-"""Seconds that a candidate has, however quick the reference was: a fresh process on a busy machine takes long to start."""
+"""Seconds that a candidate has at least: a new process on a busy machine takes long to start."""
 _SLOW = 2.0
 _NEED_SITES = (Cause.NONLEAF_GRADIENT, Cause.UNUSED_INPUT, Cause.NO_GRAPH)
 
