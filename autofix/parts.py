@@ -9,6 +9,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from autofix.bare import bare, exact
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
@@ -16,10 +18,6 @@ if TYPE_CHECKING:
 MOST = 16
 """How many parts of an edit are tried; of a larger one it cannot be said what each part is for."""
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases", "decorator_list")
-_COPIES = {"clone", "contiguous"}
-_GRAPH_CALLS = {"detach", "detach_", "item", "requires_grad_", "retain_grad"}
-_GRAPH_WORDS = {"retain_graph", "create_graph", "requires_grad", "inplace"}
-_GRAD_MODES = {"no_grad", "enable_grad", "set_grad_enabled", "inference_mode"}
 _ALIKE = 0.5
 
 
@@ -72,17 +70,25 @@ def _of_file(path: Path, old: bytes, new: bytes) -> Iterator[Part]:
     place = _places(before, after)
     used = {node.id for node in ast.walk(trees[1]) if isinstance(node, ast.Name)}
     for mine, other in _paired(gone, fresh, before, after):
-        graph_only = mine is not None and other is not None and mine.bare == other.bare
-        if mine is None or other is None:
-            graph_only = (mine or other).bare == ()  # type: ignore[union-attr]
         lines = before[mine.start : mine.stop] if mine else []
-        start, stop = (other.start, other.stop) if other else (place[mine.start],) * 2  # type: ignore[union-attr]
-        if mine is None and other is not None and other.stop < other.end:
-            lines, stop = _outdented(other, after), other.end
-        without = b"".join([*after[:start], *lines, *after[stop:]])
+        if mine and other and mine.exact[0] == other.exact[0]:
+            changes = [(other.start, other.stop, lines)]
+        else:
+            changes = [(place[mine.start], place[mine.start], lines)] if mine else []
+            changes += [_left_out(other, after)] if other else []
+        without = _changed(after, changes)
         idle = other is None and _idle(mine, used)
         if not idle and _tree(without) not in (None, _tree(new)):
+            rests = {item.bare for item in (mine, other) if item}
+            graph_only = len(rests) == 1 and (bool(mine and other) or () in rests)
             yield Part(path, _words(path, mine, other), graph_only, without)
+
+
+def _changed(lines: list[bytes], changes: list[tuple[int, int, list[bytes]]]) -> bytes:
+    lines = list(lines)
+    for start, stop, others in sorted(changes, key=lambda change: -change[0]):
+        lines[start:stop] = others
+    return b"".join(lines)
 
 
 def _items(tree: ast.AST, chain: tuple[str, ...], depth: int) -> Iterator[_Item]:
@@ -98,8 +104,8 @@ def _items(tree: ast.AST, chain: tuple[str, ...], depth: int) -> Iterator[_Item]
         name, loop = getattr(node, "name", None), isinstance(node, (ast.For, ast.While, ast.AsyncFor))
         head = _head(node) if own else node
         where = (chain, depth)
-        bare = _bare(head)
-        item = _Item(node, (where, _dump(head, _Copies())), (where, bare) if bare else (), start, stop, end)
+        rest = bare(head)
+        item = _Item(node, (where, exact(head)), (where, rest) if rest else (), start, stop, end)
         if own:
             item.inner = list(_items(node, (*chain, name) if name else chain, depth + loop))
         yield item
@@ -191,10 +197,13 @@ def _places(before: list[bytes], after: list[bytes]) -> dict[int, int]:
     return found
 
 
-def _outdented(head: _Item, after: list[bytes]) -> list[bytes]:
-    """The inside of a new block as it stands without the block's head."""
+def _left_out(head: _Item, after: list[bytes]) -> tuple[int, int, list[bytes]]:
+    """The change that takes a new statement away; what is inside a new block, and is not new, stays."""
+    if head.stop == head.end:
+        return head.start, head.stop, []
     width = head.inner[0].node.col_offset - head.node.col_offset
-    return [line[width:] if line[:width].isspace() else line for line in after[head.stop : head.end]]
+    inside = [line[width:] if line[:width].isspace() else line for line in after[head.stop : head.end]]
+    return head.start, head.end, inside
 
 
 def _idle(item: _Item | None, used: set[str]) -> bool:
@@ -209,79 +218,6 @@ def _words(path: Path, mine: _Item | None, other: _Item | None) -> str:
     if mine is None:
         return f"what the edit adds in line {other.start + 1} of the new {path.name}" if other else ""
     return f"{'what the edit does to' if other else 'the removal of'} line {mine.start + 1} of {path.name}"
-
-
-# Statements compared --------------------------------------------------------------------------------------------------
-
-
-class _Copies(ast.NodeTransformer):
-    """Takes copies away: they change neither a value nor a gradient."""
-
-    calls = _COPIES
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        if isinstance(node.func, ast.Attribute) and node.func.attr in self.calls:
-            return node.func.value
-        return node
-
-
-class _Graph(_Copies):
-    """Takes away what only tells autograd what to record."""
-
-    calls = _COPIES | _GRAPH_CALLS
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        shorter = super().visit_Call(node)
-        if isinstance(shorter, ast.Call):
-            shorter.keywords = [word for word in shorter.keywords if word.arg not in _GRAPH_WORDS]
-            match shorter.func:
-                case ast.Name("float"):
-                    return shorter.args[0] if shorter.args else shorter
-                case ast.Attribute(attr=name) if name.endswith("_") and not name.endswith("__"):
-                    shorter.func = ast.Attribute(shorter.func.value, name[:-1], ast.Load())
-        return shorter
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        self.generic_visit(node)
-        return node.value if node.attr == "data" else node
-
-
-def _dump(node: ast.AST, without: ast.NodeTransformer) -> str:
-    return ast.dump(without.visit(copy.deepcopy(node)))
-
-
-def _bare(node: ast.stmt) -> str:
-    """A statement but for what it tells autograd to record; '' if nothing is left."""
-    rest = _Graph().visit(copy.deepcopy(node))
-    match rest:
-        case ast.Expr(ast.Call(func)) if _name(func) in _GRAD_MODES:
-            return ""
-        case ast.With(items) if all(_mode(item.context_expr) for item in items):
-            return ""
-        case ast.FunctionDef() | ast.AsyncFunctionDef():
-            rest.decorator_list = [one for one in rest.decorator_list if not _mode(one)]
-        case ast.Assign([ast.Attribute(attr="requires_grad")]):
-            return ""
-        case ast.Assign([target], value) if ast.unparse(target) == ast.unparse(value):
-            return ""
-        case ast.Expr(ast.Name() | ast.Attribute() | ast.Subscript()):
-            return ""
-        case ast.AugAssign(target, op, value):
-            return ast.unparse(target) + ast.dump(op) + ast.dump(value)
-        case ast.Assign([target], ast.BinOp(left, op, right)) if ast.unparse(target) == ast.unparse(left):
-            return ast.unparse(target) + ast.dump(op) + ast.dump(right)
-        case ast.Assign([target], ast.Call(ast.Attribute(value)) as call) if ast.unparse(target) == ast.unparse(value):
-            return ast.dump(ast.Expr(call))
-    return ast.dump(rest)
-
-
-def _mode(node: ast.expr) -> bool:
-    return _name(node.func if isinstance(node, ast.Call) else node) in _GRAD_MODES
-
-
-def _name(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _tree(data: bytes) -> str | None:

@@ -1,0 +1,82 @@
+"""What a statement computes, apart from what it tells autograd to record."""
+
+from __future__ import annotations
+
+import ast
+import copy
+
+_COPIES = {"clone", "contiguous"}
+_GRAPH_CALLS = {"detach", "detach_", "item", "requires_grad_", "retain_grad"}
+_GRAPH_WORDS = {"retain_graph", "create_graph", "requires_grad", "inplace"}
+_GRAD_MODES = {"no_grad", "enable_grad", "set_grad_enabled", "inference_mode"}
+
+
+class _Copies(ast.NodeTransformer):
+    """Takes copies away: they change neither a value nor a gradient."""
+
+    calls = _COPIES
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in self.calls:
+            return node.func.value
+        return node
+
+
+class _Graph(_Copies):
+    """Takes away what only tells autograd what to record."""
+
+    calls = _COPIES | _GRAPH_CALLS
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        shorter = super().visit_Call(node)
+        if isinstance(shorter, ast.Call):
+            shorter.keywords = [word for word in shorter.keywords if word.arg not in _GRAPH_WORDS]
+            match shorter.func:
+                case ast.Name("float"):
+                    return shorter.args[0] if shorter.args else shorter
+                case ast.Attribute(attr=name) if name.endswith("_") and not name.endswith("__"):
+                    shorter.func = ast.Attribute(shorter.func.value, name[:-1], ast.Load())
+        return shorter
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.generic_visit(node)
+        return node.value if node.attr == "data" else node
+
+
+def exact(node: ast.stmt) -> str:
+    """A statement but for copies of tensors, as text to compare."""
+    return ast.dump(_Copies().visit(copy.deepcopy(node)))
+
+
+def bare(node: ast.stmt) -> str:
+    """A statement but for what it tells autograd to record, as text; '' if nothing is left."""
+    rest = _Graph().visit(copy.deepcopy(node))
+    match rest:
+        case ast.Expr(ast.Call(func)) if _name(func) in _GRAD_MODES:
+            return ""
+        case ast.With(items) if all(_mode(item.context_expr) for item in items):
+            return ""
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            rest.decorator_list = [one for one in rest.decorator_list if not _mode(one)]
+        case ast.Assign([ast.Attribute(attr="requires_grad")]):
+            return ""
+        case ast.Assign([target], value) if ast.unparse(target) == ast.unparse(value):
+            return ""
+        case ast.Expr(ast.Name() | ast.Attribute() | ast.Subscript()):
+            return ""
+        case ast.AugAssign(target, op, value):
+            return ast.unparse(target) + ast.dump(op) + ast.dump(value)
+        case ast.Assign([target], ast.BinOp(left, op, right)) if ast.unparse(target) == ast.unparse(left):
+            return ast.unparse(target) + ast.dump(op) + ast.dump(right)
+        case ast.Assign([target], ast.Call(ast.Attribute(value)) as call) if ast.unparse(target) == ast.unparse(value):
+            return ast.dump(ast.Expr(call))
+    return ast.dump(rest)
+
+
+def _mode(node: ast.expr) -> bool:
+    return _name(node.func if isinstance(node, ast.Call) else node) in _GRAD_MODES
+
+
+def _name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

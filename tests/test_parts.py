@@ -1,0 +1,169 @@
+"""An offered edit is taken apart: what repairs nothing and shows nowhere must not pass with the repair beside it."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from autofix import pipeline
+from autofix.model import Outcome, Report, Target
+from autofix.parts import MOST, parts
+
+if TYPE_CHECKING:
+    from autofix.run import Probe
+
+PATH = Path("train.py")
+BEFORE = """\
+import torch
+
+def train(net, opt, sched, data):
+    total = 0
+    for epoch in range(5000):
+        for x in data:
+            loss = net(x).sum()
+            total += loss
+            total.backward()
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 1e9)
+            opt.step()
+        sched.step()
+    return total
+"""
+
+
+def taken(*changes: tuple[str, str]) -> list[tuple[str, bool]] | None:
+    after = BEFORE
+    for old, new in changes:
+        assert after.count(old) == 1
+        after = after.replace(old, new)
+    found = parts({PATH: BEFORE.encode()}, {PATH: after.encode()})
+    return None if found is None else [(part.words, part.graph_only) for part in found]
+
+
+REPAIR = ("            total.backward()", "            loss.backward()")
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ([REPAIR], []),
+        ([REPAIR, ("        sched.step()\n", "")], ["what the edit does to line 9", "the removal of line 12"]),
+        ([REPAIR, ("range(5000)", "range(500)")], ["what the edit does to line 5", "what the edit does to line 9"]),
+        ([REPAIR, ("import torch", "import torch, math  # for later")], ["what the edit does to line 9"]),
+        ([REPAIR, ("    total = 0\n", "    # a sum\n    total  =  0\n")], []),
+    ],
+    ids=["one part", "dropped statement", "changed head", "import", "layout"],
+)
+def test_each_statement_that_an_edit_changes_is_a_part(changes: list[tuple[str, str]], expected: list[str]) -> None:
+    assert taken(*changes) == [(f"{words} of train.py", False) for words in expected]
+
+
+def test_what_only_autograd_notices_is_told_apart() -> None:
+    logged = ("total += loss", "total += loss.item()")
+    found = taken(REPAIR, logged)
+    assert found == [
+        ("what the edit does to line 8 of train.py", True),
+        ("what the edit does to line 9 of train.py", False),
+    ]
+
+
+def test_a_statement_that_moves_within_its_loop_is_no_part_and_one_that_leaves_it_is() -> None:
+    clip = "            torch.nn.utils.clip_grad_norm_(net.parameters(), 1e9)\n"
+    assert len(taken(REPAIR, (clip + "            opt.step()\n", "            opt.step()\n" + clip)) or ()) == 1
+    assert len(taken(REPAIR, (clip, ""), ("        sched.step()\n", clip[4:] + "        sched.step()\n")) or ()) == 2
+
+
+def test_a_new_block_around_a_statement_is_left_out_with_its_indentation() -> None:
+    after = BEFORE.replace(*REPAIR).replace(
+        "            opt.step()\n", "            if epoch < 9:\n                opt.step()\n"
+    )
+    found = parts({PATH: BEFORE.encode()}, {PATH: after.encode()}) or []
+    assert BEFORE.replace(*REPAIR).encode() in [part.without for part in found]
+
+
+def test_an_edit_of_very_many_parts_cannot_be_taken_apart() -> None:
+    lines = [f"x{n} = {n}\n" for n in range(2 * MOST)]
+    after = [line.replace(" = ", " = 1000 + ") for line in lines]
+    assert parts({PATH: "".join(lines).encode()}, {PATH: "".join(after).encode()}) is None
+
+
+# Run ------------------------------------------------------------------------------------------------------------------
+
+TRAINING = """
+    import torch
+    from torch import nn
+
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+    side = nn.Linear(3, 1)
+    opt = torch.optim.SGD([*net.parameters(), *side.parameters()], 0.05)
+    sched = torch.optim.lr_scheduler.StepLR(opt, 100, gamma=0.1)
+    average = net[0].weight.detach().clone()
+    total = 0.0
+    for epoch in range(400):
+        x = torch.randn(8, 3)
+        warm = min(1.0, max(0.0, (epoch - 50) / 100))
+        loss = net(x).pow(2).mean() + warm * side(x).pow(2).mean()
+        total = total + loss
+        opt.zero_grad()
+        total.backward()
+        nn.utils.clip_grad_norm_(net.parameters(), 1e6)
+        opt.step()
+        average = 0.99 * average + 0.01 * net[0].weight.detach()
+        sched.step()
+"""
+
+
+def verify(probe: Probe, path: Path, *changes: tuple[str, str]) -> Report:
+    before = path.read_text()
+    after = before
+    for old, new in changes:
+        assert after.count(old) == 1
+        after = after.replace(old, new)
+    target = Target(path, cwd=path.parent, root=path.parent, time_limit=60.0)
+    return pipeline.verify(target, {path: after.encode()}, probe=probe, progress=lambda _: None)
+
+
+@pytest.fixture
+def training(tmp_path: Path) -> Path:
+    path = tmp_path / "train.py"
+    path.write_text(textwrap.dedent(TRAINING))
+    return path
+
+
+REPAIRED = ("total.backward()", "loss.backward()")
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    "beside",
+    [("total + loss", "total + loss.item()"), ("total = 0.0", "total = 0.0  # the sum so far")],
+    ids=["a number to sum", "a comment"],
+)
+def test_what_does_no_harm_beside_a_repair_is_safe(probe: Probe, training: Path, beside: tuple[str, str]) -> None:
+    assert verify(probe, training, REPAIRED, beside).outcome is Outcome.SAFE
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    "beside",
+    [
+        ("    sched.step()\n", ""),
+        ("    nn.utils.clip_grad_norm_(net.parameters(), 1e6)\n", ""),
+        ("range(400)", "range(100)"),
+        ("0.99 * average", "0.9 * average"),
+        ("side(x).pow(2)", "side(x).detach().pow(2)"),
+        ("    opt.step()\n", "    if epoch < 90:\n        opt.step()\n"),
+        ("StepLR(opt, 100", "StepLR(opt, 10000"),
+    ],
+    ids=["scheduler", "clip", "shorter", "average", "a term that starts at 0", "steps that end", "scheduler's period"],
+)  # fmt: skip
+def test_what_shows_only_later_is_not_passed_with_the_repair(
+    probe: Probe, training: Path, beside: tuple[str, str]
+) -> None:
+    report = verify(probe, training, REPAIRED, beside)
+    assert report.outcome is Outcome.UNSAFE
+    verdict = report.fixes[0].verdict
+    assert verdict.summary.startswith("changed") or "unneeded" in [guard.name for guard in verdict.guards]
