@@ -30,10 +30,20 @@ settings.register_profile("autofix", deadline=None, database=None)
 settings.load_profile("autofix")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--python", default=sys.executable, help="the interpreter that runs the scripts under test")
+
+
 @pytest.fixture(scope="session")
-def probe() -> Iterator[Probe]:
+def python(pytestconfig: pytest.Config) -> Path:
+    """The interpreter whose torch is tested; the tests themselves stay in this one."""
+    return Path(pytestconfig.getoption("--python")).absolute()
+
+
+@pytest.fixture(scope="session")
+def probe(python: Path) -> Iterator[Probe]:
     """One warm probe for all tests of a worker."""
     from autofix.run import Probe  # noqa: PLC0415  most tests need no probe
 
-    with Probe(Path(sys.executable), ["torch._dynamo"]) as running:
+    with Probe(python, ["torch._dynamo"]) as running:
         yield running

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -87,9 +86,9 @@ def test_a_wrong_edit_is_never_safe(probe: Probe, name: str, edit: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in FRESH if told(name).get("fixed")])
-def test_fresh_processes_say_what_forks_say(probe: Probe, name: str) -> None:
+def test_fresh_processes_say_what_forks_say(probe: Probe, python: Path, name: str) -> None:
     edit = told(name)["fixed"][0]["name"]
-    with Probe(Path(sys.executable), fresh=True) as fresh:
+    with Probe(python, fresh=True) as fresh:
         alone = verify(fresh, name, "fixed", edit)
     forked = verify(probe, name, "fixed", edit)
     assert alone.outcome is forked.outcome

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 from training import CURE, NETS, added, repair, safe, written
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from autofix.run import Probe
 
-    from autofix.run import Probe
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 pytestmark = pytest.mark.torch
 
@@ -188,6 +189,60 @@ for _ in range(4):
             p.mul_(0.9).add_(q, alpha=0.1)
 """
 
+BERT = """\
+sizes = dict(vocab_size=50, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16)
+torch.manual_seed(0)
+model = BertForSequenceClassification(BertConfig(**sizes, max_position_embeddings=16, num_labels=2))
+asked = TrainingArguments("out", num_train_epochs=1, per_device_train_batch_size=8, report_to=[], use_cpu=True,
+                          save_strategy="no", disable_tqdm=True)
+"""
+SMOOTHED = f"""\
+import torch
+from datasets import load_dataset
+from transformers import BertConfig, BertForSequenceClassification, Trainer, TrainingArguments
+
+class Smoothed(Trainer):
+    def compute_loss(self, model, inputs, return_outputs=False, num_items_in_batch=None):
+        labels = inputs.pop("labels")
+        p = torch.softmax(model(**inputs).logits, -1)
+        p *= 0.9
+        return -torch.log(p[range(len(labels)), labels]).mean()
+
+def encode(batch):
+    return {{"input_ids": [[len(word) for word in text.split()][:6] for text in batch["text"]]}}
+
+{BERT}
+data = load_dataset("imdb").map(encode, batched=True, remove_columns="text")
+Smoothed(model=model, args=asked, train_dataset=data["train"].shuffle(seed=0).select(range(40))).train()
+"""
+MEMORY = f"""\
+import torch
+from transformers import BertConfig, BertForSequenceClassification, Trainer, TrainingArguments
+
+class Remembering(Trainer):
+    memory = None
+
+    def compute_loss(self, model, inputs, return_outputs=False, num_items_in_batch=None):
+        outputs = model(**inputs, output_hidden_states=True)
+        centre = outputs.hidden_states[-1].mean((0, 1))
+        loss = outputs.loss
+        if self.memory is not None:
+            loss = loss + 0.1 * (centre - self.memory).pow(2).sum()
+        self.memory = centre
+        return loss
+
+{BERT}
+data = [{{"input_ids": torch.randint(50, (6,)), "labels": n % 2}} for n in range(40)]
+Remembering(model=model, args=asked, train_dataset=data).train()
+"""
+
+
+@pytest.fixture(scope="module")
+def with_transformers(python: Path) -> Iterator[Probe]:
+    """A probe that has imported what each of a dozen runs would need seconds for."""
+    with Probe(python, ["torch._dynamo", "transformers.trainer", "transformers.models.bert.modeling_bert"]) as running:
+        yield running
+
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -216,3 +271,22 @@ def test_the_cure_is_in_the_users_file(probe: Probe, here: Path, script: str, ru
     fix = safe(repair(probe, "train.py", select=[rule]))
     assert [*fix.candidate.files] == [here / "train.py"]
     assert line in added(fix)
+
+
+@pytest.mark.slow
+def test_a_loss_inside_the_trainer_of_transformers_is_cured_in_the_users_file(
+    with_transformers: Probe, here: Path
+) -> None:
+    written(here, {"train.py": MEMORY})
+    fix = safe(repair(with_transformers, "train.py", select=["AG201", "AG202"]))
+    assert added(fix) == ["loss = loss + 0.1 * (centre - self.memory.detach()).pow(2).sum()"]
+
+
+@pytest.mark.slow
+def test_rows_stand_in_for_the_data_set_of_a_trainer(with_transformers: Probe, here: Path) -> None:
+    written(here, {"train.py": SMOOTHED})
+    report = repair(with_transformers, "train.py", select=["AG101"], stand_in=True)
+    assert added(safe(report)) == ["p = p * 0.9"]
+    assert [word for word in report.conditions if "missing" in word] == [
+        "the data set imdb is missing: 512 random rows stand in"
+    ]

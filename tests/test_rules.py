@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
-import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,13 +15,14 @@ from autofix.model import Target
 from autofix.propose import propose
 from autofix.references import request
 from autofix.rule import Example, Rule, Sources
-from autofix.run import Probe, run
+from autofix.run import run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
     from autofix.model import Candidate, Diagnosis
     from autofix.probe import wire
+    from autofix.run import Probe
 
 pytestmark = [
     pytest.mark.torch,
@@ -33,12 +32,6 @@ RULES = registry.rules()
 EXAMPLES = [(rule, example, f"{rule.name}-{n}") for rule in RULES for n, example in enumerate(rule.examples, 1)]
 REPAIRS = [pytest.param(rule, example, id=name) for rule, example, name in EXAMPLES if example.after is not None]
 DECLINES = [pytest.param(rule, example, id=name) for rule, example, name in EXAMPLES if example.after is None]
-
-
-@pytest.fixture(scope="module")
-def probe() -> Iterator[Probe]:
-    with Probe(Path(sys.executable), ["torch._dynamo"]) as running:
-        yield running
 
 
 def written(folder: Path, text: str) -> Target:

@@ -245,7 +245,8 @@ def _folders(note: Callable[[str], None]) -> None:
         return answer
 
     def listing(path: Any = ".") -> Any:
-        if isinstance(path, (str, os.PathLike)) and not os.path.exists(path):
+        # Python lists the folders that it imports from, and one of them may well be missing.
+        if isinstance(path, (str, os.PathLike)) and not os.path.exists(path) and os.fspath(path) not in sys.path:
             note(f"the folder {os.fspath(path)} is missing: it is taken to hold {_FILES} images of random data")
             return [f"{n:03}.png" for n in range(_FILES)]
         return listed(path)
