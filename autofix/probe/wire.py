@@ -220,7 +220,7 @@ class State:
 class Guard:
     """A fault seen in a run that makes a passing candidate unsafe."""
 
-    name: str  # stale | cross-talk | growth | mixed | constant | made-once | unowned
+    name: str  # stale | cross-talk | growth | mixed | constant | made-once | unowned | unneeded
     detail: str
     stack: Stack = ()
 
