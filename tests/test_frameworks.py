@@ -237,10 +237,14 @@ Remembering(model=model, args=asked, train_dataset=data).train()
 """
 
 
+AHEAD = ("torch._dynamo", "accelerate", "lightning", "transformers.trainer", "transformers.models.bert.modeling_bert")
+
+
 @pytest.fixture(scope="module")
-def with_transformers(python: Path) -> Iterator[Probe]:
+def probe(python: Path) -> Iterator[Probe]:
     """A probe that has imported what each of a dozen runs would need seconds for."""
-    with Probe(python, ["torch._dynamo", "transformers.trainer", "transformers.models.bert.modeling_bert"]) as running:
+    with Probe(python, AHEAD) as running:
+        assert running.hello().fork, running.hello().note
         yield running
 
 
@@ -273,19 +277,15 @@ def test_the_cure_is_in_the_users_file(probe: Probe, here: Path, script: str, ru
     assert line in added(fix)
 
 
-@pytest.mark.slow
-def test_a_loss_inside_the_trainer_of_transformers_is_cured_in_the_users_file(
-    with_transformers: Probe, here: Path
-) -> None:
+def test_a_loss_inside_the_trainer_of_transformers_is_cured_in_the_users_file(probe: Probe, here: Path) -> None:
     written(here, {"train.py": MEMORY})
-    fix = safe(repair(with_transformers, "train.py", select=["AG201", "AG202"]))
+    fix = safe(repair(probe, "train.py", select=["AG201", "AG202"]))
     assert added(fix) == ["loss = loss + 0.1 * (centre - self.memory.detach()).pow(2).sum()"]
 
 
-@pytest.mark.slow
-def test_rows_stand_in_for_the_data_set_of_a_trainer(with_transformers: Probe, here: Path) -> None:
+def test_rows_stand_in_for_the_data_set_of_a_trainer(probe: Probe, here: Path) -> None:
     written(here, {"train.py": SMOOTHED})
-    report = repair(with_transformers, "train.py", select=["AG101"], stand_in=True)
+    report = repair(probe, "train.py", select=["AG101"], stand_in=True)
     assert added(safe(report)) == ["p = p * 0.9"]
     assert [word for word in report.conditions if "missing" in word] == [
         "the data set imdb is missing: 512 random rows stand in"
