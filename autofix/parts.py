@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from autofix.bare import bare, exact
+from autofix.pieces import pieces, spliced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,6 +46,11 @@ class _Item:
     stop: int
     end: int
     inner: list[_Item] = field(default_factory=list)
+
+    @property
+    def shown(self) -> ast.stmt:
+        """The statement, without what is inside it where that is no part of the change."""
+        return self.node if self.stop == self.end else _head(self.node)
 
 
 def parts(old: Mapping[Path, bytes], new: Mapping[Path, bytes]) -> list[Part] | None:
@@ -82,6 +88,11 @@ def _of_file(path: Path, old: bytes, new: bytes) -> Iterator[Part]:
             rests = {item.bare for item in (mine, other) if item}
             graph_only = len(rests) == 1 and (bool(mine and other) or () in rests)
             yield Part(path, _words(path, mine, other), graph_only, without)
+        if other:
+            for node, text, same in pieces(mine.shown if mine else None, other.shown, old, new):
+                shorter = spliced(new, node, text)
+                if _tree(shorter) not in (None, _tree(new)):
+                    yield Part(path, _words(path, mine, other), same, shorter)
 
 
 def _changed(lines: list[bytes], changes: list[tuple[int, int, list[bytes]]]) -> bytes:

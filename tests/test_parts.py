@@ -157,8 +157,12 @@ def test_what_does_no_harm_beside_a_repair_is_safe(probe: Probe, training: Path,
         ("side(x).pow(2)", "side(x).detach().pow(2)"),
         ("    opt.step()\n", "    if epoch < 90:\n        opt.step()\n"),
         ("StepLR(opt, 100", "StepLR(opt, 10000"),
+        ("loss.backward()", "(loss if epoch < 90 else loss.detach()).backward()"),
     ],
-    ids=["scheduler", "clip", "shorter", "average", "a term that starts at 0", "steps that end", "scheduler's period"],
+    ids=[
+        "scheduler", "clip", "shorter", "average", "a term that starts at 0", "steps that end", "scheduler's period",
+        "a condition in the repair",
+    ],
 )  # fmt: skip
 def test_what_shows_only_later_is_not_passed_with_the_repair(
     probe: Probe, training: Path, beside: tuple[str, str]

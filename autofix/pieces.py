@@ -1,0 +1,74 @@
+"""Takes a changed statement apart: the same statement without one of the expressions that changed in it."""
+
+from __future__ import annotations
+
+import ast
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from autofix.bare import bare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Piece = tuple[ast.expr, bytes, bool]
+"""An expression of the new text, what to put in its place, and whether that is the same but for the graph."""
+
+
+def pieces(old: ast.stmt | None, new: ast.stmt, before: bytes, after: bytes) -> Iterator[Piece]:
+    """Where several expressions of a statement changed, each as it was; each new condition, with one side alone.
+
+    Of a condition within a line no run tells which side was taken: it was, if neither side alone does as well.
+    """
+    changed = list(_changed(old, new)) if old else []
+    for mine, other in changed if len(changed) > 1 else ():
+        yield other, b"(" + _source(mine, before) + b")", bare(ast.Expr(mine)) == bare(ast.Expr(other))
+    whole: list[ast.AST] = [other for _, other in changed] or [new]
+    for part in whole:
+        for node in ast.walk(part):
+            if isinstance(node, ast.IfExp):
+                yield node, b"(" + _source(node.body, after) + b")", False
+                yield node, b"(" + _source(node.orelse, after) + b")", False
+
+
+def spliced(text: bytes, node: ast.expr, other: bytes) -> bytes:
+    """`text` with `other` in place of an expression."""
+    start, end = _span(node, text)
+    return text[:start] + other + text[end:]
+
+
+def _changed(old: ast.AST, new: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The smallest expressions that differ, in pairs; nothing where the difference is in no expression."""
+    if ast.dump(old) == ast.dump(new):
+        return
+    found: list[tuple[ast.expr, ast.expr]] = []
+    if type(old) is type(new) and _own(old) == _own(new):
+        for mine, other in zip_longest(ast.iter_child_nodes(old), ast.iter_child_nodes(new)):
+            if mine is None or other is None:
+                found = []
+                break
+            found.extend(_changed(mine, other))
+    if found:
+        yield from found
+    elif (
+        isinstance(old, ast.expr)
+        and isinstance(new, ast.expr)
+        and isinstance(getattr(new, "ctx", ast.Load()), ast.Load)
+    ):
+        yield old, new
+
+
+def _own(node: ast.AST) -> list[object]:
+    """What a node says itself, without the nodes inside it."""
+    return [v for _, v in ast.iter_fields(node) if not isinstance(v, (ast.AST, list))]
+
+
+def _source(node: ast.expr, text: bytes) -> bytes:
+    start, end = _span(node, text)
+    return text[start:end]
+
+
+def _span(node: ast.expr, text: bytes) -> tuple[int, int]:
+    lines = text.splitlines(keepends=True)
+    last, column = node.end_lineno or node.lineno, node.end_col_offset or 0
+    return sum(map(len, lines[: node.lineno - 1])) + node.col_offset, sum(map(len, lines[: last - 1])) + column
