@@ -6,6 +6,7 @@ error and status 2, never a traceback.
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import platform
@@ -394,8 +395,8 @@ def _run(words: list[str]) -> int:
     except _UsageError as error:
         return _complain(_with_hint(error))
     except Exception as error:
-        if os.environ.get("AUTOFIX_TRACEBACK"):
-            raise
+        if os.environ.get("AUTOFIX_TRACEBACK") or getattr(error, "errno", 0) == errno.ENOSPC:
+            raise  # a full disk is nobody's fault
         if type(error).__module__.startswith("autofix."):  # our own errors say in one line what to do
             return _complain(str(error))
         said = f"{type(error).__name__}: {error}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -239,7 +240,8 @@ def _look(settings: Settings, typed: Sequence[str]) -> render.Look:
     terminal = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
     wanted = not os.environ.get("NO_COLOR") and (terminal or bool(os.environ.get("FORCE_COLOR")))
     color = settings.color == "always" or (settings.color == "auto" and wanted)
-    return render.Look(terminal, color, settings.verbose, settings.quiet, tuple(typed))
+    width = shutil.get_terminal_size().columns if terminal else 0
+    return render.Look(terminal, color, settings.verbose, settings.quiet, tuple(typed), width)
 
 
 def _line(report: Report) -> str:

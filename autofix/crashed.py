@@ -52,6 +52,7 @@ def run_for_real(target: Target, without: tuple[str, ...]) -> tuple[int, Crash |
             status = process.wait()
         except KeyboardInterrupt:  # the program has had it too, and ends in its own way
             status = process.wait()
+        status = 128 - status if status < 0 else status  # ended by a signal: as a shell would report it
         if not report.is_file():
             return status, None
         facts = json.loads(report.read_text("utf-8"))

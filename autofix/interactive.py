@@ -135,8 +135,7 @@ class _Review:
         return None
 
     def _say(self, lines: Iterable[Text]) -> None:
-        for line in lines:
-            self._console.print(line)
+        terminal.put(self._console, lines)
 
 
 def _fix(choice: Choice) -> Fix:

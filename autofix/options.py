@@ -25,6 +25,8 @@ _HEAD = """# Commands and options
 | `VIRTUAL_ENV`, `CONDA_PREFIX` | where the interpreter is looked for without `--python` |
 | `AUTOFIX_MARKERS=1` | `autofix: begin` and `autofix: end` on standard error, for editors that wait for a task |
 | `AUTOFIX_TRACEBACK=1` | a traceback where autofix itself is at fault |
+
+Besides the statuses below, as from a shell: 130 after Ctrl-C, 141 where the output goes to a program that stopped reading.
 """
 
 

@@ -95,6 +95,8 @@ class Probe:
         try:
             self._process.wait(2)
         except subprocess.TimeoutExpired:
+            pass
+        finally:  # also after a second Ctrl-C: a server that still imports torch would only end when it has
             self._process.kill()
             self._process.wait()
         if self._process.stdout is not None:

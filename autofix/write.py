@@ -63,9 +63,14 @@ def write(changes: Mapping[Path, tuple[bytes, bytes]], root: Path) -> None:
         try:
             _carry_out(root, journal, steps, [new for _, new in contents.values()])
         except OSError as error:
-            raise WriteRefused(f"{_shown(root)}: {_reason(error)}") from None
+            raise WriteRefused(f"{_shown(_concerned(error, root))}: {_reason(error)}") from None
         finally:
             _settle(root, journal)
+
+
+def _concerned(error: OSError, root: Path) -> Path:
+    """The folder that an error in carrying out is about: its file may be one of ours, which tells nobody anything."""
+    return (root / os.fsdecode(error.filename)).parent if error.filename else root
 
 
 def recover(root: Path) -> bool:

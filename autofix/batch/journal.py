@@ -65,7 +65,8 @@ class Journal:
                 raise JournalError(f"{folder}: the journal there is another version's; name another folder with --out")
             self._base.executescript(f"pragma user_version = {_VERSION};{_TABLES}")
         except (OSError, sqlite3.Error) as error:
-            raise JournalError(f"{folder}: {error}; name another with --out") from None
+            said = getattr(error, "strerror", None) or str(error)
+            raise JournalError(f"{folder}: {said}; name another with --out") from None
 
     def __enter__(self) -> Self:
         return self

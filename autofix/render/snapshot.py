@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from autofix.model import Fix, Report, Target
     from autofix.probe.wire import Frame
 
-_WIDEST = 100
+WIDEST = 100
+"""Columns of an excerpt, where nobody says how many there are."""
 _LEAD = 20
 
 
@@ -72,8 +73,9 @@ class Snapshot:
             return None
         return Place(edit.path, line, start, end_line, end)
 
-    def excerpt(self, place: Place) -> tuple[str, str]:
-        """A line of source and its underline, both as wide on a terminal; empty where there is no such line."""
+    def excerpt(self, place: Place, widest: int = WIDEST) -> tuple[str, str]:
+        """A line of source and its underline, cut to `widest` columns; empty where there is no such line."""
+        widest = min(max(widest, 2 * _LEAD), WIDEST)
         source = self._sources.get(place.file)
         if source is None or not 1 <= place.line <= len(source.lines):
             return "", ""
@@ -81,9 +83,9 @@ class Snapshot:
         start = place.column - 1
         end = place.end_column - 1 if place.end_line == place.line else len(text)
         indent = min(len(text) - len(text.lstrip()), start)
-        cut = start - _LEAD if start - indent > _WIDEST - _LEAD else indent
+        cut = start - _LEAD if start - indent > widest - _LEAD else indent
         before, marked, after = text[cut:start], text[start:end], text[max(start, end) :]
-        room = max(_WIDEST - width(before), 1)
+        room = max(widest - width(before), 1)
         marked, after = marked[:room], after[: max(room - len(marked), 0)]
         underline = " " * width(before) + "^" * max(width(marked), 1)
         return _flat(before + marked + after), underline

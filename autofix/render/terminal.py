@@ -11,9 +11,10 @@ from rich.text import Text
 
 from autofix.model import Applicability, Outcome
 from autofix.render import words
+from autofix.render.snapshot import WIDEST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import TextIO
 
     from autofix.model import Culprit, Fix, Report
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _ALTERNATIVES = 5
 _CHANGES = 5
 _TRIED = 20
+_MARGIN = len("   │ ")
 _DIFF = (("+++", "bold"), ("---", "bold"), ("@@", "cyan"), ("+", "green"), ("-", "red"))
 _TRUST = {Applicability.SAFE: "bold green", Applicability.UNSAFE: "bold yellow", Applicability.DISPLAY_ONLY: "bold red"}
 _JUDGED = {Outcome.SAFE, Outcome.UNSAFE, Outcome.STILL_FAILING}
@@ -37,13 +39,19 @@ class Look:
     quiet: bool = False
     command: tuple[str, ...] | None = ()
     """The words after `autofix fix`, to say what to type next; None where nothing is to be typed."""
+    width: int = 0
+    """The columns that sentences are folded to, between words; 0 leaves every line whole."""
 
 
 def show(report: Report, snapshot: Snapshot, look: Look, stream: TextIO) -> None:
     """Print a report for a person."""
-    printer = console(look, stream)
-    for line in lines(report, snapshot, look):
-        printer.print(line)
+    put(console(look, stream), lines(report, snapshot, look))
+
+
+def put(printer: Console, shown: Iterable[Text]) -> None:
+    """Print lines; a long word, such as a path, is never broken, and what is to be copied is not folded."""
+    for line in shown:
+        printer.print(line, overflow="ignore", crop=False)
 
 
 def console(look: Look, stream: TextIO) -> Console:
@@ -56,7 +64,8 @@ def console(look: Look, stream: TextIO) -> Console:
         highlight=False,
         markup=False,
         emoji=False,
-        soft_wrap=True,
+        soft_wrap=not look.width,
+        width=look.width or None,
     )
 
 
@@ -113,11 +122,13 @@ def _culprit(culprit: Culprit, snapshot: Snapshot, look: Look) -> Iterator[Text]
     place = snapshot.place(culprit.frame)
     color = "red" if culprit.role == "failed" else "yellow"
     yield _located(snapshot, place, "" if look.terminal else "note", words.role(culprit), color)
-    line, underline = snapshot.excerpt(place)
-    if line and look.terminal:
-        number = str(place.line)
-        yield Text().append(f"  {number} │ ", "dim").append(line)
-        yield Text().append(f"  {' ' * len(number)} │ ", "dim").append(underline, f"bold {color}")
+    if not look.terminal:
+        return
+    number = str(place.line)
+    line, underline = snapshot.excerpt(place, look.width - len(number) - _MARGIN if look.width else WIDEST)
+    if line:
+        yield _verbatim().append(f"  {number} │ ", "dim").append(line)
+        yield _verbatim().append(f"  {' ' * len(number)} │ ", "dim").append(underline, f"bold {color}")
 
 
 def _located(snapshot: Snapshot, place: Place | None, code: str, message: str, style: str) -> Text:
@@ -165,7 +176,7 @@ def _diff(fix: Fix, snapshot: Snapshot) -> Iterator[Text]:
     # Only a line feed ends a line of a diff; anything else that would is shown as a mark.
     for line in snapshot.people(fix).removesuffix("\n").split("\n"):
         style = next((style for start, style in _DIFF if line.startswith(start)), "")
-        yield Text(words.masked(line.removesuffix("\r").replace("\t", "    ")), style)
+        yield _verbatim(words.masked(line.removesuffix("\r").replace("\t", "    ")), style)
     yield Text()
 
 
@@ -204,7 +215,12 @@ def _next(fix: Fix, look: Look, *, done: bool) -> Iterator[Text]:
     command = [word for word in look.command if word != "--write"]
     typed = shlex.join(["autofix", "fix", "--write", *extra, *command])
     reason = "To apply it" if safe else "None is safe. To apply it all the same"
-    yield Text(f"{reason}: ").append(words.masked(typed), "bold")
+    yield _verbatim(f"{reason}: ").append(words.masked(typed), "bold")
+
+
+def _verbatim(text: str = "", style: str = "") -> Text:
+    """A line that stays one line, whatever the terminal's width."""
+    return Text(text, style, no_wrap=True)
 
 
 def _suspicions(report: Report, snapshot: Snapshot) -> Iterator[Text]:
