@@ -129,7 +129,8 @@ class Judge:
             harmless = piece.graph_only and same_shape(live, other)
             if passed and not harmless and not differences(live, other, LIVE, **how):
                 detail = f"{piece.words} is not needed for the repair, and the runs compared do not show what it is for"
-                return (wire.Guard("unneeded", detail, ()),)
+                frame = wire.Frame(str(piece.path), piece.line, 0, piece.line, 0, "")
+                return (wire.Guard("unneeded", detail, (frame,) if piece.line else ()),)
         return ()
 
     def _made_once(self, effect: Effect) -> tuple[wire.Guard, ...]:

@@ -27,6 +27,8 @@ class Part:
     """One part of an edit."""
 
     path: Path
+    line: int
+    """The line of the old text that it changes or removes; 0 for what it adds."""
     words: str
     """What it does, as a person says it."""
     graph_only: bool
@@ -76,7 +78,8 @@ def _of_file(path: Path, old: bytes, new: bytes) -> Iterator[Part]:
     place = _places(before, after)
     used = {node.id for node in ast.walk(trees[1]) if isinstance(node, ast.Name)}
     for mine, other in _paired(gone, fresh, before, after):
-        lines = before[mine.start : mine.stop] if mine else []
+        lines, words = before[mine.start : mine.stop] if mine else [], _words(mine, other, before, after)
+        line = mine.start + 1 if mine else 0
         if mine and other and mine.exact[0] == other.exact[0]:
             changes = [(other.start, other.stop, lines)]
         else:
@@ -87,12 +90,12 @@ def _of_file(path: Path, old: bytes, new: bytes) -> Iterator[Part]:
         if not idle and _tree(without) not in (None, _tree(new)):
             rests = {item.bare for item in (mine, other) if item}
             graph_only = len(rests) == 1 and (bool(mine and other) or () in rests)
-            yield Part(path, _words(path, mine, other), graph_only, without)
+            yield Part(path, line, words, graph_only, without)
         if other:
             for node, text, same in pieces(mine.shown if mine else None, other.shown, old, new):
                 shorter = spliced(new, node, text)
                 if _tree(shorter) not in (None, _tree(new)):
-                    yield Part(path, _words(path, mine, other), same, shorter)
+                    yield Part(path, line, words, same, shorter)
 
 
 def _changed(lines: list[bytes], changes: list[tuple[int, int, list[bytes]]]) -> bytes:
@@ -225,10 +228,10 @@ def _idle(item: _Item | None, used: set[str]) -> bool:
     return not names & used
 
 
-def _words(path: Path, mine: _Item | None, other: _Item | None) -> str:
-    if mine is None:
-        return f"what the edit adds in line {other.start + 1} of the new {path.name}" if other else ""
-    return f"{'what the edit does to' if other else 'the removal of'} line {mine.start + 1} of {path.name}"
+def _words(mine: _Item | None, other: _Item | None, before: list[bytes], after: list[bytes]) -> str:
+    lines, item = (before, mine) if mine else (after, other)
+    text = lines[item.start].strip().decode(errors="replace") if item else ""
+    return f"the {'removal of' if other is None else 'change to' if mine else 'new'} `{text}`"
 
 
 def _tree(data: bytes) -> str | None:

@@ -49,23 +49,29 @@ REPAIR = ("            total.backward()", "            loss.backward()")
     ("changes", "expected"),
     [
         ([REPAIR], []),
-        ([REPAIR, ("        sched.step()\n", "")], ["what the edit does to line 9", "the removal of line 12"]),
-        ([REPAIR, ("range(5000)", "range(500)")], ["what the edit does to line 5", "what the edit does to line 9"]),
-        ([REPAIR, ("import torch", "import torch, math  # for later")], ["what the edit does to line 9"]),
+        (
+            [REPAIR, ("        sched.step()\n", "")],
+            ["the change to `total.backward()`", "the removal of `sched.step()`"],
+        ),
+        (
+            [REPAIR, ("range(5000)", "range(500)")],
+            ["the change to `for epoch in range(5000):`", "the change to `total.backward()`"],
+        ),
+        ([REPAIR, ("import torch", "import torch, math  # for later")], ["the change to `total.backward()`"]),
         ([REPAIR, ("    total = 0\n", "    # a sum\n    total  =  0\n")], []),
     ],
     ids=["one part", "dropped statement", "changed head", "import", "layout"],
 )
 def test_each_statement_that_an_edit_changes_is_a_part(changes: list[tuple[str, str]], expected: list[str]) -> None:
-    assert taken(*changes) == [(f"{words} of train.py", False) for words in expected]
+    assert taken(*changes) == [(words, False) for words in expected]
 
 
 def test_what_only_autograd_notices_is_told_apart() -> None:
     logged = ("total += loss", "total += loss.item()")
     found = taken(REPAIR, logged)
     assert found == [
-        ("what the edit does to line 8 of train.py", True),
-        ("what the edit does to line 9 of train.py", False),
+        ("the change to `total += loss`", True),
+        ("the change to `total.backward()`", False),
     ]
 
 
