@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from autofix.diagnose import diagnose
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 DEPTH = 3
 """How many failures in a row one patch may cure."""
 _CHAINS = 5
+_COSTLY = 1.25
+"""From this many times the least peak memory on, an edit comes after its equals: below it is noise."""
 _EFFECTS = list(Effect)
 
 
@@ -148,6 +150,7 @@ class _Repair:
         self.conditions: dict[str, None] = {}
         self.fixes: list[Fix] = []
         self.rejected: list[Fix] = []
+        self.tried: set[frozenset[tuple[Path, bytes]]] = set()
 
     def report(self) -> Report:
         """The whole street."""
@@ -179,7 +182,7 @@ class _Repair:
         references.about(diagnosis)
         self._search(references, diagnosis)
         references.forget()
-        fixes = tuple(sorted(self.fixes, key=preference))
+        fixes = _telling(ordered(self.fixes))
         fixes = confirmed(self.probe, self.target, fixes, self.conditions)
         outcome = Outcome.AVAILABLE if fixes else Outcome.UNFIXED
         return replace(
@@ -202,11 +205,12 @@ class _Repair:
     def _search(self, references: References, diagnosis: Diagnosis) -> None:
         """Breadth first over chains of cures: a candidate that only uncovers the next failure is built upon."""
         judge = Judge(references, diagnosis)
-        level: list[tuple[Diagnosis, Candidate | None]] = [(diagnosis, None)]
+        level: list[_Built] = [_Built(diagnosis, None, references.baseline)]
         for depth in range(DEPTH):
             found: list[tuple[Candidate, wire.Trace]] = []
-            for cause, base in level:
-                found.extend(self._try(references, judge, cause, base))
+            for built in level:
+                tried = self._try(references, judge, built.diagnosis, built.candidate)
+                found.extend((candidate, live) for candidate, live in tried if not _as_before(live, built.run))
             if depth + 1 == DEPTH or any(f.verdict.applicability is Applicability.SAFE for f in self.fixes):
                 return
             level = self._next(found)
@@ -222,7 +226,9 @@ class _Repair:
         candidates, notes = propose(diagnosis, Sources(root, self.target.buffers | files), self.rules, base)
         self.notes.extend(notes)
         uncovered = []
-        queue = list(candidates)
+        # The same edits in another order are the same candidate.
+        queue = [candidate for candidate in candidates if _key(candidate) not in self.tried]
+        self.tried.update(map(_key, queue))
         if queue:
             references.try_out({})
             references.try_out(queue[0].files)
@@ -256,15 +262,48 @@ class _Repair:
         originals = {path: old for path, (old, _) in pairs.items()}
         return Fix(replace(candidate, edits=edits), verdict, unified_diff(pairs, root), originals)
 
-    def _next(self, found: list[tuple[Candidate, wire.Trace]]) -> list[tuple[Diagnosis, Candidate | None]]:
-        level: list[tuple[Diagnosis, Candidate | None]] = []
+    def _next(self, found: list[tuple[Candidate, wire.Trace]]) -> list[_Built]:
+        level: list[_Built] = []
         for candidate, live in sorted(found, key=lambda pair: pair[0].rank)[: 2 * _CHAINS]:
             if live.failure is None or len(level) >= _CHAINS:
                 continue
             diagnosis = self.diagnose(live, candidate.files)
             if diagnosis is not None and diagnosis.cause is not Cause.OTHER:
-                level.append((diagnosis, candidate))
+                level.append(_Built(diagnosis, candidate, live))
         return level
+
+
+@dataclass(frozen=True, slots=True)
+class _Built:
+    """What candidates are built upon: how the program fails with the edits made so far."""
+
+    diagnosis: Diagnosis
+    candidate: Candidate | None
+    run: wire.Trace
+
+
+def _key(candidate: Candidate) -> frozenset[tuple[Path, bytes]]:
+    return frozenset(candidate.files.items())
+
+
+def _as_before(live: wire.Trace, before: wire.Trace) -> bool:
+    """Whether a run still fails where, and as, the run failed that it was built upon."""
+    if live.failure is None or before.failure is None:
+        return False
+    return (live.failure.message, live.backward_count) == (before.failure.message, before.backward_count)
+
+
+def _telling(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
+    """The fixes, best first, without those that only add edits to a better one."""
+    kept: list[Fix] = []
+    for fix in fixes:
+        if not any(_lines(better) < _lines(fix) for better in kept):
+            kept.append(fix)
+    return tuple(kept)
+
+
+def _lines(fix: Fix) -> frozenset[bytes]:
+    return frozenset(line for line in fix.diff.splitlines() if line[:1] in (b"+", b"-"))
 
 
 def _others(queue: list[Candidate], passed: list[Fix]) -> list[Candidate]:
@@ -279,8 +318,22 @@ def _others(queue: list[Candidate], passed: list[Fix]) -> list[Candidate]:
     return kept
 
 
+def ordered(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
+    """Best first; of equals those that do not take much more memory, then the smaller diff before the larger."""
+    least: dict[tuple[object, ...], int] = {}
+    for fix in fixes:
+        key = preference(fix)
+        least[key] = min(fix.verdict.peak_bytes, least.get(key, fix.verdict.peak_bytes))
+
+    def full(fix: Fix) -> tuple[object, ...]:
+        key = preference(fix)
+        return (*key, fix.verdict.peak_bytes > _COSTLY * least[key], len(fix.diff))
+
+    return tuple(sorted(fixes, key=full))
+
+
 def preference(fix: Fix) -> tuple[object, ...]:
-    """Best first: safe before unsafe, fewest doubts, the idiom before the patch, the smaller diff before the larger."""
+    """What decides first between edits: safe before unsafe, fewest doubts, the idiom before the patch."""
     verdict = fix.verdict
     changed = verdict.effect is Effect.CHANGED and "separated" not in verdict.reading
     return (
@@ -289,7 +342,6 @@ def preference(fix: Fix) -> tuple[object, ...]:
         2 * changed + sum(1 if guard.name == "made-once" else 2 for guard in verdict.guards),
         len(fix.candidate.rules),
         fix.candidate.rank,
-        len(fix.diff),
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from autofix import pipeline
 from autofix.compare import close
-from autofix.model import Effect, Outcome, Report, Target
+from autofix.model import Applicability, Candidate, Effect, Fix, Outcome, Report, RunOutcome, Target, Verdict
 from autofix.references import request
 from autofix.run import Probe, run
 
@@ -498,3 +498,12 @@ def test_what_no_optimizer_owns_yet_is_not_cut_off_as_safe(probe: Probe, script:
     cut = verify(probe, path, ("seen = encoder(x)", "seen = encoder(x).detach()"))
     assert cut.outcome is Outcome.UNSAFE
     assert [guard.name for guard in cut.fixes[0].verdict.guards] == ["unowned"]
+
+
+def test_of_edits_that_are_equally_good_the_one_with_much_more_memory_comes_later() -> None:
+    def fix(diff: bytes, megabytes: int, rank: int = 10) -> Fix:
+        verdict = Verdict(RunOutcome.PASSED, Effect.IDENTICAL, Applicability.SAFE, "", peak_bytes=megabytes << 20)
+        return Fix(Candidate(("AG201",), ("",), ("",), (rank,), {}), verdict, diff)
+
+    small, long, hungry, other = fix(b"+a", 310), fix(b"+abc", 300), fix(b"+", 900), fix(b"+", 100, 20)
+    assert pipeline.ordered([other, hungry, long, small]) == (small, long, hungry, other)
