@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shutil
@@ -20,7 +21,7 @@ class InterpreterError(ValueError):
 
 
 def find(option: str, script_dir: Path) -> Path:
-    """The interpreter that was named, else the active environment's, else the project's, else our own."""
+    """The interpreter that was named, else the active environment's, else the project's, else our own or `python`."""
     if option:
         return _named(option)
     for variable in _ACTIVE:
@@ -35,7 +36,7 @@ def find(option: str, script_dir: Path) -> Path:
         for name in _ENVIRONMENTS:
             if (python := inside(folder / name)) is not None:
                 return _checked(python, str(folder / name))
-    return Path(sys.executable)
+    return _ours()
 
 
 def inside(environment: Path) -> Path | None:
@@ -55,6 +56,13 @@ def project_root(script: Path, cwd: Path) -> Path:
                 return at
     here = cwd.resolve()
     return here if here in above else folder
+
+
+def _ours() -> Path:
+    """Our own if it has torch; a tool installed by itself has none, and then it is what `python` means in a shell."""
+    commands = () if importlib.util.find_spec("torch") else ("python", "python3")
+    found = next((path for name in commands if (path := shutil.which(name))), sys.executable)
+    return Path(found).absolute()
 
 
 def _named(option: str) -> Path:
