@@ -23,7 +23,7 @@ from autofix.model import Target
 from autofix.probe import wire
 from autofix.references import request
 from autofix.render import report as page
-from autofix.render.report import collapse, layout
+from autofix.render.report import collapse, drawing, layout
 from autofix.run import run
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def test_gradients_stand_per_parameter_and_an_edit_that_changes_them_is_seen(pro
     wrong = make(probe, GAN, edit=GAN.parent / "wrong" / "detach_d.py").page
     (weight,) = re.findall(r"<figcaption><b>G\.weight</b>(.*?)</figcaption>", wrong, re.DOTALL)
     assert 'class="apart"' in weight
-    assert re.search(r"step 1: 5\.\d+ as in the code, 3\.162 here", weight)
+    assert re.search(r"step 1: 5\.\d+, with the edit 3\.162", weight)
 
 
 @pytest.mark.torch
@@ -345,6 +345,18 @@ return found;
 """
 
 
+_MEASURED = """
+const svg = document.querySelector('#before .scroll svg'), frame = svg.parentElement;
+return {
+  page: document.documentElement.scrollWidth, paper: getComputedStyle(document.body).backgroundColor,
+  scale: svg.getBoundingClientRect().width / svg.viewBox.baseVal.width,
+  whole: frame.scrollWidth <= frame.clientWidth + 1 && frame.scrollHeight <= frame.clientHeight + 1,
+  plots: [...document.querySelectorAll('.plots .axis')].map(text => ({
+    right: text.getBoundingClientRect().right, edge: text.ownerSVGElement.getBoundingClientRect().right })),
+};
+"""
+
+
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     chromium, driver = (shutil.which(name) for name in ("chromium", "chromedriver"))
@@ -408,3 +420,46 @@ def test_light_and_dark_are_both_readable(browser: Any, gan: Made, tmp_path: Pat
         assert abs(brightness[0] - brightness[1]) > 400
         assert abs(brightness[2] - brightness[1]) > 300
     assert all(light != dark for light, dark in zip(seen["light"], seen["dark"], strict=True))
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(("width", "media"), [(390, "screen"), (1280, "screen"), (720, "print")])
+def test_a_drawing_is_readable_at_every_width_and_on_paper(
+    width: int, media: str, browser: Any, deep: Made, tmp_path: Path
+) -> None:
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    dark = [{"name": "prefers-color-scheme", "value": "dark"}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": dark})
+    try:
+        opened(browser, deep, tmp_path)
+        measured = browser.execute_script(_MEASURED)
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
+    assert measured["page"] <= width  # a wide drawing scrolls in its frame, the page does not
+    assert all(text["right"] <= text["edge"] + 1 for text in measured["plots"])
+    if media == "print":
+        assert measured["whole"]
+        assert sum(map(int, re.findall(r"\d+", measured["paper"])[:3])) > 700  # light, whatever the screen is
+    else:
+        assert measured["scale"] >= 0.69
+
+
+@pytest.mark.torch
+def test_a_stage_far_from_the_failure_keeps_its_parameters_to_itself(deep: Made) -> None:
+    assert deep.pictures.before is not None
+    drawn = collapse.collapse(deep.pictures.before)
+    kinds = [{deep.pictures.before.nodes[number].kind for number in box.members} for box in drawn.boxes]
+    alone = [box for box, kind in zip(drawn.boxes, kinds, strict=True) if kind == {"leaf"}]
+    near = {number for number, node in enumerate(deep.pictures.before.nodes) if node.failed}
+    users = collapse._ends(deep.pictures.before)
+    beside = collapse._near(deep.pictures.before, frozenset())
+    assert near
+    assert all({user for number in box.members for user in users[number]} & beside for box in alone)
+
+
+def test_a_long_name_keeps_its_end() -> None:
+    assert drawing._fitted("model.layer4.1.excite.up.weight", 25) == "…ayer4.1.excite.up.weight"
+    assert drawing._fitted("a sentence that is longer than that", 12) == "a sentence …"
+    assert drawing._fitted("short.name.here", 25) == "short.name.here"

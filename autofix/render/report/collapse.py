@@ -195,6 +195,9 @@ def _convex(graph: Graph, keys: dict[int, tuple[Any, ...]]) -> dict[int, int]:
                 out[keys[one]] = max(out.get(keys[one], 0), instance[one] + 1)
         instance[number] = max(own, out.get(keys[number], 0))
         left[number] = out
+    for number, users in _ends(graph).items():
+        if not made[number] and len(users) == 1 and keys[users[0]] == keys[number]:
+            instance[number] = instance[users[0]]  # a leaf goes where it is used
     return instance
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _TITLE, _LINE = 25, 29
 _TOLD = 24
 _OPERATOR = re.compile(r"^aten::(\w+)(?:\.\w+)?$")
+_PATH = re.compile(r"\w+\.\w+\.")
 _RANKS = ("failed", "refused", "spoiled", "freed", "write", "cut", "loss", "leaf", "op")
 
 
@@ -105,8 +106,9 @@ class _Teller:
         title = self._title(members[0]) if len(nodes) == 1 else self._together(nodes, label)
         code, note = self._code.places(stacks), self._note(members, kind)
         return Shape(
-            round(x, 1), round(y, 1), kind, _cut(title, _TITLE), _cut(code or note, _LINE),
-            _cut(note if code else "", _LINE), tuple(told), len(nodes) > 1,
+            round(x, 1), round(y, 1), kind, _fitted(title, _TITLE),
+            _cut(code, _LINE) if code else _fitted(note, _LINE), _cut(note if code else "", _LINE),
+            tuple(told), len(nodes) > 1,
         )  # fmt: skip
 
     def words(self) -> str:
@@ -242,6 +244,11 @@ def _common(paths: Sequence[str]) -> str:
             break
         shared.append(names[0])
     return one_line(".".join(shared))
+
+
+def _fitted(text: str, longest: int) -> str:
+    """A name, short enough; of a path through modules its end is kept, which tells it from its neighbours."""
+    return "…" + text[1 - longest :] if len(text) > longest and _PATH.match(text) else _cut(text, longest)
 
 
 def _cut(text: str, longest: int) -> str:

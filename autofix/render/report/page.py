@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _MARK = '<meta name="generator" content="autofix'
 _HEAD = 2000
+_LEAST = 0.7
+"""Of its natural width, what a drawing may shrink to."""
 _LEGEND = {
     "op": "an operation", "leaf": "a leaf: a parameter or an input", "loss": "a backward call, where it starts",
     "freed": "freed before a later call needs it", "spoiled": "what it saved was written since",
@@ -85,14 +87,15 @@ def as_html(report: Report, snapshot: Snapshot, pictures: Pictures) -> str:
     environment.filters["line"] = words.one_line
     environment.globals.update(boxes=(layout.WIDTH, layout.HEIGHT), plot=(plots.WIDTH, plots.HEIGHT))
     style = environment.loader.get_source(environment, "style.css")[0] if environment.loader is not None else ""
+    before, after = (_drawn(report, snapshot, pictures, fixed=fixed) for fixed in (False, True))
+    style += _least_widths({"before": before, "after": after})
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     best = words.best(report) or next(iter(report.rejected), None)
     return environment.get_template("page.html").render(
         version=__version__, style=style, policy=f"default-src 'none'; style-src 'sha256-{digest}'",
         report=report, outcome=words.OUTCOMES[report.outcome], name=_name(report, snapshot),
         headline=words.headline(report), cause=words.CAUSES[report.diagnosis.cause] if report.diagnosis else "",
-        lines=_lines(report, snapshot), before=_drawn(report, snapshot, pictures, fixed=False),
-        after=_drawn(report, snapshot, pictures, fixed=True), legend=_LEGEND,
+        lines=_lines(report, snapshot), before=before, after=after, legend=_LEGEND,
         fix=_fix(best, snapshot) if best is not None else None, judged=report.outcome in _JUDGED,
         others=[_fix(fix, snapshot) for fix in report.fixes if fix is not best],
         rejected=[_rejected(fix) for fix in report.rejected if fix is not best],
@@ -100,6 +103,12 @@ def as_html(report: Report, snapshot: Snapshot, pictures: Pictures) -> str:
         fresher=best is not None and best.verdict.effect in {Effect.REFRESHED, Effect.REFRESHED_TRUNCATED},
         open_fence=words.OPEN.get(report.isolation, ""),
     )  # fmt: skip
+
+
+def _least_widths(drawings: dict[str, Drawing | None]) -> str:
+    """Rules that let a drawing scroll on a narrow screen rather than become too small to read."""
+    drawn = ((name, drawing) for name, drawing in drawings.items() if drawing is not None)
+    return "".join(f"#{name} .scroll svg {{ min-width: {drawing.width * _LEAST:.0f}px; }}\n" for name, drawing in drawn)
 
 
 _JUDGED = {Outcome.SAFE, Outcome.UNSAFE, Outcome.STILL_FAILING}

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from autofix.model import Comparison, Verdict
     from autofix.probe.wire import Step
 
-WIDTH, HEIGHT = 240, 72
-_LEFT, _RIGHT, _TOP, _BOTTOM = 8, 8, 14, 12
+WIDTH, HEIGHT = 240, 86
+_LEFT, _RIGHT, _TOP, _BOTTOM = 8, 8, 20, 20
 SHOWN = 16
 """Parameters that are shown at once; the others are folded away."""
 _SAME = 1e-5
@@ -37,6 +37,12 @@ class Curve:
     most: str
     apart: tuple[tuple[str, str, bool], ...]
     worst: float
+
+    @property
+    def first(self) -> str:
+        """The first step's norms in words."""
+        want, have = (f"{norms[0]:.4g}" if norms else "none" for norms in (self.reference, self.candidate))
+        return f"{want} in both" if want == have else f"{want}, with the edit {have}"
 
     @property
     def numbers(self) -> str:
