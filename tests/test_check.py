@@ -13,6 +13,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from schemas import SARIF, schema
 
 from autofix import cli
 from autofix.check import baseline, check, walk
@@ -360,6 +361,7 @@ def test_json_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.usefixtures("project")
 def test_sarif_has_each_finding_with_its_rule(capsys: pytest.CaptureFixture[str]) -> None:
     document: dict[str, Any] = json.loads(run(capsys, "--output-format", "sarif")[1])
+    jsonschema.Draft7Validator(schema(SARIF)).validate(document)
     (log,) = document["runs"]
     (result,) = log["results"]
     assert log["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == "AG503"

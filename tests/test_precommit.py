@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 import yaml
+from schemas import ACTION, WORKFLOW, schema
 
 ROOT = Path(__file__).resolve().parent.parent
 GIT = shutil.which("git") or "git"
@@ -73,6 +76,12 @@ def commit_hook(project: Path, hooks: tuple[str, str], hook: dict[str, Any]) -> 
     )  # fmt: skip
 
 
+def test_pre_commit_reads_the_hooks_that_are_offered() -> None:
+    words = [sys.executable, "-m", "pre_commit", "validate-manifest", str(ROOT / ".pre-commit-hooks.yaml")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
 def test_the_check_hook_fails_on_what_is_suspicious(project: Path, hooks: tuple[str, str]) -> None:
     (project / "train.py").write_text(SUSPICIOUS)
     (project / "notes.md").write_text("w += 1\n")
@@ -96,6 +105,19 @@ def test_the_fix_hook_repairs_the_script_it_is_given(project: Path, hooks: tuple
 
 
 # --- the action -------------------------------------------------------------------------------
+
+
+def test_the_action_and_the_workflow_that_the_page_shows_are_what_github_reads() -> None:
+    jsonschema.Draft7Validator(schema(ACTION)).validate(yaml.safe_load((ROOT / "action.yml").read_text("utf-8")))
+    page = (ROOT / "docs" / "ci.md").read_text("utf-8")
+    shown = re.search(r"## GitHub\n.*?```yaml\n(.*?)```", page, re.DOTALL)
+    assert shown is not None
+    workflow = {"on": "push"} | yaml.safe_load(shown[1])
+    jsonschema.Draft7Validator(schema(WORKFLOW)).validate(workflow)
+    (used,) = [one["with"] for one in workflow["jobs"]["autograd"]["steps"] if "/autofix@" in one.get("uses", "")]
+    action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+    assert used.keys() <= action["inputs"].keys()
+    assert [name for name in action["inputs"] if f"| `{name}` |" not in page] == []
 
 
 def step(name: str, folder: Path, inputs: dict[str, str]) -> subprocess.CompletedProcess[str]:
