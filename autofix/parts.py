@@ -20,6 +20,7 @@ MOST = 16
 """How many parts of an edit are tried; of a larger one it cannot be said what each part is for."""
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases", "decorator_list")
 _ALIKE = 0.5
+_LONG = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ def _of_file(path: Path, old: bytes, new: bytes) -> Iterator[Part]:
     gone, fresh = _unmatched(ours, theirs), _unmatched(theirs, ours)
     place = _places(before, after)
     used = {node.id for node in ast.walk(trees[1]) if isinstance(node, ast.Name)}
-    for mine, other in _paired(gone, fresh, before, after):
+    for mine, other in _paired(gone, fresh, before, after, place):
         lines, words = before[mine.start : mine.stop] if mine else [], _words(mine, other, before, after)
         line = mine.start + 1 if mine else 0
         if mine and other and mine.exact[0] == other.exact[0]:
@@ -175,9 +176,9 @@ def _text(node: ast.stmt) -> bool:
 
 
 def _paired(
-    gone: list[_Item], fresh: list[_Item], before: list[bytes], after: list[bytes]
+    gone: list[_Item], fresh: list[_Item], before: list[bytes], after: list[bytes], place: dict[int, int]
 ) -> Iterator[tuple[_Item | None, _Item | None]]:  # fmt: skip
-    """What stands for what: first the same but for the graph, then what resembles most, then what is alone."""
+    """What stands for what: first the same but for the graph, then what resembles most, then what is there now."""
     rest = list(fresh)
     alone = []
     for item in gone:
@@ -199,6 +200,12 @@ def _paired(
             alone.remove(item)
             rest.remove(other)
             yield item, other
+    for item in list(alone):
+        here = next((o for o in rest if o.start == place[item.start] and o.exact[0] == item.exact[0]), None)
+        if here is not None:
+            alone.remove(item)
+            rest.remove(here)
+            yield item, here
     yield from ((item, None) for item in alone)
     yield from ((None, other) for other in rest)
 
@@ -231,6 +238,7 @@ def _idle(item: _Item | None, used: set[str]) -> bool:
 def _words(mine: _Item | None, other: _Item | None, before: list[bytes], after: list[bytes]) -> str:
     lines, item = (before, mine) if mine else (after, other)
     text = lines[item.start].strip().decode(errors="replace") if item else ""
+    text = text if len(text) <= _LONG else text[: _LONG - 1] + "…"
     return f"the {'removal of' if other is None else 'change to' if mine else 'new'} `{text}`"
 
 
