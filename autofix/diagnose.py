@@ -32,10 +32,11 @@ def diagnose(baseline: wire.Trace, trace: wire.Trace, sources: Sources | None = 
     cause = Cause(kind) if kind in set(Cause) else Cause.OTHER
     if cause is Cause.OTHER and not failure.in_backward:
         return None
-    culprits: dict[tuple[str, int], Culprit] = {}
+    culprits: dict[tuple[str, int, bool], Culprit] = {}
     kept = _kept(failure, trace, sources) if sources is not None and cause in _CARRYING else ()
     for culprit in (*_culprits(cause, failure, trace), *kept):
-        culprits.setdefault((culprit.frame.file, culprit.frame.line), culprit)
+        # A write on the line whose result it spoils is what explains the failure: `return x.tanh().add_(1)`.
+        culprits.setdefault((culprit.frame.file, culprit.frame.line, culprit.role == "written"), culprit)
     declined = "" if cause is not Cause.OTHER else "the trace does not show what autograd refused"
     explained = trace.failure if trace.failure is not None else failure
     return Diagnosis(cause, _merged(failure, explained), tuple(culprits.values())[:_MOST], trace, declined)

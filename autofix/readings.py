@@ -49,6 +49,8 @@ def sites(diagnosis: Diagnosis | None) -> tuple[wire.Site, ...]:
         kinds = {o.kind for o in origins}
         if kinds == {"no_grad"}:
             return (wire.Site("grad", origins[0].stack[0]),)
+        if kinds == {"derivative"}:
+            return (wire.Site("create", origins[0].stack[0]),)
         if kinds == {"plain"}:
             return (wire.Site("require", origins[0].stack[0]),)
         if kinds == {"frozen"}:

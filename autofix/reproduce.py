@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from autofix.model import Fix, Target
 
+_ITERATIONS = 20
+"""The iterations of one step of L-BFGS, unless the script asks for others."""
 _WANTS_GPU = re.compile(r"\b(cuda|nccl|nvidia|gpus?)\b|accelerator device", re.IGNORECASE)
 
 
@@ -30,8 +32,14 @@ def reproduce(probe: Probe, target: Target) -> tuple[Target, wire.Trace]:
         again = run(probe, request(moved, "baseline"))
         # Where that did not help, the words of the script as it stands say more.
         if again.notes:
-            return moved, again
-    return target, baseline
+            return _bounded(moved, again), again
+    return _bounded(target, baseline), baseline
+
+
+def _bounded(target: Target, baseline: wire.Trace) -> Target:
+    """The target with steps that end: beyond the failure, and beyond what an optimizer does where nothing is said."""
+    most = max(_ITERATIONS, baseline.backward_count + target.passes)
+    return replace(target, setup=replace(target.setup, closures=most))
 
 
 def confirmed(probe: Probe, target: Target, fixes: tuple[Fix, ...], conditions: Iterable[str]) -> tuple[Fix, ...]:

@@ -189,7 +189,7 @@ loss.backward()
         for group, source in sorted(groups.items(), key=lambda item: len(item[0]))[: 2 * _MOST]:
             with suppress(Declined):
                 every = [edit for node in group for edit in writes.out_of_place(source, node)]
-                why = WHY.format(name=writes.written(source, group[0]) if len(group) == 1 else "Each")
+                why = WHY.format(name=_subject(source, group[0]) if len(group) == 1 else "Each")
                 yield self.propose(_once(every), why)
         if len(edits) > 1:
             yield self.propose(_once(edit for every in edits.values() for edit in every), WHY.format(name="Each"))
@@ -216,6 +216,12 @@ loss.backward()
                 yield self.propose(writes.clone_before(source, node), WHY_COPY, title="Write to a copy", rank=24)
             except Declined as reason:
                 declined.append(reason)
+
+
+def _subject(source: Source, node: ast.AST) -> str:
+    """What a sentence about a write begins with; what a function of a module gives has no name."""
+    name = writes.written(source, node)
+    return "The result" if writes.is_module(source, ast.Name(name.partition(".")[0])) else name
 
 
 def _located(sources: Sources, stack: Stack) -> Iterator[tuple[None, Source, ast.AST]]:

@@ -204,6 +204,8 @@ torch.from_numpy(numpy.sqrt(out * out)).mean().backward()
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Without each cut alone, without all of them, and with what was made of the numbers."""
         origins = [origin for origin in diagnosis.trace.origins if origin.stack]
+        if any(origin.kind == "derivative" for origin in origins):
+            raise Declined("the graph was lost by a derivative, not by a value taken out of it")
         for origin in origins:
             if origin.kind in _WITHOUT and not list(self._cut(origin, sources)):
                 raise Declined(_WITHOUT[origin.kind])

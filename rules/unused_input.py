@@ -69,6 +69,44 @@ print(net.weight.grad.item())
 import torch
 
 torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    x = torch.rand(4, 3)
+    near = x + 0.01 * torch.randn(4, 3)
+    for _ in range(3):
+        loss = (net(near) - net(x)).pow(2).sum()
+        grad = torch.autograd.grad(loss, [near])[0]
+        near = near.detach() + 0.1 * grad.sign()
+    opt.zero_grad()
+    net(near.detach()).pow(2).mean().backward()
+    opt.step()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    x = torch.rand(4, 3)
+    near = x + 0.01 * torch.randn(4, 3)
+    for _ in range(3):
+        near.requires_grad_()
+        loss = (net(near) - net(x)).pow(2).sum()
+        grad = torch.autograd.grad(loss, [near])[0]
+        near = near.detach() + 0.1 * grad.sign()
+    opt.zero_grad()
+    net(near.detach()).pow(2).mean().backward()
+    opt.step()
+""",
+            note="the loop binds its input anew, so that it needs the flag each time",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
 net = torch.nn.Linear(1, 1)
 
 
@@ -151,8 +189,23 @@ derivative(a.pow(2).sum())
                 if isinstance(node, places.VALUES):
                     edits = append_call(source, node, ".requires_grad_()")
                     yield self.propose(edits, WHY_INPUT, rank=self.rank + 2 + 3 * depth)
+        if len({origin.stack[:1] for origin in made}) == 1:
+            yield from self._each_time(diagnosis, sources)
         if not made:
             yield from self._allowed(diagnosis, sources)
+
+    def _each_time(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """At the top of the loop that asks for the gradient: a name bound anew needs the flag each time."""
+        for _, source, node in places.located(sources, diagnosis.failure.stack[:1]):
+            given = _input(node) if isinstance(node, ast.Call) else None
+            loop = source.parent(node)
+            while loop is not None and not isinstance(loop, (ast.For, ast.While, ast.FunctionDef)):
+                loop = source.parent(loop)
+            if not isinstance(given, ast.Name) or not isinstance(loop, (ast.For, ast.While)):
+                return
+            if places.binds(loop, given.id) and not _binds_before(loop, node, given.id):
+                edits = insert_before(source, loop.body[0], [f"{given.id}.requires_grad_()"])
+                yield self.propose(edits, WHY_INPUT, rank=self.rank + 1)
 
     def _handed(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """`x.requires_grad_()` at the top of each function whose parameter the input is, innermost first."""
@@ -182,6 +235,12 @@ derivative(a.pow(2).sum())
                 yield self.propose(allow, WHY_UNUSED, title=title)
             plain = set_keyword(source, node, "allow_unused", "True", position=5)
             yield self.propose(plain, WHY_UNUSED, title="Allow what is not used", rank=self.rank + 4)
+
+
+def _binds_before(loop: ast.For | ast.While, node: ast.expr, name: str) -> bool:
+    """Whether a loop binds `name` in a statement of its body before the one with `node`, or by itself."""
+    before = [one for one in loop.body if (one.end_lineno or one.lineno) < node.lineno]
+    return any(places.binds(one, name) for one in (*before, *([loop.target] if isinstance(loop, ast.For) else [])))
 
 
 def _input(call: ast.Call) -> ast.expr | None:

@@ -62,6 +62,10 @@ class Adapted:
             from .shorten import Shorten
 
             Shorten(run, self.note).install()
+        if setup.closures:
+            from .closures import Closures
+
+            run.taps.listeners.insert(0, Closures(setup.closures, self.note))
         if run.request.mode in ("baseline", "trace"):
             _speak_before(run)
 

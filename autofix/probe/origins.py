@@ -10,7 +10,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from . import wire
-from .refused import name_of, tensors
+from .refused import DERIVATIVE, name_of, tensors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,6 +24,9 @@ _KEPT = 400
 _NUMBERS = ("item", "tolist", "__float__", "__int__")
 _ARRAYS = ("numpy", "__array__")
 _VALUES = 2000
+_NO_DATA = ("grad", "shape", "dtype", "device", "requires_grad", "grad_fn", "is_leaf", "backward")
+_SHAPED = ("new_zeros", "new_ones", "new_full", "new_empty")
+"""These, as all that end in `_like`, take a shape from a tensor and nothing else."""
 
 
 class Origins(TorchFunctionMode):
@@ -70,13 +73,16 @@ class Origins(TorchFunctionMode):
         if name.endswith(("requires_grad.__set__", "requires_grad_")):
             self._flagged(args, kwargs)
             return
-        if last in ("grad", "shape", "dtype", "device", "requires_grad", "grad_fn", "is_leaf", "backward"):
+        derivative = name == DERIVATIVE
+        if not derivative and last in _NO_DATA:
             return
         out = [t for t in tensors(result) if not t.requires_grad]
         if not out and last not in _NUMBERS and last not in _ARRAYS:
             return
         given = list(tensors((args, kwargs)))
-        records = self._records(given) + self._new(last, given, out)
+        if derivative and kwargs.get("create_graph"):
+            return  # what has no graph even so is a constant: nothing was lost
+        records = self._records(given) + self._new("derivative" if derivative else last, given, out)
         if not records and not given:
             records = self._returned(args)
         if last in _NUMBERS or last in _ARRAYS:
@@ -114,11 +120,11 @@ class Origins(TorchFunctionMode):
 
     def _new(self, name: str, given: list[torch.Tensor], out: list[torch.Tensor]) -> list[Record]:
         """How this call loses the graph of its arguments, if it does."""
-        if not out or not any(t.requires_grad for t in given):
+        if not out or not any(t.requires_grad for t in given) or name.endswith("_like") or name in _SHAPED:
             return []
-        if not torch.is_grad_enabled() and name not in ("detach", "data"):
+        if not torch.is_grad_enabled() and name not in ("detach", "data", "derivative"):
             return [("no_grad", self._off)]
-        if name in ("detach", "data"):
+        if name in ("detach", "data", "derivative"):
             kind = name
         elif all(not t.is_floating_point() and not t.is_complex() for t in out):
             kind = "discrete"

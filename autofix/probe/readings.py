@@ -17,7 +17,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from . import graph, wire
-from .refused import name_of, refused, swapped
+from .refused import DERIVATIVE, name_of, refused, swapped
 from .sites import NOTHING, Sites
 from .taps import Call, Listener, parameters
 
@@ -75,7 +75,7 @@ class Perform(TorchFunctionMode, Listener):
             again = functools.partial(_flag, target, bool(flag))
         elif kind == "no_graph":
             again = functools.partial(_as_float, func, args, kwargs, target)
-        elif name_of(func) == "torch.autograd.grad" and not kwargs.get("allow_unused"):
+        elif name_of(func) == DERIVATIVE and not kwargs.get("allow_unused"):
             kind, again = "unused_input", functools.partial(func, *args, **kwargs | _UNUSED)
         else:
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +12,16 @@ from torch.overrides import resolve_name
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+DERIVATIVE = "torch.autograd.grad"
+"""The function that gives derivatives, with a graph of their own only where it is asked for."""
 _SETTERS = ("requires_grad.__set__", "requires_grad_")
 _CONVERSIONS = ("numpy", "__array__", "__deepcopy__")
 _NO_WRITE = ("requires_grad_", "retain_grad_")
 
 
+@functools.lru_cache(maxsize=1024)
 def name_of(func: Any) -> str:
-    """The public name of a torch function, such as `torch.Tensor.add_`."""
+    """The public name of a torch function, such as `torch.Tensor.add_`; torch itself takes long to find it."""
     named = resolve_name(func)
     return named or f"{getattr(func, '__module__', '') or 'torch'}.{getattr(func, '__name__', '')}"
 

@@ -3,6 +3,7 @@
 `leaf`: what is made there is a leaf with the same value. `keep`: the graph is not cut there, numbers stay tensors.
 `grad`: gradients are not switched off there. `require`: what is made there requires a gradient. `unfreeze`: what was
 frozen there requires a gradient again when an optimizer takes it, if that optimizer leaves other frozen ones alone.
+`create`: the derivative computed there has a graph.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from . import graph
-from .refused import name_of, tensors
+from .refused import DERIVATIVE, name_of, tensors
 
 if TYPE_CHECKING:
     from .frames import Frames, Raw
@@ -49,6 +50,8 @@ class Sites:
         if name.endswith(_SETTERS) and False in (*args[1:2], *kwargs.values()):
             raw, actions = self._here()
             self._frozen |= {id(t): (t, raw) for t in tensors(args[:1]) if "unfreeze" in actions}
+        if name == DERIVATIVE:
+            return self._derivative(func, args, kwargs)
         if self._remake and name in _REMAKE and args and any(t.requires_grad for t in tensors(args[:1])):
             with torch._C.DisableTorchFunction():
                 return _cast(_stacked(args[0]), kwargs)
@@ -65,6 +68,13 @@ class Sites:
             if name.endswith("tolist"):
                 return _listed(args[0])
             return args[0].reshape(()) if name in _NUMBERS else args[0].view_as(args[0])
+
+    def _derivative(self, func: Any, args: Any, kwargs: Any) -> Any:
+        raw, actions = self._here()
+        if "create" not in actions or kwargs.get("create_graph"):
+            return NOTHING
+        self.met[raw] = "no_graph"
+        return func(*args, **kwargs | {"create_graph": True})
 
     def unfreeze(self, taken: list[torch.Tensor]) -> None:
         """Let parameters train that an optimizer takes, where it takes only frozen ones and not all of them."""

@@ -53,6 +53,7 @@ class Setup:
     shorten: int = 0  # the iterations after which a training loop ends early; 0: none does
     skip_file: str = ""
     skip_line: int = 0
+    closures: int = 0  # the iterations after which a step with a closure ends; 0: as many as it wants
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +228,7 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a tensor lost its graph (detach, data, item, numpy, no_grad, frozen, discrete, ...) or was made.
+    """Where a tensor was made, or lost its graph (detach, data, item, numpy, no_grad, derivative, frozen, ...).
 
     `made` is of a tensor without a graph, `nonleaf` of one that has a graph and therefore gets no gradient of its own;
     `name` is the user's expression for it, where the failing statement has one.
@@ -243,7 +244,7 @@ class Origin:
 class Site:
     """An expression whose value a reference run treats otherwise, whenever it is computed."""
 
-    action: str  # leaf | keep | grad | require | unfreeze
+    action: str  # leaf | keep | grad | require | unfreeze | create
     frame: Frame
     node: str = ""
 
@@ -371,7 +372,7 @@ def load(kind: type[T], data: bytes) -> T:
     except (ValueError, RecursionError) as error:  # brackets may nest deeper than any stack
         raise WireError(f"not JSON: {error}") from None
     try:
-        built = _builder(kind)(value)
+        built = _builder(typing.cast("Any", kind))(value)
     except _Mismatch as error:
         raise WireError(f"{'.'.join((kind.__name__, *error.path))}: {error}") from None
     return typing.cast("T", built)

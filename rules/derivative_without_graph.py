@@ -1,0 +1,182 @@
+"""A derivative that is differentiated again, computed without a graph of its own.
+
+## What it does
+Asks `torch.autograd.grad` for a graph of its result: `create_graph=True`.
+
+## Why autograd fails
+`torch.autograd.grad` returns plain values unless it is told otherwise. A second derivative, or a loss made of the first
+one (a physics residual, a gradient penalty), finds no graph behind them and has nowhere to go.
+
+## Fix safety
+A derivative by something without a graph, or a loss that is nothing but constants, can only mean that the first
+derivative has one. Safe where one call alone lost the graph and every parameter that an optimizer owns gets a gradient.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from autofix import places
+from autofix.edit import Declined
+from autofix.model import Cause, Diagnosis, Proposal
+from autofix.rewrite import set_keyword
+from autofix.rule import Example, Rule, Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WHY = "The derivative has a graph of its own, so that it can be differentiated in turn."
+_POSITIONS = 4
+"""How many arguments of `torch.autograd.grad` come before `create_graph`."""
+
+
+class DerivativeWithoutGraph(Rule):
+    """Give the derivative a graph."""
+
+    code, name = "AG407", "derivative-without-graph"
+    title = "Give the derivative a graph"
+    causes = frozenset({Cause.NO_GRAPH})
+    rank = 8
+    examples = (
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(1, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1, bias=False))
+x = torch.rand(8, 1, requires_grad=True)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    y = net(x)
+    dx = torch.autograd.grad(y, x, torch.ones_like(y), retain_graph=True)[0]
+    dxx = torch.autograd.grad(dx, x, torch.ones_like(dx), create_graph=True)[0]
+    loss = (dxx + dx + y).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(1, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1, bias=False))
+x = torch.rand(8, 1, requires_grad=True)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    y = net(x)
+    dx = torch.autograd.grad(y, x, torch.ones_like(y), retain_graph=True, create_graph=True)[0]
+    dxx = torch.autograd.grad(dx, x, torch.ones_like(dx), create_graph=True)[0]
+    loss = (dxx + dx + y).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+
+class Field(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.energy = torch.nn.Linear(2, 1)
+
+    def forward(self, x):
+        return torch.autograd.grad(self.energy(x).tanh().sum(), x)[0].flip(1)
+
+
+torch.manual_seed(0)
+x = torch.rand(8, 2, requires_grad=True)
+field = Field()
+opt = torch.optim.SGD(field.parameters(), lr=0.1)
+for _ in range(3):
+    opt.zero_grad()
+    (field(x) - 1).pow(2).mean().backward()
+    opt.step()
+""",
+            after="""\
+import torch
+
+
+class Field(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.energy = torch.nn.Linear(2, 1)
+
+    def forward(self, x):
+        return torch.autograd.grad(self.energy(x).tanh().sum(), x, create_graph=True)[0].flip(1)
+
+
+torch.manual_seed(0)
+x = torch.rand(8, 2, requires_grad=True)
+field = Field()
+opt = torch.optim.SGD(field.parameters(), lr=0.1)
+for _ in range(3):
+    opt.zero_grad()
+    (field(x) - 1).pow(2).mean().backward()
+    opt.step()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+from torch.autograd import grad
+
+w = torch.ones(3, requires_grad=True)
+opt = torch.optim.SGD([w], lr=0.1)
+for _ in range(3):
+    (slope,) = grad(outputs=w.exp().sum(), inputs=w)
+    loss = slope.norm()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            after="""\
+import torch
+from torch.autograd import grad
+
+w = torch.ones(3, requires_grad=True)
+opt = torch.optim.SGD([w], lr=0.1)
+for _ in range(3):
+    (slope,) = grad(outputs=w.exp().sum(), inputs=w, create_graph=True)
+    loss = slope.norm()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(2, requires_grad=True)
+slope = torch.autograd.grad(w.exp().sum(), w, None, True, False)[0]
+slope.sum().backward()
+""",
+            after=None,
+            note="the flag is given by position",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(2, requires_grad=True)
+loss = torch.tensor(w.exp().sum().item())
+loss.backward()
+""",
+            after=None,
+            note="no derivative takes part: the value was taken out of the graph",
+        ),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """One proposal for each call that gave a derivative without a graph."""
+        for origin in diagnosis.trace.origins:
+            if origin.kind != "derivative":
+                continue
+            for _, source, node in places.located(sources, origin.stack[:1]):
+                if not isinstance(node, ast.Call) or len(node.args) > _POSITIONS:
+                    raise Declined("create_graph is given by position")
+                yield self.propose(set_keyword(source, node, "create_graph", "True"), WHY)

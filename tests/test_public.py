@@ -1,0 +1,111 @@
+"""What public programs showed: a step that is a whole training, one candidate by several ways, writes on the line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from training import added, repair, safe
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from autofix.run import Probe
+
+pytestmark = pytest.mark.torch
+
+WHOLE_TRAINING = """\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(1, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1, bias=False))
+x = torch.linspace(-1, 1, 20).view(-1, 1).requires_grad_()
+opt = torch.optim.LBFGS(net.parameters(), max_iter=100_000_000, tolerance_grad=0, tolerance_change=-1)
+
+
+def closure():
+    opt.zero_grad()
+    u = net(x)
+    u_x = torch.autograd.grad(u, x, torch.ones_like(u), retain_graph=True)[0]
+    u_xx = torch.autograd.grad(u_x, x, torch.ones_like(u_x), create_graph=True)[0]
+    loss = (u_xx + u).pow(2).mean() + (u[0] - 1).pow(2).sum() + u_x[0].pow(2).sum()
+    loss.backward()
+    return loss
+
+
+opt.step(closure)
+"""
+KEPT = """\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+opt = torch.optim.Adam(net.parameters())
+scores, rewards = [], []
+
+
+def act(state):
+    score = net(state)
+    scores.append(score)
+    rewards.append(float(state.sum()))
+
+
+def finish():
+    losses = [score * reward for score, reward in zip(scores, rewards)]
+    opt.zero_grad()
+    torch.cat(losses).sum().backward()
+    opt.step()
+
+
+for episode in range(4):
+    for _ in range(3):
+        act(torch.randn(2))
+    finish()
+"""
+ON_ONE_LINE = """\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = torch.tanh(net(torch.ones(2, 3))).add_(1.0).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+def test_a_step_that_is_the_whole_training_is_ended_and_told(
+    probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(WHOLE_TRAINING)
+    report = repair(probe, "train.py", select=["AG407"])
+    (line,) = added(safe(report))
+    assert line == "u_x = torch.autograd.grad(u, x, torch.ones_like(u), retain_graph=True, create_graph=True)[0]"
+    assert any("LBFGS was ended after 20 of its 100000000 iterations" in condition for condition in report.conditions)
+
+
+def test_edits_that_come_to_the_same_files_are_tried_once(
+    probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(KEPT)
+    report = repair(probe, "train.py", select=["AG201", "AG202", "AG203"])
+    files = [frozenset(fix.candidate.files.items()) for fix in (*report.fixes, *report.rejected)]
+    assert len(files) > 1
+    assert len(set(files)) == len(files)
+
+
+def test_a_write_on_the_line_that_saved_what_it_spoils_is_named(
+    probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(ON_ONE_LINE)
+    report = repair(probe, "train.py", select=["AG101"])
+    assert report.diagnosis is not None
+    assert ("written", 7) in {(culprit.role, culprit.frame.line) for culprit in report.diagnosis.culprits}
+    fix = safe(report)
+    assert ".add(1.0)" in added(fix)[0]
+    assert fix.candidate.whys[0].startswith("The result becomes a new tensor")
