@@ -49,9 +49,9 @@ def show(report: Report, snapshot: Snapshot, look: Look, stream: TextIO) -> None
 
 
 def put(printer: Console, shown: Iterable[Text]) -> None:
-    """Print lines; a long word, such as a path, is never broken, and what is to be copied is not folded."""
+    """Print lines, folded between words where the look says so; what is to be copied is not."""
     for line in shown:
-        printer.print(line, overflow="ignore", crop=False)
+        printer.print(line, crop=False)
 
 
 def console(look: Look, stream: TextIO) -> Console:
@@ -220,7 +220,7 @@ def _next(fix: Fix, look: Look, *, done: bool) -> Iterator[Text]:
 
 def _verbatim(text: str = "", style: str = "") -> Text:
     """A line that stays one line, whatever the terminal's width."""
-    return Text(text, style, no_wrap=True)
+    return Text(text, style, no_wrap=True, overflow="ignore")
 
 
 def _suspicions(report: Report, snapshot: Snapshot) -> Iterator[Text]:
