@@ -51,7 +51,8 @@ def show(report: Report, snapshot: Snapshot, look: Look, stream: TextIO) -> None
 def put(printer: Console, shown: Iterable[Text]) -> None:
     """Print lines, folded between words where the look says so; what is to be copied is not."""
     for line in shown:
-        printer.print(line, no_wrap=line.no_wrap, overflow=line.overflow, crop=False)  # printing forgets what a Text says
+        # Said again, for printing forgets what a Text says.
+        printer.print(line, no_wrap=line.no_wrap, overflow=line.overflow, crop=False)
 
 
 def console(look: Look, stream: TextIO) -> Console:
