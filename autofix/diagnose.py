@@ -34,9 +34,11 @@ def diagnose(baseline: wire.Trace, trace: wire.Trace, sources: Sources | None = 
         return None
     culprits: dict[tuple[str, int, bool], Culprit] = {}
     kept = _kept(failure, trace, sources) if sources is not None and cause in _CARRYING else ()
+    # A write on the line whose result it spoils is what explains the failure: `return x.tanh().add_(1)`.
+    writes = {write.stack[0] for saved in trace.saved for write in saved.writes if write.stack}
     for culprit in (*_culprits(cause, failure, trace), *kept):
-        # A write on the line whose result it spoils is what explains the failure: `return x.tanh().add_(1)`.
-        culprits.setdefault((culprit.frame.file, culprit.frame.line, culprit.role == "written"), culprit)
+        apart = culprit.role == "written" and culprit.frame in writes
+        culprits.setdefault((culprit.frame.file, culprit.frame.line, apart), culprit)
     declined = "" if cause is not Cause.OTHER else "the trace does not show what autograd refused"
     explained = trace.failure if trace.failure is not None else failure
     return Diagnosis(cause, _merged(failure, explained), tuple(culprits.values())[:_MOST], trace, declined)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _ITERATIONS = 20
 """The iterations of one step of L-BFGS, unless the script asks for others."""
-_WANTS_GPU = re.compile(r"\b(cuda|nccl|nvidia|gpus?)\b|accelerator device", re.IGNORECASE)
+_WANTS_GPU = re.compile(r"(?<![a-z])(cuda|nccl|nvidia|gpus?)(?![a-z])|accelerator device", re.IGNORECASE)
 
 
 def reproduce(probe: Probe, target: Target) -> tuple[Target, wire.Trace]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from autofix.probe.wire import Carrier, Frame, Stack
     from autofix.source import Source
 
+WHY_CLOSURE = "{path} is computed anew each time the function is called, from the parameters as they are then."
 WHY = "{path} is computed anew in each iteration, from the parameters as they are then."
 
 
@@ -67,6 +68,45 @@ for _ in range(4):
     loss.backward()
     opt.step()
 """,
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.LBFGS(net.parameters(), lr=0.1, max_iter=4)
+x, y = torch.randn(5, 2), torch.randn(5, 1)
+for _ in range(3):
+    out = net(x)
+
+    def closure():
+        opt.zero_grad()
+        loss = (out - y).pow(2).mean()
+        loss.backward()
+        return loss
+
+    opt.step(closure)
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.LBFGS(net.parameters(), lr=0.1, max_iter=4)
+x, y = torch.randn(5, 2), torch.randn(5, 1)
+for _ in range(3):
+
+    def closure():
+        opt.zero_grad()
+        out = net(x)
+        loss = (out - y).pow(2).mean()
+        loss.backward()
+        return loss
+
+    opt.step(closure)
+""",
+            note="an optimizer calls its closure several times a step",
         ),
         Example(
             before="""\
@@ -210,6 +250,10 @@ for _ in range(3):
             inside = isinstance(later, (ast.For, ast.While)) and any(
                 later.body[0].lineno <= line <= (later.end_lineno or 0) for line in failing
             )
+            if isinstance(later, ast.FunctionDef) and _fails_in(later, frame.file, diagnosis):
+                if not places.binds(later, target) and (reader := _reader(later, target)) is not None:
+                    yield self.propose(move_before(source, [statement], reader), WHY_CLOSURE.format(path=target))
+                return
             if inside and isinstance(later, (ast.For, ast.While)):
                 if not places.binds(later, target):
                     yield self.propose(move_before(source, [statement], later.body[0]), WHY.format(path=target))
@@ -248,3 +292,14 @@ for _ in range(3):
             if "\n" not in text:
                 yield self.propose(insert_before(where, first, [text]), WHY.format(path=target))
             return
+
+
+def _fails_in(function: ast.FunctionDef, file: str, diagnosis: Diagnosis) -> bool:
+    """Whether the failing call was made while a function ran."""
+    inside = (function.lineno, function.end_lineno or function.lineno)
+    return any(f.file == file and inside[0] < f.line <= inside[1] for f in diagnosis.failure.stack)
+
+
+def _reader(function: ast.FunctionDef, target: str) -> ast.stmt | None:
+    """The first statement of a function that reads a variable."""
+    return next((one for one in function.body if places.reads(one, target)), None)

@@ -87,6 +87,15 @@ def test_a_step_that_is_the_whole_training_is_ended_and_told(
     assert any("LBFGS was ended after 20 of its 100000000 iterations" in condition for condition in report.conditions)
 
 
+def test_a_gpu_that_is_chosen_before_anything_is_put_there_is_done_without(
+    probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(f"import torch\n\ntorch.cuda.set_device('cuda:0')\n{ON_ONE_LINE}")
+    report = repair(probe, "train.py", select=["AG101"])
+    assert ".add(1.0)" in added(safe(report))[0]
+
+
 def test_edits_that_come_to_the_same_files_are_tried_once(
     probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

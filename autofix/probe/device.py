@@ -26,7 +26,7 @@ _TYPES = ("Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int",
 _UNLESS = re.compile(r"if\s+not\s+(\w+\.)*is_available\(\)\s*:")
 _LEAVES = re.compile(r":\s*(raise\b|(sys\.|os\._)?exit\b|quit\b)")
 _NOTHING = (
-    "set_device", "synchronize", "empty_cache", "ipc_collect", "init", "reset_peak_memory_stats",
+    "synchronize", "empty_cache", "ipc_collect", "init", "reset_peak_memory_stats",
     "reset_max_memory_allocated", "set_per_process_memory_fraction", "memory_summary",
 )  # fmt: skip
 
@@ -101,6 +101,7 @@ class OnCpu(TorchFunctionMode):
         cuda._lazy_init = lambda: None
         for name in _NOTHING:
             setattr(cuda, name, lambda *args, **kwargs: None)
+        cuda.set_device = lambda *args, **kwargs: self._note(_NOTE)
         cuda.current_device = lambda: 0
         cuda.get_device_name = lambda *args: "cpu"
         cuda.get_device_capability = lambda *args: (8, 0)
