@@ -111,11 +111,10 @@ def _backward_kind(run: Run, frame: FrameType) -> str:
         return "no_graph"
     if run.taps.current is None and _shape_differs(tensors, values.get("grad_tensors", values.get("grad_outputs"))):
         return "nonscalar_backward"
-    if run.tracer is not None and run.taps.current is not None:
-        if run.tracer.violation is not None:
-            return "saved_tensor_modified"
-        if run.tracer.freed():
-            return "freed_graph"
+    if run.tracer is not None and run.tracer.violation is not None:
+        return "saved_tensor_modified"
+    if run.tracer is not None and run.taps.current is not None and run.tracer.freed():
+        return "freed_graph"
     inputs = values.get("inputs")
     if inputs is None:
         return ""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from . import graph
+from . import graph, transforms
 from .taps import Call, Listener
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ class MutationSafe(TorchDispatchMode):
         self._hooks = torch.autograd.graph.saved_tensors_hooks(self._pack, self._unpack)
 
     def __enter__(self) -> Any:
+        transforms.allow_hooks()
         self._hooks.__enter__()
         return super().__enter__()
 
@@ -86,6 +87,8 @@ class MutationSafe(TorchDispatchMode):
         self._hooks.__exit__(*error)
 
     def _pack(self, tensor: torch.Tensor) -> _Saved:
+        if transforms.wrapped(tensor):  # a write goes to the tensor that it stands for: too late to copy this one
+            return _Saved(transforms.copied(tensor))
         with torch._C._DisableTorchDispatch():
             handle = _Saved(tensor.detach())
         key = storage_key(tensor)

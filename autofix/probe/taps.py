@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.optim import optimizer as optim
 
+from .transforms import wrapped
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -57,12 +59,6 @@ class Listener:
 def parameters(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
     """The parameters of all groups, in order."""
     return [p for group in optimizer.param_groups for p in group["params"]]
-
-
-def _of_torch_func(root: Any) -> bool:
-    """Whether a tensor stands for many, inside a torch.func transform: it has no values to look at."""
-    wrapped = getattr(getattr(torch._C, "_functorch", None), "is_functorch_wrapped_tensor", None)
-    return bool(wrapped is not None and isinstance(root, torch.Tensor) and wrapped(root))
 
 
 class Taps:
@@ -170,7 +166,7 @@ class Taps:
 
     def run(self, engine: Any, roots: Any, rest: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """One backward call, from whatever spelling, on its way into the engine."""
-        if any(_of_torch_func(root) for root in roots):  # a transform's inner pass, no step of the training
+        if any(wrapped(root) for root in roots):  # a transform's inner pass, no step of the training
             return engine.run_backward(roots, *rest, **kwargs)
         self._speak()
         gradients, keep, create, inputs, *more = rest

@@ -10,7 +10,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from . import graph, wire
+from . import graph, transforms, wire
 from .carriers import Carriers
 from .quiet import quiet
 from .reference import storage_key, tensors_at, written_arguments
@@ -28,13 +28,15 @@ _SHOWN = 40
 class Handle:
     """A saved tensor with the version and the place it was saved at."""
 
-    __slots__ = ("alias", "key", "leaf", "raw", "version")
+    __slots__ = ("alias", "given", "key", "leaf", "raw", "version")
 
     def __init__(self, tensor: torch.Tensor, raw: Raw) -> None:
+        own = transforms.plain(tensor)
         with torch._C._DisableTorchDispatch():
-            self.alias = tensor.detach()
-        self.version = tensor._version
-        self.key = storage_key(tensor)
+            self.alias = own.detach()
+            self.given = self.alias if own is tensor else transforms.alias(tensor)
+        self.version = own._version
+        self.key = storage_key(own)
         self.leaf = tensor.is_leaf and tensor.requires_grad
         self.raw = raw
 
@@ -77,6 +79,7 @@ class Tracer(TorchDispatchMode, Listener):
         self.violation: Handle | None = None
 
     def __enter__(self) -> Any:
+        transforms.allow_hooks()
         self._hooks.__enter__()
         return super().__enter__()
 
@@ -118,7 +121,7 @@ class Tracer(TorchDispatchMode, Listener):
         if handle.alias._version != handle.version:
             self.violation = handle
             raise RuntimeError("a saved tensor was modified by an in-place operation")
-        return handle.alias
+        return handle.given
 
     # Backwards and steps --------------------------------------------------------------------------------------------
 
@@ -204,7 +207,7 @@ class Tracer(TorchDispatchMode, Listener):
 
     def crossings(self) -> tuple[wire.Crossing, ...]:
         """The tensors that lead out of a shared part of the graph, out of an earlier pass, or past a spoiling write."""
-        if not self._passes:
+        if not self._passes or self._taps.current is None:  # no backward failed, but for one inside a transform
             return ()
         failing = self._passes[-1]
         with quiet():

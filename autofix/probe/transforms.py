@@ -1,0 +1,42 @@
+"""Sees into torch.func: its tensors that stand for others, and saved-tensor hooks, which it would refuse."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import torch
+
+_functorch: Any = getattr(torch._C, "_functorch", None)
+
+
+def wrapped(value: Any) -> bool:
+    """Whether a tensor stands for others, inside a transform: it has no storage of its own."""
+    return _functorch is not None and isinstance(value, torch.Tensor) and _functorch.is_functorch_wrapped_tensor(value)
+
+
+def plain(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor that the wrappers stand for."""
+    while wrapped(tensor):
+        tensor = _functorch.get_unwrapped(tensor)
+    return tensor
+
+
+def alias(tensor: torch.Tensor) -> torch.Tensor:
+    """The same values without the graph of this level; those of the levels around it stay, as when torch saves one."""
+    return tensor.data if wrapped(tensor) else tensor.detach()
+
+
+def copied(tensor: torch.Tensor) -> torch.Tensor:
+    """Such an alias that later writes do not reach. Torch calls hooks without gradients, which outer levels need."""
+    with torch.enable_grad():
+        return alias(tensor).clone()
+
+
+def allow_hooks() -> None:
+    """Have grad, vjp and what is built of them run under saved-tensor hooks.
+
+    They refuse hooks because one that detaches would cut the graphs of the levels around it. Ours use `alias`.
+    """
+    graph: Any = torch.autograd.graph
+    graph.disable_saved_tensors_hooks = lambda _message: contextlib.nullcontext()
