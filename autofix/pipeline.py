@@ -196,8 +196,9 @@ class _Repair:
         # A backward that began had its graph: nobody need watch where one is lost.
         lost = failed.failure is None or not in_backward or bool(failed.failure.kind)
         asked = replace(
-            request(self.target, "trace", files), watch_calls=not in_backward, watch_origins=lost, threads=SHARE
-        )
+            request(self.target, "trace", files), watch_calls=not in_backward, watch_origins=lost, threads=SHARE,
+            failed_at=(failed.backward_count, *failed.counts),
+        )  # fmt: skip
         trace = run(self.probe, asked)
         root = self.target.root or self.target.script.parent
         return diagnose(failed, trace, Sources(root, self.target.buffers | dict(files)))

@@ -27,7 +27,7 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 BATCH = (sys.executable, "-m", "autofix", "batch")
@@ -90,6 +90,7 @@ class Expected:
 
 
 Maker = Callable[[Path], Expected]
+T = TypeVar("T")
 
 
 def build(folder: Path, count: int = COUNT, only: list[str] | None = None) -> dict[str, Any]:
@@ -123,7 +124,7 @@ def makers() -> dict[str, Maker]:
     return found
 
 
-def spread(names: list[str], count: int) -> list[str]:
+def spread(names: list[T], count: int) -> list[T]:
     """`count` of the names, from all over the list."""
     if count >= len(names):
         return names
@@ -422,27 +423,37 @@ def kill(folder: Path, times: int, *more: str, seed: int = 0) -> tuple[int, list
 
 
 def speed(folder: Path, count: int) -> None:
-    """Targets per second of the plain command, and of a batch with one job and with two."""
+    """Throughput for each core of a batch with one job and with two, against the plain command for each target.
+
+    Only ratios within this one run are told. The command may use every core; a job has one of its own.
+    """
     every = sorted((folder / "repositories").iterdir())
-    scripts = [path for at in every for path in (at / "broken.py", at / "main.py") if path.exists()][:count]
-    began = time.monotonic()
-    for path in scripts:
-        words = [sys.executable, "-m", "autofix", "fix", "--quiet", path.name]
-        subprocess.run(words, cwd=path.parent, capture_output=True, check=False)
-    plain = time.monotonic() - began
-    print(f"plain command: {len(scripts)} targets in {plain:.1f} s, {len(scripts) / plain:.2f} a second")
+    scripts = [path for at in every for path in (at / "broken.py", at / "main.py") if path.exists()]
+    scripts = spread(scripts, count)
+    cores = len(os.sched_getaffinity(0))
+    plain = [_taken([sys.executable, "-m", "autofix", "fix", "--quiet", one.name], one.parent) for one in scripts]
+    began, used = (sum(column) for column in zip(*plain, strict=True))
+    print(f"{len(scripts)} targets on {cores} cores; the plain command: {began:.1f} s, {used:.1f} CPU seconds")
     taken: dict[int, float] = {}
     for jobs in (1, 2):
         with tempfile.TemporaryDirectory() as out:
             words = [*BATCH, *(str(path.parent) for path in scripts), "--out", out, "--jobs", str(jobs), *LIMITS]
-            began = time.monotonic()
-            subprocess.run(words, stdout=subprocess.DEVNULL, check=False)
-            taken[jobs] = time.monotonic() - began
-        rate = len(scripts) / taken[jobs]
+            taken[jobs], cpu = _taken(words, folder)
+        each = began * cores / (taken[jobs] * jobs)
         print(
-            f"batch --jobs {jobs}: {taken[jobs]:.1f} s, {rate:.2f} a second, {plain / taken[jobs]:.1f} times the plain"
+            f"batch --jobs {jobs}: {taken[jobs]:.1f} s, {cpu:.1f} CPU seconds; for each core {each:.1f} times as many "
+            f"targets a second, for each CPU second {used / cpu:.1f} times"
         )
     print(f"two jobs against one: {taken[1] / taken[2]:.2f}")
+
+
+def _taken(words: list[str], at: Path) -> tuple[float, float]:
+    """Seconds, and CPU seconds of all its processes, that a command takes."""
+    began = time.monotonic()
+    with subprocess.Popen(words, cwd=at, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    return time.monotonic() - began, used.ru_utime + used.ru_stime
 
 
 def main() -> int:

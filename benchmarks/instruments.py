@@ -25,7 +25,7 @@ TARGETS = {
 }  # fmt: skip
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "baseline": ("baseline", {}),
-    "trace": ("trace", {}),
+    "trace": ("trace", {"watch_origins": False}),  # as for any backward that had its graph
     "reference": ("reference", {"perturbed": True}),
     "reference, frozen": ("reference", {"frozen": True}),
     "candidate": ("candidate", {"perturbed": True}),

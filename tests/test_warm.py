@@ -56,6 +56,19 @@ def test_one_probe_serves_until_its_packages_change_or_it_dies(
     assert not third.alive
 
 
+def test_what_every_run_needs_is_imported_once_and_left_to_no_runs_garbage_collection(target: Target) -> None:
+    # What the server has imported is frozen: the collector does not list it any more.
+    target.script.write_text(
+        "import gc\nimport helper_of_mine\nimport torch\n"
+        "late = [one.__name__ for one in gc.get_objects() if type(one) is type(gc)]\n"
+        "print(sorted(name for name in late if name.startswith(('helper', 'torch', '_autofix_probe'))))\n"
+    )
+    with Probe(Path(sys.executable)) as running:
+        run(running, request(target, "baseline"))  # the first may begin before all is imported
+        for mode in ("baseline", "trace", "reference", "candidate"):
+            assert run(running, request(target, mode)).stdout == "['helper_of_mine']\n", mode
+
+
 def test_each_environment_has_its_own_probe_and_the_oldest_goes(target: Target) -> None:
     target.script.write_text("import os\n\nprint(os.environ['WHOSE'])\n")
     with warm.Warm(Probe, most=2) as kept:

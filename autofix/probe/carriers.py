@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from .frames import Frames
 
-_KEPT = 6
+KEPT = 6
+"""Snapshots that are kept: the latest."""
 _DEPTH = 6
 _ITEMS = 2000
 _WORDS: dict[type, str] = {tuple: "tuple", list: "list", dict: "dict"}
@@ -28,7 +29,7 @@ class Carriers:
 
     def __init__(self, frames: Frames) -> None:
         self._frames = frames
-        self._looks: deque[dict[int, list[wire.Carrier]]] = deque(maxlen=_KEPT)
+        self._looks: deque[dict[int, list[wire.Carrier]]] = deque(maxlen=KEPT)
 
     def look(self) -> None:
         """Take a snapshot of the running user frames."""

@@ -78,13 +78,15 @@ class Run:
         from .origins import Origins
         from .tracing import Refusals, Tracer
 
-        self.tracer = Tracer(self.frames, self.taps, 0)
+        self.tracer = Tracer(self.frames, self.taps, next(iter(self.request.failed_at), 0))
         self.taps.listeners.append(self.tracer)
         self.modes.enter_context(self.tracer)
         if self.request.watch_origins:
             self.origins = self.modes.enter_context(Origins(self.frames))
         if self.request.watch_calls:
             self.refusals = self.modes.enter_context(Refusals())
+        else:
+            self.taps.before_writes = [self.tracer.expect]
         if self.request.graph:
             from .picture import Picture
             from .stopper import Stopper
@@ -139,6 +141,7 @@ class Run:
     def execute(self) -> None:
         """Run the target to its end, its failure, or until a listener stops it; does not return."""
         outcome, detail, code, failure = "finished", "", 0, None
+        self.frames.outermost = sys._getframe()
         try:
             self._seed()
             self.overlay.install()

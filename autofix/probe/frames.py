@@ -25,6 +25,8 @@ class Frames:
         self._lines = lines
         self._owned: dict[str, bool] = {}
         self._positions: dict[CodeType, list[tuple[int | None, ...]]] = {}
+        self.outermost: FrameType | None = None
+        """The frame that runs the script: none further out is the user's."""
 
     def owned(self, filename: str) -> bool:
         """Whether `filename` is a file of the user's project."""
@@ -40,8 +42,8 @@ class Frames:
         """The user frames that are running now."""
         found = []
         frame: FrameType | None = sys._getframe(1)
-        owned = self._owned
-        while frame is not None:
+        owned, last = self._owned, self.outermost
+        while frame is not None and frame is not last:
             code = frame.f_code
             known = owned.get(code.co_filename)
             if known or (known is None and self.owned(code.co_filename)):

@@ -11,7 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from .perturb import Perturb
 from .quiet import quiet
-from .reference import storage_key, tensors_at, written_arguments
+from .reference import Known, storage_key, tensors_at, written_arguments
 from .taps import parameters
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class Freeze(Perturb):
         self._pointers: dict[int, int] = {}
         self._dirty: set[int | None] = set()
         self._before: dict[int, list[torch.Tensor]] = {}
+        self._written = Known(written_arguments)
 
     def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._counts.append(0)
@@ -48,7 +49,7 @@ class Freeze(Perturb):
         """Perturb also parameters used without a module, or written through an alias that shares no version counter."""
         if not self._starting:
             return
-        places = written_arguments(func)
+        places = self._written.of(func)
         if places:
             self._dirty.update(storage_key(tensor) for tensor in tensors_at(places, args, kwargs))
         elif torch.is_grad_enabled() and not _makes_view(func):  # else it may still be initialising
@@ -100,16 +101,13 @@ class KeyedRandom(TorchDispatchMode):
         self._frames = frames
         self._freeze = freeze
         self._drawn: dict[str, int] = {}
-        self._seeded: dict[Any, bool] = {}
+        self._seeded = Known(lambda func: self._SEEDED in func.tags)
         self._content: str = ""
         self.used = False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         self._freeze.watch(func, args, kwargs or {})
-        seeded = self._seeded.get(func)
-        if seeded is None:
-            seeded = self._seeded[func] = self._SEEDED in func.tags
-        if seeded:
+        if self._seeded.of(func):
             self.used = True
             if not (kwargs or {}).get("generator"):
                 torch.default_generator.manual_seed(self._key(func))

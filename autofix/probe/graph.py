@@ -15,20 +15,25 @@ LIMIT = 200_000
 """Nodes after which a walk gives up: a graph that long is reported as growing, not followed."""
 
 Node = Any
+_KINDS: dict[type, bool] = {}
 
 
-def now() -> int:
-    """The sequence number that the next node of this thread will get."""
-    counter: Callable[[], int] | None = getattr(torch.autograd, "_get_sequence_nr", None)
-    if counter is not None:
-        return counter()
+def _counted() -> int:
     with torch.enable_grad():
         return int((torch.ones(1, requires_grad=True) * 1).grad_fn._sequence_nr())
 
 
+now: Callable[[], int] = getattr(torch.autograd, "_get_sequence_nr", _counted)
+"""The sequence number that the next node of this thread will get."""
+
+
 def leaf(node: Node) -> torch.Tensor | None:
     """The leaf that an AccumulateGrad node adds to, None for any other node."""
-    return getattr(node, "variable", None) if hasattr(node, "variable") and not node.next_functions else None
+    kind = type(node)
+    accumulates = _KINDS.get(kind)
+    if accumulates is None:  # asked once for each kind: an attribute that is not there costs an exception
+        accumulates = _KINDS[kind] = kind.__name__ == "AccumulateGrad"
+    return node.variable if accumulates else None
 
 
 def starts(roots: Iterable[Any]) -> list[Node]:

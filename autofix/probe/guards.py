@@ -90,16 +90,17 @@ class Guards(Listener):
         only = graph.inputs_only(call)
         self._calls[call.index] = (call.stack, set())
         old = 0
-        for node in graph.walk(call.roots):
-            variable = graph.leaf(node)
-            if variable is not None:
-                if call.accumulate and (only is None or id(variable) in only):
-                    self._receive(variable, call)
-                continue
-            age = node._sequence_nr()
-            if age < site.mark:
-                old += 1
-                self._check_stale(node, age, site, call)
+        with quiet():
+            for node in graph.walk(call.roots):
+                variable = graph.leaf(node)
+                if variable is not None:
+                    if call.accumulate and (only is None or id(variable) in only):
+                        self._receive(variable, call)
+                    continue
+                age = node._sequence_nr()
+                if age < site.mark:
+                    old += 1
+                    self._check_stale(node, age, site, call)
         self._check_growth(site, old, call)
 
     def _count(self, call: Call) -> list[Counter[str]]:
@@ -125,11 +126,10 @@ class Guards(Listener):
         sent = self._sent.get(id(variable))
         if sent is None:
             sent = self._sent[id(variable)] = _Sent(variable)
-        with quiet():
-            gradient = variable.grad
-            if gradient is None or (sent.segments and not bool(gradient.any())):
-                sent.segments.clear()
-                sent.calls.clear()
+        gradient = variable.grad
+        if gradient is None or (sent.segments and not bool(gradient.any())):
+            sent.segments.clear()
+            sent.calls.clear()
         sent.segments.setdefault(self._segment, call.stack)
         sent.calls.add(call.index)
         self._calls[call.index][1].add(id(variable))

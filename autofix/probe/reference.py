@@ -8,7 +8,7 @@ write through a view at another offset.
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .frames import Raw
 
 _SWEEP = 4096
+Fact = TypeVar("Fact")
 
 
 class _Saved:
@@ -40,6 +41,21 @@ def written_arguments(func: Any) -> tuple[tuple[int, str], ...]:
         for index, argument in enumerate(func._schema.arguments)
         if argument.alias_info is not None and argument.alias_info.is_write
     )
+
+
+class Known(Generic[Fact]):
+    """A fact of operators, found out once for each: torch keeps its operators, but takes long to hash one."""
+
+    def __init__(self, find: Callable[[Any], Fact]) -> None:
+        self._find = find
+        self._facts: dict[int, tuple[Any, Fact]] = {}
+
+    def of(self, func: Any) -> Fact:
+        """What is known of an operator."""
+        known = self._facts.get(id(func))
+        if known is None:
+            known = self._facts[id(func)] = (func, self._find(func))
+        return known[1]
 
 
 def tensors_at(places: tuple[tuple[int, str], ...], args: Any, kwargs: Any) -> list[torch.Tensor]:
@@ -73,7 +89,7 @@ class MutationSafe(TorchDispatchMode):
         super().__init__()
         self._wrote = wrote
         self._saved: dict[int, list[weakref.ref[_Saved]]] = {}
-        self._written: dict[Any, tuple[tuple[int, str], ...]] = {}
+        self._written = Known(written_arguments)
         self._packs = 0
         self._hooks = torch.autograd.graph.saved_tensors_hooks(self._pack, self._unpack)
 
@@ -108,9 +124,7 @@ class MutationSafe(TorchDispatchMode):
         self._saved = {key: refs for key, refs in alive.items() if refs}
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        places = self._written.get(func)
-        if places is None:
-            places = self._written[func] = written_arguments(func)
+        places = self._written.of(func)
         if places:
             for tensor in tensors_at(places, args, kwargs or {}):
                 self.spare(tensor)

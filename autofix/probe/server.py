@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -23,11 +24,12 @@ _TICK = 0.02
 _LOOK = 0.1
 _JOBS = min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 _OWN = (
-    "torch.utils.checkpoint",
-    ".adapt", ".child", ".classify", ".freeze", ".guards", ".launch", ".names", ".overlay", ".perturb", ".reference",
-    ".separate", ".stopper", ".tracing", ".witness",
+    ".adapt", ".child", ".classify", ".frames", ".freeze", ".guards", ".launch", ".names", ".origins", ".overlay",
+    ".perturb", ".reach", ".readings", ".reference", ".separate", ".silent", ".stopper", ".tracing", ".witness",
 )  # fmt: skip
-"""What a run needs of torch's lazy parts and of the probe itself: compiled once, here."""
+"""What a run needs of the probe itself: compiled once, here."""
+_LAZY = ("torch.utils.checkpoint", "torch.profiler._cupti_monitor")
+"""What torch imports when a step or a reference first needs it, where it has it."""
 _ENVIRONMENT = "AUTOFIX_PROBE_RESTORE"
 _NO_BYTECODE = sys.dont_write_bytecode
 
@@ -105,6 +107,7 @@ class Server:
         """
         if not _ready(self._requests) or not self._read_requests() or not self._queue:
             return
+        gc.freeze()
         self._start(self._queue.pop(0))
         signal.signal(signal.SIGALRM, lambda *_: self._glance())
         signal.setitimer(signal.ITIMER_REAL, _LOOK, _LOOK)
@@ -121,6 +124,8 @@ class Server:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         self._fork = self._fencing.fork = fork
+        gc.freeze()  # or the first full collection of each run would go through, and so copy, all of torch
+        gc.enable()
         try:
             while self._wait():
                 self._supervise()
@@ -287,6 +292,7 @@ def become(place: Place, ends: dict[str, int]) -> None:
         os.write(ends["result"], wire.dump(trace))
         os._exit(0)
     _reset_streams()
+    gc.enable()
     import torch
 
     from .child import Run
@@ -341,7 +347,7 @@ def threads() -> int:
 
 def warm(names: list[str]) -> str:
     """Import what every run will need; returns why forking would not be sound, or ''."""
-    for name in names:
+    for name in (*names, *_LAZY):
         # A package that fails to import here fails in the run too, where the user sees it.
         with contextlib.suppress(Exception, SystemExit):
             importlib.import_module(name)
@@ -386,6 +392,7 @@ def main(arguments: list[str]) -> None:
         ends, rung, scratch = json.loads(arguments[1])
         become(Place(request, rung, scratch), ends)
     sys.dont_write_bytecode = True
+    gc.disable()  # what is imported stays
     fencing = Fencing()
     requests, answers = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)

@@ -6,43 +6,69 @@ import torch
 
 WIDTH = 1 << 16
 PROJECTIONS = 3
+_BLOCK = 1 << 12
+_SEED = 20_11
 
 
 class Sketcher:
-    """Makes sketches. The projections are the same in every process: a fixed seed makes them."""
+    """Makes sketches. The projections are the same in every process: fixed seeds make them, as far as needed."""
 
     def __init__(self) -> None:
-        generator = torch.Generator().manual_seed(20_11)
-        self._rows = torch.randn(WIDTH, PROJECTIONS, generator=generator)
-        self._chunks = torch.randn(1 << 12, generator=generator)
+        self._drawn = torch.empty(PROJECTIONS, 0)
+        self._rows: dict[tuple[int, torch.dtype], torch.Tensor] = {}
+        self._weights = torch.empty(0)
 
-    def sketch(self, tensor: torch.Tensor) -> torch.Tensor:
-        """[norm, projections...] of `tensor`, as float64 on the CPU; linear in the tensor but for the norm."""
-        flat = tensor.detach()
-        flat = (flat.to_dense() if flat.layout != torch.strided else flat).reshape(-1)
-        if flat.is_complex():
-            flat = torch.view_as_real(flat).reshape(-1)
-        if flat.dtype not in (torch.float32, torch.float64):
-            flat = flat.to(torch.float32)
-        flat = flat.cpu()
-        rows = self._rows.to(flat.dtype)
-        projected = flat @ rows[: flat.numel()] if flat.numel() <= WIDTH else self._fold(flat, rows)
-        return torch.cat([torch.linalg.vector_norm(flat).reshape(1), projected]).double()
+    def _project(self, flat: torch.Tensor) -> torch.Tensor:
+        return self._first(flat.numel(), flat.dtype) @ flat if flat.numel() <= WIDTH else self._fold(flat)
 
-    def _fold(self, flat: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+    def _first(self, count: int, dtype: torch.dtype) -> torch.Tensor:
+        """The projections of `count` numbers, a row each: a product with columns would take ten times as long."""
+        rows = self._rows.get((count, dtype))
+        if rows is None:
+            while self._drawn.shape[1] < count:
+                generator = torch.Generator().manual_seed(_SEED + self._drawn.shape[1])
+                self._drawn = torch.cat([self._drawn, torch.randn(PROJECTIONS, _BLOCK, generator=generator)], 1)
+            rows = self._rows[count, dtype] = self._drawn[:, :count].to(dtype)
+        return rows
+
+    def _fold(self, flat: torch.Tensor) -> torch.Tensor:
+        """The projection of what is longer than the rows: of its pieces, each with a weight of its own."""
+        rows = self._first(WIDTH, flat.dtype)
+        if not self._weights.numel():
+            self._weights = torch.randn(_BLOCK, generator=torch.Generator().manual_seed(_SEED - 1))
+        weights = self._weights.to(flat.dtype)
         whole = flat.numel() // WIDTH
-        weights = self._chunks.to(flat.dtype)
-        total = flat[whole * WIDTH :] @ rows[: flat.numel() - whole * WIDTH]
+        total = rows[:, : flat.numel() - whole * WIDTH] @ flat[whole * WIDTH :]
         for first in range(0, whole, weights.numel()):
-            part = flat[first * WIDTH : min(whole, first + weights.numel()) * WIDTH].view(-1, WIDTH) @ rows
-            total = total * 0.7 + weights[: part.shape[0]] @ part
+            part = flat[first * WIDTH : min(whole, first + weights.numel()) * WIDTH].view(-1, WIDTH)
+            total = total * 0.7 + rows @ (part.t() @ weights[: part.shape[0]])
         return total
 
     def sketches(self, tensors: list[torch.Tensor | None]) -> tuple[tuple[float, ...], ...]:
-        """The sketch of each tensor; () for None and for an empty tensor."""
-        present = [t for t in tensors if t is not None and t.numel()]
-        if not present:
-            return tuple(() for _ in tensors)
+        """[norm, projections...] of each tensor, linear in it but for the norm; () for None and for an empty tensor."""
         with torch.no_grad():
-            rows = iter(torch.stack([self.sketch(t) for t in present]).tolist())
-        return tuple(tuple(next(rows)) if t is not None and t.numel() else () for t in tensors)
+            flats = [_flat(t) for t in tensors if t is not None and t.numel()]
+            if not flats:
+                return tuple(() for _ in tensors)
+            norms = torch.stack(torch._foreach_norm(flats)).double().tolist()
+            projections = torch.stack([self._project(flat) for flat in flats]).double().tolist()
+        made = iter(zip(norms, projections, strict=True))
+        found: list[tuple[float, ...]] = []
+        for tensor in tensors:
+            if tensor is None or not tensor.numel():
+                found.append(())
+            else:
+                norm, projection = next(made)
+                found.append((norm, *projection))
+        return tuple(found)
+
+
+def _flat(tensor: torch.Tensor) -> torch.Tensor:
+    """All numbers of a tensor in a row, real, in single or double precision, on the CPU."""
+    flat = tensor.detach()
+    flat = (flat.to_dense() if flat.layout != torch.strided else flat).reshape(-1)
+    if flat.is_complex():
+        flat = torch.view_as_real(flat).reshape(-1)
+    if flat.dtype not in (torch.float32, torch.float64):
+        flat = flat.to(torch.float32)
+    return flat.cpu()

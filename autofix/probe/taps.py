@@ -141,15 +141,15 @@ class Taps:
         if self.before_writes is None or not own or hooked or optimizer.defaults.get("differentiable"):
             return
         self._speak()
+        self._hushed = contextlib.ExitStack()
+        # Not `quiet`: should the step raise, the script's own grad mode must not stay off until the next one.
+        self._hushed.enter_context(torch._C._DisableTorchDispatch())
+        self._hushed.enter_context(torch._C.DisableTorchFunction())
         written = [t for p in parameters(optimizer) for t in (p, p.grad) if t is not None]
         states = (value for state in optimizer.state.values() for value in state.values())
         for hear in self.before_writes:
             for tensor in (*written, *(value for value in states if isinstance(value, torch.Tensor))):
                 hear(tensor)
-        self._hushed = contextlib.ExitStack()
-        # Not `quiet`: should the step raise, the script's own grad mode must not stay off until the next one.
-        self._hushed.enter_context(torch._C._DisableTorchDispatch())
-        self._hushed.enter_context(torch._C.DisableTorchFunction())
 
     def _speak(self) -> None:
         if self._hushed is not None:

@@ -11,9 +11,9 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import graph, transforms, wire
-from .carriers import Carriers
+from .carriers import KEPT, Carriers
 from .quiet import quiet
-from .reference import storage_key, tensors_at, written_arguments
+from .reference import Known, storage_key, tensors_at, written_arguments
 from .refused import name_of, refused
 from .taps import Call, Listener, Taps
 
@@ -60,21 +60,23 @@ class Tracer(TorchDispatchMode, Listener):
         """Not to be wrapped against compilation: nothing is compiled here, and the wrapper costs at each op."""
         return False
 
-    def __init__(self, frames: Frames, taps: Taps, skip: int) -> None:
+    def __init__(self, frames: Frames, taps: Taps, failing: int) -> None:
+        """`failing`: the backward calls that a run makes until it fails; those who hold tensors are told at its end."""
         super().__init__()
         self._frames = frames
         self._taps = taps
-        self._skip = skip
+        self._look_from = failing - 2 * KEPT
         self._hooks = torch.autograd.graph.saved_tensors_hooks(self._pack, self._unpack)
         self._ages: list[int] = []
         self._stacks: list[Raw] = []
-        self._written: dict[Any, tuple[tuple[int, str], ...]] = {}
+        self._written = Known(written_arguments)
         self._writes: dict[int, list[tuple[str, Raw, int, int]]] = {}
         self._watched: set[int] = set()
         self._passes: deque[_Pass] = deque(maxlen=_KEPT_CALLS)
         self._freed: dict[int, Call] = {}
         self._carriers = Carriers(frames)
         self._steps: dict[Raw, int] = {}
+        self._stepped: list[tuple[int, torch.Tensor, int]] = []
         self._ends: dict[int, int] = {}
         self.violation: Handle | None = None
 
@@ -97,9 +99,7 @@ class Tracer(TorchDispatchMode, Listener):
             raw = self._frames.here()
             self._ages.append(age)
             self._stacks.append(raw)
-        places = self._written.get(func)
-        if places is None:
-            places = self._written[func] = written_arguments(func)
+        places = self._written.of(func)
         if places and self._watched:
             self._log_writes(func, tensors_at(places, args, kwargs or {}), raw)
         return func(*args, **(kwargs or {}))
@@ -126,8 +126,6 @@ class Tracer(TorchDispatchMode, Listener):
     # Backwards and steps --------------------------------------------------------------------------------------------
 
     def backward(self, call: Call) -> None:
-        if call.index < self._skip:
-            return
         current = _Pass(call)
         for node in graph.walk(call.roots):
             if graph.leaf(node) is not None:
@@ -145,11 +143,26 @@ class Tracer(TorchDispatchMode, Listener):
             if not call.keep:
                 for age in self._passes[-1].nodes:
                     self._freed.setdefault(age, call)
-            with quiet():
-                self._carriers.look()
+            if call.index >= self._look_from:
+                with quiet():
+                    self._carriers.look()
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._steps[self._frames.here()] = index
+        self._stepped.clear()
+
+    def expect(self, tensor: torch.Tensor) -> None:
+        """A step that no mode sees is about to write a tensor."""
+        key = storage_key(tensor)
+        if key is not None and key in self._watched:
+            self._stepped.append((key, tensor, tensor._version))
+
+    def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        if self._stepped:
+            raw, age = self._frames.here(), graph.now()
+            for key, tensor, version in self._stepped:
+                self._writes.setdefault(key, []).extend([("step", raw, index, age)] * (tensor._version - version))
+            self._stepped.clear()
 
     # What it all came to --------------------------------------------------------------------------------------------
 
