@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _ITERATIONS = 20
 """The iterations of one step of L-BFGS, unless the script asks for others."""
+_SLOW = 10.0
+"""Seconds to the failure from which on a step has only as many iterations as its cure needs to show."""
 _WANTS_GPU = re.compile(r"(?<![a-z])(cuda|nccl|nvidia|gpus?)(?![a-z])|accelerator device", re.IGNORECASE)
 
 
@@ -38,7 +40,8 @@ def reproduce(probe: Probe, target: Target) -> tuple[Target, wire.Trace]:
 
 def _bounded(target: Target, baseline: wire.Trace) -> Target:
     """The target with steps that end: beyond the failure, and beyond what an optimizer does where nothing is said."""
-    most = max(_ITERATIONS, baseline.backward_count + target.passes)
+    least = _ITERATIONS if baseline.seconds < _SLOW else 1
+    most = max(least, baseline.backward_count + target.passes)
     return replace(target, setup=replace(target.setup, closures=most))
 
 
