@@ -110,6 +110,54 @@ for _ in range(4):
     y.mean().backward()
     optimizer.step()
 """
+REENTRANT = """\
+import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+torch.manual_seed(0)
+first, block, last = nn.Linear(3, 3), nn.Linear(3, 3), nn.Linear(3, 1)
+optimizer = torch.optim.SGD([*first.parameters(), *block.parameters(), *last.parameters()], 0.1)
+
+def residual(x):
+    h = torch.tanh(block(x))
+    h += x
+    return h
+
+for _ in range(4):
+    h = checkpoint(residual, first(torch.randn(4, 3)), use_reentrant=True)
+    optimizer.zero_grad()
+    last(h).pow(2).mean().backward()
+    optimizer.step()
+"""
+IMPLICIT = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+layer, last = nn.Linear(3, 3), nn.Linear(3, 1)
+optimizer = torch.optim.SGD([*layer.parameters(), *last.parameters()], 0.1)
+
+def solved(x):
+    with torch.no_grad():
+        z = torch.tanh(layer(x))
+    z = torch.tanh(layer(z) + x)
+    start = z.detach().requires_grad_()
+    again = torch.tanh(layer(start) + x)
+
+    def through(gradient):
+        total = gradient
+        for _ in range(3):
+            total = torch.autograd.grad(again, start, total)[0] + gradient
+        return total
+
+    z.register_hook(through)
+    return z
+
+for _ in range(4):
+    loss = (last(solved(torch.randn(4, 3))) - 1).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
 COMPILED = """\
 import torch
 from torch import nn
@@ -262,19 +310,26 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (ACCELERATE, "AG202", CURE),
         (ACCUMULATION, "AG101", "a = a + 1"),
         (CHECKPOINT, "AG101", "y = y * 2"),
+        (REENTRANT, "AG101", "h = h + x"),
         (COMPILED, "AG101", "h = h + 1"),
         (LBFGS, "AG101", "h = h + 1"),
         (FUNCTION, "AG101", "h = h + 1"),
         (AVERAGE, "AG101", "h = h + 1"),
     ],
-    ids=["lightning", "lightning-manual", "accelerate", "accumulation", "checkpoint", "compile", "lbfgs",
-         "autograd-function", "average-and-target"],
+    ids=["lightning", "lightning-manual", "accelerate", "accumulation", "checkpoint", "checkpoint-reentrant", "compile",
+         "lbfgs", "autograd-function", "average-and-target"],
 )  # fmt: skip
 def test_the_cure_is_in_the_users_file(probe: Probe, here: Path, script: str, rule: str, line: str) -> None:
     written(here, {"train.py": script})
     fix = safe(repair(probe, "train.py", select=[rule]))
     assert [*fix.candidate.files] == [here / "train.py"]
     assert line in added(fix)
+
+
+def test_a_derivative_inside_a_backward_keeps_its_graph(probe: Probe, here: Path) -> None:
+    written(here, {"train.py": IMPLICIT})
+    (line,) = added(safe(repair(probe, "train.py", select=["AG201"])))
+    assert line.endswith("_graph=True)[0] + gradient")
 
 
 def test_a_loss_inside_the_trainer_of_transformers_is_cured_in_the_users_file(probe: Probe, here: Path) -> None:

@@ -45,6 +45,8 @@ class Guards(Listener):
     which optimizers stepped in its segment.
     """
 
+    inner = True
+
     def __init__(self, frames: Frames, names: Names, taps: Taps, *, shapes: bool) -> None:
         self._shapes = shapes
         self._counted: dict[int, list[Counter[str]]] = {}
@@ -79,6 +81,9 @@ class Guards(Listener):
         )  # fmt: skip
 
     def backward(self, call: Call) -> None:
+        if call.outer is not None:  # what it leaves in parameters is what the call around it sends them
+            self._receive_all(call, call.outer)
+            return
         self.derivatives += not call.accumulate and not call.create
         if not self._in_backwards:
             self._segment += 1
@@ -122,6 +127,11 @@ class Guards(Listener):
             total.update(counted[index] if index < len(counted) else {})
         return " ".join(f"{name}{count}" for name, count in sorted(total.items()) if "Detach" not in name)
 
+    def _receive_all(self, call: Call, sender: Call) -> None:
+        for node in graph.walk(call.roots) if call.accumulate else ():
+            if (variable := graph.leaf(node)) is not None:
+                self._receive(variable, sender)
+
     def _receive(self, variable: torch.Tensor, call: Call) -> None:
         sent = self._sent.get(id(variable))
         if sent is None:
@@ -151,7 +161,8 @@ class Guards(Listener):
             )
 
     def backward_done(self, call: Call) -> None:
-        self._sites[call.stack].mark = graph.now()
+        if call.outer is None:
+            self._sites[call.stack].mark = graph.now()
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._stepped.setdefault(self._segment, set()).add(index)

@@ -146,6 +146,8 @@ class MutationSafe(TorchDispatchMode):
 class KeepGraphs(Listener):
     """Makes every backward keep its graph."""
 
+    inner = True
+
     def backward(self, call: Call) -> None:
         call.keep = True
 

@@ -31,11 +31,16 @@ class Call:
     keep: bool
     create: bool
     accumulate: bool
+    outer: Call | None = None
+    """The call inside which this one runs: a checkpoint computes again, or an implicit layer solves."""
     cleanups: list[Callable[[], None]] = field(default_factory=list)
 
 
 class Listener:
     """What an instrument may hear. Every method does nothing unless overridden."""
+
+    inner = False
+    """Whether it hears of a backward inside another, too, which is no pass of the training by itself."""
 
     def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         """`optimizer` was constructed as the `index`-th of the run."""
@@ -73,6 +78,7 @@ class Taps:
         self.calls = 0
         self.stepping = -1
         self.current: Call | None = None
+        self._running: Call | None = None
         self.before_writes: list[Callable[[torch.Tensor], None]] | None = None
         """Who must hear what a step of torch's own optimizers will write; where set, no mode sees such a step's ops."""
         self._hushed: contextlib.ExitStack | None = None
@@ -170,21 +176,24 @@ class Taps:
             return engine.run_backward(roots, *rest, **kwargs)
         self._speak()
         gradients, keep, create, inputs, *more = rest
+        outer = self._running
         call = Call(
-            self.calls, self.frames.here(), tuple(roots), tuple(inputs or ()), bool(keep), bool(create),
-            bool(kwargs.get("accumulate_grad", more[1] if len(more) > 1 else False)),
+            self.calls if outer is None else outer.index, self.frames.here(), tuple(roots), tuple(inputs or ()),
+            bool(keep), bool(create), bool(kwargs.get("accumulate_grad", more[1] if len(more) > 1 else False)), outer,
         )  # fmt: skip
-        self.calls += 1
-        self.current = call
-        for listener in self.listeners:
+        listeners = self.listeners if outer is None else [one for one in self.listeners if one.inner]
+        self.calls += outer is None
+        self.current = self._running = call
+        for listener in listeners:
             listener.backward(call)
         try:
             result = engine.run_backward(roots, gradients, call.keep, create, inputs, *more, **kwargs)
         finally:
+            self._running = outer
             for cleanup in call.cleanups:
                 cleanup()
-        self.current = None
-        for listener in self.listeners:
+        self.current = outer
+        for listener in listeners:
             listener.backward_done(call)
         if self.nudged and not call.accumulate and not call.create:
             return tuple(None if gradient is None else _nudge(gradient) for gradient in result)

@@ -55,6 +55,8 @@ class _Pass:
 class Tracer(TorchDispatchMode, Listener):
     """Logs node creations and writes, checks versions itself (hooks switch torch's check off), follows backwards."""
 
+    inner = True
+
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
         """Not to be wrapped against compilation: nothing is compiled here, and the wrapper costs at each op."""
