@@ -110,14 +110,15 @@ def _verify(
     verdict = Judge(references, diagnosis, offered=offered).verdict(files, Applicability.SAFE)
     live = references.candidate(files)
     references.forget()
-    one = repair.as_fix(Candidate((), (), (), (), dict(files)), verdict)
+    conditions = tuple(dict.fromkeys((*baseline.notes, *live.notes)))
+    (one,) = confirmed(probe, target, (repair.as_fix(Candidate((), (), (), (), dict(files)), verdict),), conditions)
     report = replace(
         report, diagnosis=diagnosis, notes=tuple(repair.notes), timings={"script": baseline.seconds},
-        conditions=tuple(dict.fromkeys((*baseline.notes, *live.notes))),
+        conditions=conditions,
     )  # fmt: skip
     if verdict.run not in (RunOutcome.PASSED, RunOutcome.FINISHED):
         return replace(report, outcome=Outcome.STILL_FAILING, rejected=(one,))
-    safe = verdict.applicability is Applicability.SAFE
+    safe = one.verdict.applicability is Applicability.SAFE
     return replace(report, outcome=Outcome.SAFE if safe else Outcome.UNSAFE, fixes=(one,))
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from training import CURE, NETS, added, repair, safe, written
 
+from autofix import pipeline
+from autofix.model import Outcome, Target
 from autofix.run import Probe
 
 if TYPE_CHECKING:
@@ -172,6 +174,25 @@ for _ in range(4):
     h.pow(2).mean().backward()
     optimizer.step()
 """
+SQUASHED = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+net = nn.Linear(3, 3)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+
+@torch.compile(backend="aot_eager", fullgraph=True)
+def squashed(x):
+    h = torch.sigmoid(x)
+    h += 1
+    return h
+
+for _ in range(4):
+    loss = squashed(net(torch.randn(4, 3))).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
 LBFGS = """\
 import torch
 from torch import nn
@@ -324,6 +345,16 @@ def test_the_cure_is_in_the_users_file(probe: Probe, here: Path, script: str, ru
     fix = safe(repair(probe, "train.py", select=[rule]))
     assert [*fix.candidate.files] == [here / "train.py"]
     assert line in added(fix)
+
+
+def test_an_edit_that_does_not_run_compiled_is_not_safe(probe: Probe, here: Path) -> None:
+    written(here, {"train.py": SQUASHED})
+    target, outcomes = Target(here / "train.py", root=here), []
+    for line in ("h = h + 1", "h = h + float(h.sum() != 0)"):
+        edited = {here / "train.py": SQUASHED.replace("h += 1", line).encode()}
+        report = pipeline.verify(target, edited, probe=probe, progress=lambda _: None)
+        outcomes.append((report.outcome, [guard.name for guard in report.fixes[0].verdict.guards]))
+    assert outcomes == [(Outcome.SAFE, []), (Outcome.UNSAFE, ["compiled"])]
 
 
 def test_a_derivative_inside_a_backward_keeps_its_graph(probe: Probe, here: Path) -> None:
