@@ -57,9 +57,10 @@ def parse(words: Sequence[str]) -> Entry:
 
 
 def is_command(word: str) -> bool:
-    """Whether a first word is a program that starts another, and no script of that name lies here."""
+    """Whether a first word begins a command line, as a program that starts another, and no script is called so here."""
     known = {first for first, *_ in (*_RUNNERS, *_LAUNCHERS)} | {"pytest", "py.test"}
-    return not Path(word).exists() and (bool(_PYTHON.fullmatch(word)) or word in known)
+    begins = _PYTHON.fullmatch(word) or _ASSIGNED.fullmatch(word) or word in known
+    return bool(begins) and not Path(word).exists()
 
 
 def _program(words: list[str]) -> Entry:

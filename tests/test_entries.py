@@ -201,6 +201,13 @@ def test_a_command_line_is_read_as_a_shell_would(line: str, expected: Entry) -> 
     assert entries.parse(line.split()) == expected
 
 
+def test_what_begins_a_command_line_is_told_from_a_script(project: Path) -> None:
+    assert all(entries.is_command(word) for word in ("python3.12", "LR=1", "uv", "torchrun", "pytest"))
+    assert not any(entries.is_command(word) for word in ("train.py", "package", "./a=b.py"))
+    written(project, {"LR=1": SCRIPT})
+    assert not entries.is_command("LR=1")
+
+
 @pytest.mark.parametrize("line", ["", "A=b", "python", "python -c 1", "torchrun --x", "pytest -x"])
 def test_a_command_line_without_a_program_is_refused(line: str) -> None:
     with pytest.raises(EntryError):
