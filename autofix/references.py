@@ -229,7 +229,9 @@ class References:
         full = self.live(self.bases()[0])
         asked = replace(self._request("candidate", files), frozen=frozen, still=still, shapes=still or self._shapes)
         asked = _ending_with(asked, full)
-        limit = min(self._target.time_limit, max(_AT_LEAST, _SLOWER * full.seconds))
+        limit = self._target.time_limit
+        if full.outcome != "failed":  # one that died early says nothing of how long a run takes
+            limit = min(limit, max(_AT_LEAST, _SLOWER * full.seconds))
         return replace(asked, time_limit=limit)
 
 
@@ -258,6 +260,12 @@ def line_map(old: bytes, new: bytes) -> tuple[int, ...]:
     for tag, a, b, c, d in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if tag == "equal" or (tag == "replace" and b - a == d - c):
             lines[c:d] = range(a + 1, b + 1)
+    # A line that stands once in each was moved: it is still the same statement, and draws the same noise.
+    kept = set(lines)
+    for number, line in enumerate(after):
+        if line and not lines[number] and after.count(line) == before.count(line) == 1:
+            origin = before.index(line) + 1
+            lines[number] = 0 if origin in kept else origin
     return tuple(lines)
 
 

@@ -507,3 +507,35 @@ def test_of_edits_that_are_equally_good_the_one_with_much_more_memory_comes_late
 
     small, long, hungry, other = fix(b"+a", 310), fix(b"+abc", 300), fix(b"+", 900), fix(b"+", 100, 20)
     assert pipeline.ordered([other, hungry, long, small]) == (small, long, hungry, other)
+
+
+MOVED = """
+    import torch
+    from torch import nn
+
+    torch.manual_seed(0)
+    G, D = nn.Linear(4, 2), nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 1))
+    opt_g, opt_d = torch.optim.Adam(G.parameters()), torch.optim.Adam(D.parameters())
+
+    def loss_of_g():
+        return D(G(torch.randn(8, 4))).mean()
+
+    def loss_of_d():
+        return (D(torch.randn(8, 2)) - D(G(torch.randn(8, 4)).detach())).mean()
+
+    for _ in range(4):
+        loss = loss_of_d()
+        opt_d.zero_grad()
+        loss.backward()
+        generated = loss_of_g()
+        opt_d.step()
+        opt_g.zero_grad()
+        generated.backward()
+        opt_g.step()
+"""
+
+
+def test_a_statement_that_an_edit_moves_draws_the_same_noise(probe: Probe, script: Callable[[str], Path]) -> None:
+    forward, step = "    generated = loss_of_g()\n", "    opt_d.step()\n"
+    report = verify(probe, script(MOVED), (forward + step, step + forward))
+    assert (effect(report), report.outcome) == (Effect.REFRESHED, Outcome.SAFE)
