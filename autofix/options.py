@@ -26,7 +26,7 @@ _HEAD = """# Commands and options
 | `AUTOFIX_MARKERS=1` | `autofix: begin` and `autofix: end` on standard error, for editors that wait for a task |
 | `AUTOFIX_TRACEBACK=1` | a traceback where autofix itself is at fault |
 
-Besides the statuses below, as from a shell: 130 after Ctrl-C, 141 where the output goes to a program that stopped reading.
+Besides the statuses below, as from a shell: 130 after Ctrl-C, 141 where a program that reads the output has stopped.
 """
 
 
