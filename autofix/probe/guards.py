@@ -128,9 +128,10 @@ class Guards(Listener):
         return " ".join(f"{name}{count}" for name, count in sorted(total.items()) if "Detach" not in name)
 
     def _receive_all(self, call: Call, sender: Call) -> None:
-        for node in graph.walk(call.roots) if call.accumulate else ():
-            if (variable := graph.leaf(node)) is not None:
-                self._receive(variable, sender)
+        with quiet():
+            for node in graph.walk(call.roots) if call.accumulate else ():
+                if (variable := graph.leaf(node)) is not None:
+                    self._receive(variable, sender)
 
     def _receive(self, variable: torch.Tensor, call: Call) -> None:
         sent = self._sent.get(id(variable))
