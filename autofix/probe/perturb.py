@@ -65,12 +65,15 @@ class Perturb(Listener):
 
     def _perturb(self, parameter: torch.Tensor, moved: int = 0) -> None:
         with quiet():
-            size = float(parameter.detach().abs().mean()) or 1.0
+            plain = parameter.detach()
+            wide = torch.promote_types(plain.dtype, torch.float32)
+            total = float(torch.linalg.vector_norm(plain, 1, dtype=wide))  # of the magnitudes, without a copy of them
+            size = total / max(1, plain.numel()) or 1.0
             if math.isfinite(size):  # memory that was not initialised yet may hold anything
                 generator = torch.Generator().manual_seed(self._known[id(parameter)][1] + 7_919 * moved)
                 noise = torch.randn(parameter.shape, generator=generator).to(parameter)
-                parameter.data.add_(noise * (SCALE * size))
-            self._sums[id(parameter)] = float(parameter.detach().sum())
+                parameter.data.add_(noise, alpha=SCALE * size)
+            self._sums[id(parameter)] = float(plain.sum())
         self._versions[id(parameter)] = parameter._version
 
     def _used(self, module: torch.nn.Module, _inputs: object) -> None:
