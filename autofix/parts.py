@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from autofix.aligned import opcodes
 from autofix.bare import bare, exact
 from autofix.pieces import pieces, spliced
 
@@ -213,7 +214,7 @@ def _paired(
 def _places(before: list[bytes], after: list[bytes]) -> dict[int, int]:
     """For each old line, the new line before which it would stand."""
     found = {}
-    for _, a, b, c, d in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+    for _, a, b, c, d in opcodes(before, after):
         found.update({line: min(c + line - a, d) for line in range(a, b)})
     return found
 

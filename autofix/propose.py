@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING
 
+from autofix.aligned import opcodes
 from autofix.edit import Declined, Edit, EditConflict
 from autofix.model import Candidate, Note
 from autofix.rewrite.apply import BrokenRewrite, apply
@@ -69,9 +69,8 @@ def edits_between(path: Path, old: bytes, new: bytes) -> tuple[Edit, ...]:
     starts = [0]
     for line in before:
         starts.append(starts[-1] + len(line))
-    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
     return tuple(
         Edit(path, starts[a], starts[b], b"".join(after[c:d]).decode(encoding))
-        for tag, a, b, c, d in matcher.get_opcodes()
+        for tag, a, b, c, d in opcodes(before, after)
         if tag != "equal"
     )

@@ -5,12 +5,12 @@ Runs are begun as soon as what they need is known, and each is made once.
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from autofix.aligned import opcodes
 from autofix.compare import LIVE, comparable, differences
 from autofix.model import Cause, Comparison
 from autofix.probe import wire
@@ -257,7 +257,7 @@ def line_map(old: bytes, new: bytes) -> tuple[int, ...]:
     # Without indentation: a statement that an edit wraps in a block is still the same statement.
     before, after = ([line.strip() for line in data.splitlines()] for data in (old, new))
     lines = [0] * len(after)
-    for tag, a, b, c, d in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+    for tag, a, b, c, d in opcodes(before, after):
         if tag == "equal" or (tag == "replace" and b - a == d - c):
             lines[c:d] = range(a + 1, b + 1)
     # A line that stands once in each was moved: it is still the same statement, and draws the same noise.
@@ -271,8 +271,8 @@ def line_map(old: bytes, new: bytes) -> tuple[int, ...]:
 
 def _changed(old: bytes, new: bytes) -> tuple[int, ...]:
     """The lines of `new` that are not in `old`."""
-    matcher = difflib.SequenceMatcher(None, old.splitlines(), new.splitlines(), autojunk=False)
-    return tuple(line + 1 for tag, _, _, c, d in matcher.get_opcodes() if tag != "equal" for line in range(c, d))
+    codes = opcodes(old.splitlines(), new.splitlines())
+    return tuple(line + 1 for tag, _, _, c, d in codes if tag != "equal" for line in range(c, d))
 
 
 def _ending_with(asked: wire.Request, full: wire.Trace) -> wire.Request:
