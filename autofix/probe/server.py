@@ -20,6 +20,7 @@ from .fencing import Fencing, Place
 
 RESULT_LIMIT = 1 << 27
 OLDEST = (2, 0)
+_IMPORTING = 30.0  # seconds that a fresh process may take to import torch, beyond its time limit
 _TICK = 0.02
 _LOOK = 0.1
 _JOBS = min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
@@ -184,6 +185,7 @@ class Server:
         for end in ends.values():
             os.close(end)
         child = Child(place, pid, {pair[0]: name for name, pair in pairs.items()})
+        child.deadline += 0.0 if self._fork else _IMPORTING
         self._children[pid] = child
         for descriptor in child.pipes:
             os.set_blocking(descriptor, False)
