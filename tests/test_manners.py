@@ -63,11 +63,16 @@ def test_closed_streams_change_no_status(closed: str, status: int, project: Path
     assert done.returncode == status
 
 
+def heed() -> None:
+    """What a shell starts in the background ignores Ctrl-C, and so would all that the tests start there."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_ctrl_c_while_modules_are_imported_is_one_line(project: Path) -> None:
     (project / "typer.py").write_text("import time\nprint('here', flush=True)\ntime.sleep(600)\n")
     process = subprocess.Popen(
         [*PROGRAM, "rules"], cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env=os.environ | {"PYTHONPATH": str(project)},
+        env=os.environ | {"PYTHONPATH": str(project)}, preexec_fn=heed,  # noqa: PLW1509
     )  # fmt: skip
     assert process.stdout is not None
     assert process.stdout.readline() == "here\n"
