@@ -79,6 +79,7 @@ def _of_file(path: Path, old: bytes, new: bytes) -> Iterator[Part]:
     gone, fresh = _unmatched(ours, theirs), _unmatched(theirs, ours)
     place = _places(before, after)
     used = {node.id for node in ast.walk(trees[1]) if isinstance(node, ast.Name)}
+    bound = {name: item.start for item in reversed(fresh) for name in _bound(item.node)}
     for mine, other in _paired(gone, fresh, before, after, place):
         lines, words = before[mine.start : mine.stop] if mine else [], _words(mine, other, before, after)
         line = mine.start + 1 if mine else 0
@@ -88,7 +89,7 @@ def _of_file(path: Path, old: bytes, new: bytes) -> Iterator[Part]:
             changes = [(place[mine.start], place[mine.start], lines)] if mine else []
             changes += [_left_out(other, after)] if other else []
         without = _changed(after, changes)
-        idle = other is None and _idle(mine, used)
+        idle = mine and not other and _idle(_bound(mine.node), used, bound, place[mine.start])
         if not idle and _tree(without) not in (None, _tree(new)):
             rests = {item.bare for item in (mine, other) if item}
             graph_only = len(rests) == 1 and (bool(mine and other) or () in rests)
@@ -228,12 +229,15 @@ def _left_out(head: _Item, after: list[bytes]) -> tuple[int, int, list[bytes]]:
     return head.start, head.end, inside
 
 
-def _idle(item: _Item | None, used: set[str]) -> bool:
-    """Whether a statement only names something that the edited file does not use: brought back, it does nothing."""
-    if item is None or not isinstance(item.node, ast.Assign):
-        return False
-    names = {node.id for target in item.node.targets for node in ast.walk(target) if isinstance(node, ast.Name)}
-    return not names & used
+def _bound(node: ast.stmt) -> set[str]:
+    """The plain names that a statement assigns."""
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+def _idle(names: set[str], used: set[str], bound: dict[str, int], place: int) -> bool:
+    """Whether an assignment, brought back, does nothing: nobody uses it, or what the edit added assigns it anew."""
+    return bool(names) and (not names & used or all(bound.get(name, -1) >= place for name in names))
 
 
 def _words(mine: _Item | None, other: _Item | None, before: list[bytes], after: list[bytes]) -> str:

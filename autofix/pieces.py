@@ -39,7 +39,7 @@ def spliced(text: bytes, node: ast.expr, other: bytes) -> bytes:
 
 def _changed(old: ast.AST, new: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     """The smallest expressions that differ, in pairs; nothing where the difference is in no expression."""
-    if ast.dump(old) == ast.dump(new):
+    if _values(old) == _values(new):
         return
     found: list[tuple[ast.expr, ast.expr]] = []
     if type(old) is type(new) and _own(old) == _own(new):
@@ -48,14 +48,16 @@ def _changed(old: ast.AST, new: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
                 found = []
                 break
             found.extend(_changed(mine, other))
+    read = isinstance(getattr(new, "ctx", ast.Load()), ast.Load)
     if found:
         yield from found
-    elif (
-        isinstance(old, ast.expr)
-        and isinstance(new, ast.expr)
-        and isinstance(getattr(new, "ctx", ast.Load()), ast.Load)
-    ):
+    elif isinstance(old, ast.expr) and isinstance(new, ast.expr) and read:
         yield old, new
+
+
+def _values(node: ast.AST) -> list[object]:
+    """What is in a node, in order; 1 and 1.0 are equal: only together with its neighbours can such a one matter."""
+    return [part for inner in ast.walk(node) for part in (type(inner), *_own(inner))]
 
 
 def _own(node: ast.AST) -> list[object]:
