@@ -68,10 +68,13 @@ class Source:
     @cached_property
     def encoding(self) -> str:
         """The codec of the file's bytes after a byte order mark, found as Python finds it."""
+        # Python ends lines at a lone \r too, where a BytesIO would not: it matters for the cookie.
+        lines = iter(self.data.splitlines(keepends=True)[:2])
         try:
-            return encoding(self.data)
+            found, _ = tokenize.detect_encoding(lambda: next(lines, b""))
         except SyntaxError as error:
             raise self._error(error.msg) from None
+        return "utf-8" if found == "utf-8-sig" else found
 
     @cached_property
     def text(self) -> str:
@@ -289,14 +292,6 @@ class Source:
 
     def _error(self, reason: str) -> SourceError:
         return SourceError(" ".join(f"{self.path}: {reason}".split()))
-
-
-def encoding(data: bytes) -> str:
-    """The codec of a Python file's bytes after a byte order mark; raises SyntaxError where Python knows none."""
-    # Python ends lines at a lone \r too, where a BytesIO would not: it matters for the cookie.
-    lines = iter(data.splitlines(keepends=True)[:2])
-    found, _ = tokenize.detect_encoding(lambda: next(lines, b""))
-    return "utf-8" if found == "utf-8-sig" else found
 
 
 def _attribute(node: ast.expr) -> ast.expr:
