@@ -26,11 +26,13 @@ from autofix.readings import OPERATION, UPDATE, unsaid, words
 from autofix.references import base
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from autofix.model import Change, Diagnosis
     from autofix.references import References
+
+_WELL = (RunOutcome.PASSED, RunOutcome.FINISHED)
 
 
 class Judge:
@@ -55,12 +57,25 @@ class Judge:
             return RunOutcome.SAME_FAILURE if self._references.same_failure(trace) else RunOutcome.OTHER_FAILURE
         return RunOutcome.TIMED_OUT if trace.outcome == "timed_out" else RunOutcome.CRASHED
 
-    def verdict(self, files: Mapping[Path, bytes], ceiling: Applicability) -> Verdict:
-        """The verdict on a candidate; its live run is begun here where it is not under way."""
+    def look_ahead(self, others: Iterable[Mapping[Path, bytes]]) -> None:
+        """Begin the frozen runs of those candidates whose live run has ended and does not decide it."""
+        for files in filter(self._references.ended, others):
+            live = self._references.candidate(files)
+            if self.outcome(live) in _WELL and self._without_frozen(files, live) is None:
+                self._references.begin_frozen(files)
+
+    def verdict(
+        self, files: Mapping[Path, bytes], ceiling: Applicability, others: Sequence[Mapping[Path, bytes]] = ()
+    ) -> Verdict:  # fmt: skip
+        """The verdict on a candidate; its live run is begun here where it is not under way.
+
+        `others` are to be judged next, and their live runs are under way: their frozen runs go on beside its own.
+        """
         self._references.proven()
         live = self._references.candidate(files)
+        self.look_ahead((files, *others))
         ended = self.outcome(live)
-        if ended not in (RunOutcome.PASSED, RunOutcome.FINISHED):
+        if ended not in _WELL:
             return Verdict(
                 ended, Effect.UNKNOWN, Applicability.DISPLAY_ONLY, live.detail.splitlines()[0] if live.detail else "",
                 detail=live.detail, seconds=live.seconds, failure=live.failure,
@@ -124,7 +139,7 @@ class Judge:
         how = self._how(reading or self._references.bases()[0])
         for piece, edit in zip(pieces, edits, strict=True):
             other = self._references.candidate(edit)
-            passed = self.outcome(other) in (RunOutcome.PASSED, RunOutcome.FINISHED)
+            passed = self.outcome(other) in _WELL
             # What only autograd notices shows in the graphs; where these are alike too, it is there to save memory.
             harmless = piece.graph_only and same_shape(live, other)
             if passed and not harmless and not differences(live, other, LIVE, **how):
@@ -166,9 +181,10 @@ class Judge:
                     self._constant = taken[0]
         return self._constant
 
-    def _effect(
+    def _without_frozen(
         self, files: Mapping[Path, bytes], live: wire.Trace
-    ) -> tuple[Effect, str, Sequence[Change], str]:  # fmt: skip
+    ) -> tuple[Effect, str, Sequence[Change], str] | None:  # fmt: skip
+        """The effect of a candidate where its live run decides it."""
         full = self._references.live(self._references.bases()[0])
         reason = (
             unsaid(self._diagnosis, full)
@@ -187,6 +203,13 @@ class Judge:
         if not self._void() and all(cuts_the_graph(self._references.live(name), live) for name in self._all_names()):
             apart = differences(full, live, LIVE)
             return Effect.CHANGED, _changed_words(apart, full, live), apart, ""
+        return None
+
+    def _effect(
+        self, files: Mapping[Path, bytes], live: wire.Trace
+    ) -> tuple[Effect, str, Sequence[Change], str]:  # fmt: skip
+        if (decided := self._without_frozen(files, live)) is not None:
+            return decided
         self._references.begin_frozen(files)
         frozen = self._references.candidate(files, frozen=True)
         if frozen.outcome not in ("finished", "stopped"):

@@ -236,10 +236,11 @@ class _Repair:
             references.try_out(queue[0].files)
         while queue:
             candidate = queue.pop(0)
-            for other in queue[: JOBS - 1]:
-                references.try_out(other.files)
+            others = [other.files for other in queue[:JOBS]]
+            for files in others:
+                references.try_out(files)
             self.progress(f"trying {candidate.titles[-1]}")
-            verdict = judge.verdict(candidate.files, candidate.applicability)
+            verdict = judge.verdict(candidate.files, candidate.applicability, others)
             live = references.candidate(candidate.files)
             self.conditions.update(dict.fromkeys(live.notes))
             one = self.as_fix(candidate, verdict)

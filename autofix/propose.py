@@ -8,7 +8,7 @@ from autofix.aligned import opcodes
 from autofix.edit import Declined, Edit, EditConflict
 from autofix.model import Candidate, Note
 from autofix.rewrite.apply import BrokenRewrite, apply
-from autofix.source import Source
+from autofix.source import encoding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -64,13 +64,13 @@ def _candidate(rule: Rule, proposal: Proposal, sources: Sources, base: Candidate
 
 def edits_between(path: Path, old: bytes, new: bytes) -> tuple[Edit, ...]:
     """The edits that turn `old` into `new`, by line: what a chain of rules came to, against the file on disk."""
-    encoding = Source(path, new).encoding
+    codec = encoding(new)
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
     starts = [0]
     for line in before:
         starts.append(starts[-1] + len(line))
     return tuple(
-        Edit(path, starts[a], starts[b], b"".join(after[c:d]).decode(encoding))
+        Edit(path, starts[a], starts[b], b"".join(after[c:d]).decode(codec))
         for tag, a, b, c, d in opcodes(before, after)
         if tag != "equal"
     )

@@ -150,11 +150,16 @@ class References:
         made = {kind: (self._done.get(one), self._done.get(other)) for kind, (one, other) in pairs.items()}
         return tuple(Comparison(kind, one, other) for kind, (one, other) in made.items() if one and other)
 
+    def ended(self, files: Mapping[Path, bytes]) -> bool:
+        """Whether the live run of a candidate, begun before, has come to its end."""
+        key = ("candidate", _key(files))
+        return key in self._done or (key in self._begun and self._probe.ended(self._begun[key]))
+
     def drop(self, files: Mapping[Path, bytes]) -> None:
-        """Give up the live run of a candidate that is not wanted any more."""
-        number = self._begun.pop(("candidate", _key(files)), None)
-        if number is not None:
-            self._probe.drop(number)
+        """Give up the runs of a candidate that is not wanted any more."""
+        for key in (("candidate", _key(files)), ("candidate", _key(files), True, False)):
+            if (number := self._begun.pop(key, None)) is not None:
+                self._probe.drop(number)
 
     # Proof of the judge ---------------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -27,6 +28,12 @@ class Example:
     note: str = ""
 
 
+@functools.lru_cache(maxsize=16)
+def _parsed(path: Path, data: bytes) -> Source:
+    """A source, read once while it is in use: diagnosis and rules ask for the same."""
+    return Source(path, data)
+
+
 class Sources:
     """The files of the user's project as they stand in this run: the disk's, or a candidate's."""
 
@@ -46,7 +53,7 @@ class Sources:
         if not path.is_relative_to(self.root):
             return None
         try:
-            return Source(path, self._files[path] if path in self._files else path.read_bytes())
+            return _parsed(path, self._files[path] if path in self._files else path.read_bytes())
         except (OSError, SourceError):
             return None
 

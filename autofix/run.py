@@ -154,32 +154,55 @@ class Probe:
         # Those before it in the queue may use up their time first.
         deadline = time.monotonic() + time_limit * max(1, len(self._waiting)) + SLACK
         while number not in self._traces:
-            trace = wire.load(wire.Trace, self._line(deadline))
-            self._waiting.discard(trace.id)
-            if trace.id in self._dropped:
-                self._dropped.discard(trace.id)
-            else:
-                self._traces[trace.id] = trace
+            self._take(self._line(deadline))
         return self._traces.pop(number)
 
+    def ended(self, number: int) -> bool:
+        """Whether the trace of a submitted run is here; does not wait."""
+        while self._hello is not None and self._more(0.0):
+            self._read()
+        while self._hello is not None and (line := self._complete()):
+            self._take(line)
+        return number in self._traces
+
+    def _take(self, line: bytes) -> None:
+        trace = wire.load(wire.Trace, line)
+        self._waiting.discard(trace.id)
+        if trace.id in self._dropped:
+            self._dropped.discard(trace.id)
+        else:
+            self._traces[trace.id] = trace
+
     def _line(self, deadline: float) -> bytes:
-        while (end := self._buffer.find(b"\n")) < 0:
-            pipe = self._process.stdout
-            if pipe is None or len(self._buffer) > _MESSAGE_LIMIT:
-                raise ProbeError("the probe sent more than it may")
-            ready, _, _ = select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))
-            if not ready:
+        while not (line := self._complete()):
+            if not self._more(max(0.0, deadline - time.monotonic())):
                 self._process.kill()
                 raise ProbeError("the probe does not answer any more; raise --time-limit or report this")
-            data = os.read(pipe.fileno(), 1 << 20)
-            if not data:
-                raise ProbeError(
-                    f"{self.python} ended before it answered; name a Python 3.11 or newer with torch by --python"
-                )
-            self._buffer += data
-        line = bytes(self._buffer[:end])
-        del self._buffer[: end + 1]
+            self._read()
         return line
+
+    def _complete(self) -> bytes:
+        """The first whole line of what was read, or b''."""
+        end = self._buffer.find(b"\n") + 1
+        line = bytes(self._buffer[:end])
+        del self._buffer[:end]
+        return line
+
+    def _more(self, seconds: float) -> bool:
+        """Whether something can be read within that time; the end of the pipe counts."""
+        pipe = self._process.stdout
+        return pipe is None or bool(select.select([pipe], [], [], seconds)[0])
+
+    def _read(self) -> None:
+        pipe = self._process.stdout
+        if pipe is None or len(self._buffer) > _MESSAGE_LIMIT:
+            raise ProbeError("the probe sent more than it may")
+        data = os.read(pipe.fileno(), 1 << 20)
+        if not data:
+            raise ProbeError(
+                f"{self.python} ended before it answered; name a Python 3.11 or newer with torch by --python"
+            )
+        self._buffer += data
 
 
 def run(probe: Probe, request: wire.Request) -> wire.Trace:

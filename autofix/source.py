@@ -19,6 +19,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 # Only these end a line for Python; str.splitlines would also cut at form feeds, U+2028 and others.
@@ -68,13 +69,10 @@ class Source:
     @cached_property
     def encoding(self) -> str:
         """The codec of the file's bytes after a byte order mark, found as Python finds it."""
-        # Python ends lines at a lone \r too, where a BytesIO would not: it matters for the cookie.
-        lines = iter(self.data.splitlines(keepends=True)[:2])
         try:
-            found, _ = tokenize.detect_encoding(lambda: next(lines, b""))
+            return encoding(self.data)
         except SyntaxError as error:
             raise self._error(error.msg) from None
-        return "utf-8" if found == "utf-8-sig" else found
 
     @cached_property
     def text(self) -> str:
@@ -159,6 +157,23 @@ class Source:
         except UnicodeError:
             raise self._error(f"byte {offset} is inside a character") from None
 
+    def lines_around(self, start: int, end: int) -> tuple[int, int]:
+        """The range of `data` that holds the statements of the module between two offsets, with one more on each side.
+
+        It is made of whole lines, and no statement of the module begins before it and ends in it.
+        """
+        body, firsts = self.tree.body, self._firsts
+        low = max(0, bisect_right(firsts, self._line_of(start, self._data_starts) + 1) - 2)
+        while low > 0 and firsts[low] <= (body[low - 1].end_lineno or 0):
+            low -= 1
+        high = min(len(body), bisect_right(firsts, self._line_of(end, self._data_starts) + 1) + 1)
+        while 0 < high < len(body) and firsts[high] <= (body[high - 1].end_lineno or 0):
+            high += 1
+        return (
+            self._data_starts[firsts[low] - 1] if low else 0,
+            self._data_starts[firsts[high] - 1] if high < len(body) else len(self.data),
+        )
+
     def extent(self, node: ast.AST) -> tuple[int, int]:
         """Where a node's text begins and ends in `text`."""
         line, column, end_line, end_column = _position(node)
@@ -192,6 +207,14 @@ class Source:
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The node that holds this one; None for the module and for shared operator objects."""
+        if isinstance(node, (ast.Module, *_SHARED)):
+            return None
+        if node not in self._parents:
+            # Where a position inside an f-string is another place's, every statement has to be looked through.
+            for index in (*self._holding(getattr(node, "lineno", 0)), *range(len(self.tree.body))):
+                self._learn(index)
+                if node in self._parents:
+                    break
         return self._parents.get(node)
 
     def statement(self, node: ast.AST) -> ast.stmt:
@@ -214,7 +237,7 @@ class Source:
 
     def node_at(self, span: Position) -> ast.AST | None:
         """The one node that an interpreter's position means, or None; never a guess."""
-        nodes = self._by_position.get(span, [])
+        nodes = [node for index in self._holding(span[0]) for node in self._by_position(index).get(span, ())]
         expressions = [node for node in nodes if isinstance(node, ast.expr)]
         statements = [node for node in nodes if isinstance(node, ast.stmt)]
         for found in (expressions, statements, self._split(span)):
@@ -231,23 +254,57 @@ class Source:
         line, column, *end = span
         return [
             node
-            for node in self._splittable.get((end[0], end[1]), [])
+            for node in self._ending(end[0], end[1])
             if node.lineno < line == _attribute(node).end_lineno and column < (_attribute(node).end_col_offset or 0)
         ]
 
     @cached_property
-    def _parents(self) -> dict[ast.AST, ast.AST]:
-        return {
-            child: node
-            for node in ast.walk(self.tree)
-            for child in ast.iter_child_nodes(node)
-            if not isinstance(child, _SHARED)
-        }
+    def _firsts(self) -> list[int]:
+        """For each statement of the module, the line on which it or its first decorator begins."""
+        return [
+            min((one.lineno for one in getattr(statement, "decorator_list", ())), default=statement.lineno)
+            for statement in self.tree.body
+        ]
+
+    def _holding(self, line: int) -> range:
+        """Which statements of the module stand on a line; there are several only around a semicolon."""
+        high = low = bisect_right(self._firsts, line)
+        while low > 0 and (self.tree.body[low - 1].end_lineno or 0) >= line:
+            low -= 1
+        return range(low, high)
+
+    # Filled a statement of the module at a time, as a long file is seldom asked about in many places.
 
     @cached_property
-    def _by_position(self) -> dict[Position, list[ast.AST]]:
-        found: dict[Position, list[ast.AST]] = {}
-        pending: list[ast.AST] = [self.tree]
+    def _parents(self) -> dict[ast.AST, ast.AST]:
+        return {}
+
+    @cached_property
+    def _learned(self) -> set[int]:
+        return set()
+
+    @cached_property
+    def _positions(self) -> dict[int, dict[Position, list[ast.AST]]]:
+        return {}
+
+    def _learn(self, index: int) -> None:
+        """Enter the parents of all nodes of a statement of the module."""
+        if index in self._learned:
+            return
+        self._learned.add(index)
+        statement = self.tree.body[index]
+        self._parents[statement] = self.tree
+        for node in ast.walk(statement):
+            for child in ast.iter_child_nodes(node):
+                if not isinstance(child, _SHARED):
+                    self._parents[child] = node
+
+    def _by_position(self, index: int) -> dict[Position, list[ast.AST]]:
+        """The nodes of a statement of the module by their positions."""
+        if index in self._positions:
+            return self._positions[index]
+        found = self._positions[index] = {}
+        pending: list[ast.AST] = [self.tree.body[index]]
         while pending:
             node = pending.pop()
             if hasattr(node, "end_lineno"):
@@ -257,17 +314,17 @@ class Source:
                 pending.extend(ast.iter_child_nodes(node))
         return found
 
-    @cached_property
-    def _splittable(self) -> dict[tuple[int, int], list[ast.expr]]:
-        """Attributes and calls of attributes, by their end."""
-        found: dict[tuple[int, int], list[ast.expr]] = {}
-        for (_, _, line, column), nodes in self._by_position.items():
-            for node in nodes:
-                if isinstance(node, ast.Attribute) or (
-                    isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-                ):
-                    found.setdefault((line, column), []).append(node)
-        return found
+    def _ending(self, line: int, column: int) -> Iterator[ast.expr]:
+        """Attributes and calls of attributes that end at a place."""
+        for index in self._holding(line):
+            for (_, _, *end), nodes in self._by_position(index).items():
+                if end == [line, column]:
+                    yield from (
+                        node
+                        for node in nodes
+                        if isinstance(node, ast.Attribute)
+                        or (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute))
+                    )
 
     # --- helpers ---------------------------------------------------------------------------
 
@@ -292,6 +349,14 @@ class Source:
 
     def _error(self, reason: str) -> SourceError:
         return SourceError(" ".join(f"{self.path}: {reason}".split()))
+
+
+def encoding(data: bytes) -> str:
+    """The codec of a Python file's bytes after a byte order mark; raises SyntaxError where Python knows none."""
+    # Python ends lines at a lone \r too, where a BytesIO would not: it matters for the cookie.
+    lines = iter(data.splitlines(keepends=True)[:2])
+    found, _ = tokenize.detect_encoding(lambda: next(lines, b""))
+    return "utf-8" if found == "utf-8-sig" else found
 
 
 def _attribute(node: ast.expr) -> ast.expr:

@@ -79,14 +79,14 @@ class Overlay:
         tree = ast.parse(data, name)
         if lines:
             marker = _Marker(path, lines)
-            tree = marker.visit(tree)
+            marker.mark(tree)
             self.marked[path] = marker.placed
         if changes is not None:
-            tree = changes(tree, path)
-        return compile(ast.fix_missing_locations(tree), name, "exec", dont_inherit=True)
+            tree = ast.fix_missing_locations(changes(tree, path))
+        return compile(tree, name, "exec", dont_inherit=True)
 
 
-class _Marker(ast.NodeTransformer):
+class _Marker:
     """Puts a call before each statement that begins on, or spans, a line of interest."""
 
     def __init__(self, path: str, lines: set[int]) -> None:
@@ -94,30 +94,40 @@ class _Marker(ast.NodeTransformer):
         self._lines = lines
         self.placed: set[int] = set()
 
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        super().generic_visit(node)
+    def mark(self, node: ast.AST) -> None:
+        """Mark below a node; of a long file only what spans a line of interest is gone into."""
         for name in ("body", "orelse", "finalbody"):
             body = getattr(node, name, None)
             if isinstance(body, list) and body and isinstance(body[0], ast.stmt):
+                for statement in filter(self._spans, body):
+                    self.mark(statement)
                 setattr(node, name, [part for statement in body for part in self._marked(statement)])
-        return node
+        for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+            self.mark(part)
+
+    def _spans(self, statement: ast.stmt) -> bool:
+        return any(_first(statement) <= line <= (statement.end_lineno or 0) for line in self._lines)
 
     def _marked(self, statement: ast.stmt) -> list[ast.stmt]:
         fixed = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
         text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
         header = getattr(statement, "body", None)
         last = header[0].lineno - 1 if isinstance(header, list) and header else statement.end_lineno or 0
-        decorators = getattr(statement, "decorator_list", [])
-        first = min((one.lineno for one in decorators), default=statement.lineno)
-        spanned = range(first, max(last, statement.lineno) + 1)
+        spanned = range(_first(statement), max(last, statement.lineno) + 1)
         if fixed or text or self._lines.isdisjoint(spanned):
             return [statement]
         place = statement.lineno * COLUMNS + min(statement.col_offset, COLUMNS - 1)
         self.placed.add(place)
         arguments: list[ast.expr] = [ast.Constant(self._path), ast.Constant(place)]
         call = ast.copy_location(ast.Expr(ast.Call(ast.Name(MARK, ast.Load()), arguments, [])), statement)
+        ast.fix_missing_locations(call)
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
             # What a head says acts when the function is called. A docstring has to stay first.
             statement.body.insert(int(ast.get_docstring(statement, clean=False) is not None), call)
             return [statement]
         return [call, statement]
+
+
+def _first(statement: ast.stmt) -> int:
+    """The line on which a statement begins, with its decorators."""
+    return min((one.lineno for one in getattr(statement, "decorator_list", [])), default=statement.lineno)

@@ -9,7 +9,8 @@ from autofix.edit import Edit, in_order
 from autofix.source import Source, SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    import ast
+    from collections.abc import Iterable, Sequence
 
 
 class BrokenRewrite(Exception):  # noqa: N818 - names what came out
@@ -20,7 +21,8 @@ def apply(source: Source, edits: Iterable[Edit]) -> bytes:
     """The file's bytes after the edits; every byte outside them is kept, and the result parses."""
     pieces: list[bytes] = []
     done = 0
-    for edit in in_order(edits):
+    edits = in_order(edits)
+    for edit in edits:
         if edit.path != source.path or edit.end > len(source.data):
             raise BrokenRewrite(f"{source.path}: an edit belongs to another file or version")
         try:
@@ -30,6 +32,8 @@ def apply(source: Source, edits: Iterable[Edit]) -> bytes:
         pieces += [source.data[done : edit.start], text]
         done = edit.end
     data = b"".join([*pieces, source.data[done:]])
+    if _fits(source, edits, data):
+        return data
     try:
         changed = Source(source.path, data)
     except SourceError as error:
@@ -41,15 +45,36 @@ def apply(source: Source, edits: Iterable[Edit]) -> bytes:
     return data
 
 
+def _fits(source: Source, edits: Sequence[Edit], data: bytes) -> bool:
+    """Whether the statements that the edits touch compile by themselves: then the file does, and need not be parsed.
+
+    False says nothing. Those touched are statements of the module, whole lines of them, with a neighbour on each side.
+    """
+    if not edits or source.encoding != "utf-8" or any("__future__" in edit.text for edit in edits):
+        return False
+    start, end = source.lines_around(edits[0].start, edits[-1].end)
+    if start == 0:  # the cookie may be there
+        return False
+    try:
+        _compiled(data[start : end + len(data) - len(source.data)].decode(), str(source.path))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
 def _compiles(source: Source) -> bool:
     """Whether what parses also compiles: a `return` may stand outside every function, for example."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(source.tree, str(source.path), "exec", dont_inherit=True)
+        _compiled(source.tree, str(source.path))
     except (SyntaxError, ValueError, RecursionError):
         return False
     return True
+
+
+def _compiled(code: str | ast.Module, name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compile(code, name, "exec", dont_inherit=True)
 
 
 def edit(source: Source, start: int, end: int, text: str) -> Edit:
