@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -67,6 +68,27 @@ def test_what_every_run_needs_is_imported_once_and_left_to_no_runs_garbage_colle
         run(running, request(target, "baseline"))  # the first may begin before all is imported
         for mode in ("baseline", "trace", "reference", "candidate"):
             assert run(running, request(target, mode)).stdout == "['helper_of_mine']\n", mode
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="large pages are asked for on Linux only")
+def test_packing_leaves_what_the_memory_holds_as_it_was() -> None:
+    program = """
+import sys
+from autofix.probe.packing import Packing
+held = bytearray(range(256)) * (1 << 16)
+packing, steps = Packing(), 0
+while packing.step():
+    steps += 1
+print(steps >= 4, held == bytearray(range(256)) * (1 << 16), packing.step())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "True True False\n"
+
+
+def test_a_probe_that_is_kept_serves_on_after_its_memory_was_packed(target: Target) -> None:
+    with Probe(target.python) as probe:
+        results = {run(probe, request(target, "baseline")).stdout for _ in range(80)}
+    assert results == {"2.0\n"}
 
 
 def test_each_environment_has_its_own_probe_and_the_oldest_goes(target: Target) -> None:

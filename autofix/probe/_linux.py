@@ -28,6 +28,7 @@ ROOT_CAPS = sum(1 << cap for cap in (0, 1, 2, 3, 4, 5, 6, 7, 10, 18))
 
 _FICLONE, _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x40049409, 0x8913, 0x8914, 0x1
 _OPEN_TREE, _MOVE_MOUNT, _CLOSE_RANGE, _MOUNT_SETATTR, _LANDLOCK = 428, 429, 436, 442, 444
+_MADV_COLLAPSE = 25
 # Only these two differ between the machines that torch is built for.
 _CLONE, _KEYCTL = (220, 219) if platform.machine() in {"aarch64", "arm64", "riscv64"} else (56, 250)
 
@@ -46,6 +47,11 @@ def _check(result: int, what: str) -> int:
 def _syscall(what: str, number: int, *args: int | ctypes.Array[ctypes.c_char]) -> int:
     wide = [ctypes.c_long(a) if isinstance(a, int) else a for a in args]
     return _check(int(_libc.syscall(ctypes.c_long(number), *wide)), what)
+
+
+def collapse(address: int, size: int) -> None:
+    """Have a range of this process's memory held in large pages (madvise, MADV_COLLAPSE, Linux 6.1)."""
+    _check(int(_libc.madvise(ctypes.c_void_p(address), ctypes.c_size_t(size), _MADV_COLLAPSE)), "madvise")
 
 
 def clone(flags: int) -> int:

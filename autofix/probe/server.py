@@ -17,12 +17,15 @@ from typing import Any
 
 from . import isolate, usage, wire
 from .fencing import Fencing, Place
+from .packing import Packing
 
 RESULT_LIMIT = 1 << 27
 OLDEST = (2, 0)
 _IMPORTING = 30.0  # seconds that a fresh process may take to import torch, beyond its time limit
 _TICK = 0.02
 _LOOK = 0.1
+_MANY = 60
+"""Runs after which a server is one that is kept: a repair alone needs fewer."""
 _JOBS = min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 _OWN = (
     ".adapt", ".child", ".classify", ".frames", ".freeze", ".guards", ".launch", ".names", ".origins", ".overlay",
@@ -100,6 +103,8 @@ class Server:
         self._children: dict[int, Child] = {}
         self._queue: list[wire.Request] = []
         self._fencing = fencing
+        self._packing = Packing()
+        self._served = 0
 
     def begin(self) -> None:
         """Start the run that was asked for first, if one was, while this process still imports what later runs need.
@@ -140,7 +145,7 @@ class Server:
                 self._fencing.clear(child.place, ())
 
     def _wait(self) -> bool:
-        for key, _ in self._selector.select(_TICK if self._children else None):
+        for key, _ in self._selector.select(_TICK if self._children else self._idle()):
             if key.data is None:
                 if not self._read_requests():
                     return False
@@ -149,6 +154,11 @@ class Server:
             else:
                 self._read_child(key.data, key.fd)
         return True
+
+    def _idle(self) -> float | None:
+        """How long to wait for a request, in seconds; who has asked for much will ask for more, so prepare for that."""
+        many = self._fork and self._served >= _MANY
+        return 0.0 if many and self._packing.step() else None
 
     def _read_requests(self) -> bool:
         data = os.read(self._requests, 1 << 16)
@@ -257,6 +267,7 @@ class Server:
             if descriptor in child.pipes:  # a process that outlived the run still holds the other end
                 self._close(child, descriptor)
         self._unwatch(child)
+        self._served += 1
         del self._children[child.pid]
         _send(self._answers, child.trace(self._fencing.clear(child.place, tuple(self._children))))
 
