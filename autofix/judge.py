@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from autofix.blame import blame
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from autofix.references import References
 
 _WELL = (RunOutcome.PASSED, RunOutcome.FINISHED)
+_GRAPH = re.compile(rb"create_graph\s*=\s*True")
 
 
 class Judge:
@@ -81,7 +83,9 @@ class Judge:
                 detail=live.detail, seconds=live.seconds, failure=live.failure,
             )  # fmt: skip
         effect, summary, changes, reading = self._effect(files, live)
-        guards = (*self._guards(live, effect), *self._made_once(effect), *self._unneeded(files, live, effect, reading))
+        guards = (
+            *self._guards(files, live, effect), *self._made_once(effect), *self._unneeded(files, live, effect, reading),
+        )  # fmt: skip
         trusted = effect.keeps_gradients and not guards
         applicability = ceiling.lowered(Applicability.SAFE if trusted else Applicability.UNSAFE)
         return Verdict(
@@ -90,7 +94,7 @@ class Judge:
             compared=self._references.compared(reading or self._references.bases()[0], files),
         )  # fmt: skip
 
-    def _guards(self, live: wire.Trace, effect: Effect) -> tuple[wire.Guard, ...]:
+    def _guards(self, files: Mapping[Path, bytes], live: wire.Trace, effect: Effect) -> tuple[wire.Guard, ...]:
         """The guards that count: a doubt about shared losses matters where sharing a graph is what failed."""
         shared = self._diagnosis.cause is Cause.FREED_GRAPH
         # An edit that keeps every gradient keeps the doubt about the code as it stands.
@@ -104,6 +108,9 @@ class Judge:
                 "this derivative enters a later loss as a constant; with create_graph=True it would be trained through"
             )
             found = (*found, wire.Guard("constant", detail, stack))
+        elif live.derivatives and effect.keeps_gradients and self._half_given(files, live):
+            detail = "another derivative enters a loss as a constant; with create_graph=True it too would be trained"
+            found = (*found, wire.Guard("constant", detail, ()))
         return (*found, *self._unowned(live)) if effect.keeps_gradients else found
 
     def _unowned(self, live: wire.Trace) -> tuple[wire.Guard, ...]:
@@ -176,10 +183,19 @@ class Judge:
             self._constant = ()
             if taken and self._diagnosis.cause is Cause.FREED_GRAPH:
                 full = self._references.live(self._references.bases()[0])
-                nudged = self._references.nudged()
-                if [step.losses for step in nudged.steps[:4]] != [step.losses for step in full.steps[:4]]:
+                if _losses(self._references.nudged()) != _losses(full):
                     self._constant = taken[0]
         return self._constant
+
+    def _half_given(self, files: Mapping[Path, bytes], live: wire.Trace) -> bool:
+        """Whether an edit gives one derivative a graph, and a loss depends on another that has none.
+
+        A loss that means to train through one term of a residual hardly means to take the other for a number.
+        """
+        read = self._references.read
+        if all(len(_GRAPH.findall(data)) <= len(_GRAPH.findall(read(path))) for path, data in files.items()):
+            return False
+        return _losses(self._references.candidate_nudged(files)) != _losses(live)
 
     def _without_frozen(
         self, files: Mapping[Path, bytes], live: wire.Trace
@@ -373,6 +389,10 @@ class Judge:
         if same_live:
             return Effect.IDENTICAL, f"{words} identical", (), name
         return Effect.REFRESHED, f"{words} the same, computed with parameters one update newer", (), name
+
+
+def _losses(trace: wire.Trace) -> list[tuple[float, ...]]:
+    return [step.losses for step in trace.steps[:4]]
 
 
 def _moves(trace: wire.Trace) -> bool:

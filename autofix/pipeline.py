@@ -297,12 +297,16 @@ def _as_before(live: wire.Trace, before: wire.Trace) -> bool:
 
 
 def _telling(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
-    """The fixes, best first, without those that only add edits to a better one."""
+    """The fixes, best first, without those that only add edits to a better one and meet none of its doubts."""
     kept: list[Fix] = []
     for fix in fixes:
-        if not any(_lines(better) < _lines(fix) for better in kept):
+        if not any(_lines(better) < _lines(fix) and _doubts(better) <= _doubts(fix) for better in kept):
             kept.append(fix)
     return tuple(kept)
+
+
+def _doubts(fix: Fix) -> frozenset[str]:
+    return frozenset(guard.name for guard in fix.verdict.guards)
 
 
 def _lines(fix: Fix) -> frozenset[bytes]:

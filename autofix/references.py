@@ -102,6 +102,10 @@ class References:
         """The literal reference with results of autograd.grad a little larger."""
         return self._run(("nudged",), lambda: replace(self._reference("full", frozen=False), nudged=True))
 
+    def candidate_nudged(self, files: Mapping[Path, bytes]) -> wire.Trace:
+        """A candidate's run with results of autograd.grad that have no graph a little larger."""
+        return self._run(("nudged", _key(files)), lambda: replace(self._candidate(files), nudged=True))
+
     def bases(self) -> tuple[str, ...]:
         """The references to compare with, at least one: one for each reading of a write that torch refuses."""
         if not self._bases:

@@ -10,6 +10,7 @@ one (a physics residual, a gradient penalty), finds no graph behind them and has
 ## Fix safety
 A derivative by something without a graph, or a loss that is nothing but constants, can only mean that the first
 derivative has one. Safe where one call alone lost the graph and every parameter that an optimizer owns gets a gradient.
+Where another derivative still enters a loss as a plain number, both edits are shown and neither is safe.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ from autofix.rule import Example, Rule, Sources
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from autofix.source import Source
+
 WHY = "The derivative has a graph of its own, so that it can be differentiated in turn."
+TITLE_ALL = "Give each derivative a graph"
 _POSITIONS = 4
 """How many arguments of `torch.autograd.grad` come before `create_graph`."""
 
@@ -172,7 +176,7 @@ loss.backward()
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """One proposal for each call that gave a derivative without a graph."""
+        """One proposal for each call that gave a derivative without a graph, and one for all in its function."""
         for origin in diagnosis.trace.origins:
             if origin.kind != "derivative":
                 continue
@@ -180,3 +184,15 @@ loss.backward()
                 if not isinstance(node, ast.Call) or len(node.args) > _POSITIONS:
                     raise Declined("create_graph is given by position")
                 yield self.propose(set_keyword(source, node, "create_graph", "True"), WHY)
+                alike = [call for call in _beside(source, node) if len(call.args) <= _POSITIONS]
+                if len(alike) > 1:
+                    edits = [edit for call in alike for edit in set_keyword(source, call, "create_graph", "True")]
+                    yield self.propose(edits, WHY, title=TITLE_ALL, rank=self.rank + 1)
+
+
+def _beside(source: Source, node: ast.Call) -> list[ast.Call]:
+    """The calls of the same function, in the same function or module, in the order of the text."""
+    spelled = ast.dump(node.func)
+    around = source.function(node) or source.tree
+    calls = (one for one in ast.walk(around) if isinstance(one, ast.Call) and ast.dump(one.func) == spelled)
+    return sorted(calls, key=lambda one: (one.lineno, one.col_offset))

@@ -12,6 +12,7 @@ from autofix import pipeline
 from autofix.compare import close
 from autofix.model import Applicability, Candidate, Effect, Fix, Outcome, Report, RunOutcome, Target, Verdict
 from autofix.references import request
+from autofix.registry import rules
 from autofix.run import Probe, run
 
 if TYPE_CHECKING:
@@ -377,6 +378,64 @@ def test_a_loss_that_may_or_may_not_be_meant_for_a_second_network_is_not_safe(
     report = verify(probe, path, (".mean().backward()\n    (-", ".mean().backward(retain_graph=True)\n    (-"))
     assert report.outcome is Outcome.UNSAFE
     assert {guard.name for guard in report.fixes[0].verdict.guards} == {"mixed"}
+
+
+def test_what_a_loss_leaves_in_a_second_network_and_is_thrown_away_there_is_no_doubt(
+    probe: Probe, script: Callable[[str], Path]
+) -> None:
+    path = script("""
+        import torch
+
+        torch.manual_seed(0)
+        g, d = torch.nn.Linear(3, 3), torch.nn.Linear(3, 1)
+        g_opt = torch.optim.SGD(g.parameters(), lr=0.1)
+        d_opt = torch.optim.SGD(d.parameters(), lr=0.1)
+        for _ in range(5):
+            real = torch.randn(6, 3)
+            fake = g(torch.randn(6, 3))
+            g_opt.zero_grad()
+            (1 - d(fake)).pow(2).mean().backward()
+            g_opt.step()
+            d_opt.zero_grad()
+            (1 - d(real)).pow(2).mean().backward()
+            d(fake).pow(2).mean().backward()
+            d_opt.step()
+    """)
+    report = verify(probe, path, ("    d(fake)", "    d(fake.detach())"))
+    assert report.outcome is Outcome.SAFE
+
+
+RESIDUAL = """
+    import torch
+
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+    x = torch.rand(16, 1, requires_grad=True)
+    t = torch.rand(16, 1, requires_grad=True)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        u = net(torch.cat([x, t], 1))
+        u_t = torch.autograd.grad(u.sum(), t, retain_graph=True)[0]
+        u_x = torch.autograd.grad(u.sum(), x, retain_graph=True)[0]
+        u_xx = torch.autograd.grad(u_x.sum(), x, retain_graph=True)[0]
+        loss = (u_t + u * u_x - u_xx).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+
+
+def test_a_residual_of_which_only_one_derivative_gets_a_graph_is_in_doubt_and_all_of_them_are_offered(
+    probe: Probe, script: Callable[[str], Path]
+) -> None:
+    path = script(RESIDUAL)
+    report = pipeline.fix(Target(path, root=path.parent), rules(), probe=probe, progress=lambda _: None)
+    first, both = report.fixes
+    assert first.verdict.applicability is Applicability.UNSAFE
+    assert {guard.name for guard in first.verdict.guards} == {"constant"}
+    assert first.candidate.titles == ("Give the derivative a graph",)
+    assert both.candidate.titles == ("Give each derivative a graph",)
+    assert both.diff.count(b"\n+    u") == 3
 
 
 def test_a_trunk_under_heads_with_optimizers_of_their_own_is_no_doubt(
