@@ -29,6 +29,15 @@ class _Site:
     growths: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Mixed:
+    """A doubt about a loss: whom it trains, its calls, and the other optimizers for which it leaves gradient."""
+
+    name: str
+    calls: set[int]
+    others: set[int]
+
+
 @dataclass(slots=True)
 class _Sent:
     """Gradient that lies in one leaf: the segments whose backwards sent it, each with its call's stack."""
@@ -59,6 +68,8 @@ class Guards(Listener):
         self._sent: dict[int, _Sent] = {}
         self._reached: dict[Raw, dict[int, torch.Tensor]] = {}
         self._segment = 0
+        self._used: dict[int, set[int]] = {}
+        self._undecided: dict[Raw, _Mixed] = {}
         self.derivatives = 0
         self._stepped: dict[int, set[int]] = {}
         self._in_backwards = True
@@ -168,7 +179,10 @@ class Guards(Listener):
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._stepped.setdefault(self._segment, set()).add(index)
         self._in_backwards = False
+        own = [self._sent[id(p)] for p in parameters(optimizer) if p.grad is not None and id(p) in self._sent]
+        self._used.setdefault(index, set()).update(n for sent in own for n in sent.calls)
         self._check_mixed(index, optimizer)
+        self._tell_mixed()
         for parameter in parameters(optimizer):
             sent = self._sent.get(id(parameter))
             if parameter.grad is None or sent is None:
@@ -204,11 +218,20 @@ class Guards(Listener):
                 continue
             both = next(other for other, also in reached.items() if also)
             name = self._names.name(mine[0], "a parameter").split(".")[0]
-            self._report(
-                "mixed", both, f"this loss trains {name} and another network, and {name} has a loss besides: "
-                "the code does not say whether it is meant to train both",
-            )  # fmt: skip
+            sent = {n for n in calls if self._calls[n][0] == both}
+            indices = [i for i in range(len(self._taps.optimizers)) if i != index]
+            self._undecided[both] = _Mixed(name, sent, {indices[i] for i in reached[both]})
             return
+
+    def _tell_mixed(self) -> None:
+        """Where the other network's optimizer throws the gradient away before its step, it is not trained by it."""
+        for stack, mixed in list(self._undecided.items()):
+            if any(mixed.calls & self._used.get(index, set()) for index in mixed.others):
+                del self._undecided[stack]
+                self._report(
+                    "mixed", stack, f"this loss trains {mixed.name} and another network, and {mixed.name} has "
+                    "a loss besides: the code does not say whether it is meant to train both",
+                )  # fmt: skip
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         age = graph.now()
