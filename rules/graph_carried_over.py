@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 WHY = "The next iteration starts from the value of {path}, not from the graph of the iteration that made it."
 CUTS = {
     "tensor": "{path} = {path}.detach()",
+    "parameter": "{path}.detach_()",
     "tuple": "{path} = tuple(t.detach() for t in {path})",
     "list": "{path} = [t.detach() for t in {path}]",
     "dict": "{path} = {{k: t.detach() for k, t in {path}.items()}}",
@@ -218,6 +219,57 @@ torch.autograd.grad([p], w)
 """,
             after=None,
             note="a value named inside an expression has no place to cut",
+        ),
+        Example(
+            before="""\
+import torch
+
+
+class Memory(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.slots = torch.nn.Parameter(torch.zeros(4, 3), requires_grad=False)
+        self.cell = torch.nn.GRUCell(2, 3)
+
+    def forward(self, x, i):
+        self.slots[i] = self.cell(x, self.slots[i])
+        return self.slots.sum(1)
+
+
+torch.manual_seed(0)
+net = Memory()
+opt = torch.optim.SGD(net.cell.parameters(), lr=0.1)
+for _ in range(5):
+    loss = (net(torch.randn(2, 2), torch.randperm(4)[:2]) - 1).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            after="""\
+import torch
+
+
+class Memory(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.slots = torch.nn.Parameter(torch.zeros(4, 3), requires_grad=False)
+        self.cell = torch.nn.GRUCell(2, 3)
+
+    def forward(self, x, i):
+        self.slots[i] = self.cell(x, self.slots[i])
+        return self.slots.sum(1)
+
+
+torch.manual_seed(0)
+net = Memory()
+opt = torch.optim.SGD(net.cell.parameters(), lr=0.1)
+for _ in range(5):
+    loss = (net(torch.randn(2, 2), torch.randperm(4)[:2]) - 1).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    net.slots.detach_()
+""",
         ),
     )
 

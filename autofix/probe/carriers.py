@@ -69,6 +69,8 @@ class Carriers:
             at += 1
             if isinstance(value, torch.Tensor):
                 if value.grad_fn is not None:
+                    if kind == "tensor" and isinstance(value, torch.nn.Parameter):
+                        kind = "parameter"
                     yield wire.Carrier(file, function, holder, kind), value
                     if owner is not None:
                         yield wire.Carrier(owner[0], owner[1], owner[2], kind), value
@@ -96,7 +98,10 @@ class Carriers:
                 yield (f"{path}.{name}" if name.isidentifier() else f"{path}[{name}]"), "", child
         elif not self._is_users(value):
             return
-        for name, item in vars(value).items():
+        kept = vars(value)
+        if isinstance(value, torch.nn.Module):
+            kept = kept | value._buffers | value._parameters
+        for name, item in kept.items():
             if name.isidentifier() and not (isinstance(value, torch.nn.Module) and name in _MODULE):
                 yield f"{path}.{name}", name, item
 
