@@ -23,7 +23,7 @@ from autofix.compare import (
 from autofix.model import Applicability, Cause, Effect, RunOutcome, Verdict
 from autofix.parts import parts
 from autofix.probe import wire
-from autofix.readings import OPERATION, UPDATE, unsaid, words
+from autofix.readings import OPERATION, UPDATE, ambiguous, unsaid, words
 from autofix.references import base
 
 if TYPE_CHECKING:
@@ -100,7 +100,9 @@ class Judge:
         # An edit that keeps every gradient keeps the doubt about the code as it stands.
         inherited = self._references.live(self._references.bases()[0]).guards if effect.keeps_gradients else ()
         both = (*live.guards, *inherited)
-        found = tuple(guard for guard in live.guards if guard.name != "mixed")
+        found = tuple(guard for guard in live.guards if guard.name not in ("mixed", "wasted"))
+        if ambiguous(self._references.live(self._references.bases()[0])):  # MAML's inner step is no update
+            found = (*found, *[guard for guard in live.guards if guard.name == "wasted"][:1])
         if shared:
             found = (*found, *[guard for guard in both if guard.name == "mixed"][:1])
         if live.derivatives and (stack := self._constant_derivative()):

@@ -438,6 +438,31 @@ def test_a_residual_of_which_only_one_derivative_gets_a_graph_is_in_doubt_and_al
     assert both.diff.count(b"\n+    u") == 3
 
 
+def test_an_update_that_throws_away_a_graph_asked_for_is_in_doubt(probe: Probe, script: Callable[[str], Path]) -> None:
+    path = script("""
+        import torch
+
+        torch.manual_seed(0)
+        net = torch.nn.Linear(2, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            saved = {name: value.clone() for name, value in net.state_dict().items()}
+            inner = (net(torch.randn(4, 2)) - 1).pow(2).mean()
+            for p, g in zip(net.parameters(), torch.autograd.grad(inner, list(net.parameters()){created})):
+                p -= 0.1 * g
+            opt.zero_grad()
+            (net(torch.randn(4, 2)) - 1).pow(2).mean().backward()
+            net.load_state_dict(saved)
+            opt.step()
+    """)
+    text = path.read_text()
+    for created, outcome in ((", create_graph=True", Outcome.UNSAFE), ("", Outcome.SAFE)):
+        path.write_text(text.replace("{created}", created))
+        report = verify(probe, path, ("p -= 0.1 * g", "p.data -= 0.1 * g"))
+        assert report.outcome is outcome
+        assert {guard.name for guard in report.fixes[0].verdict.guards} == ({"wasted"} if created else set())
+
+
 def test_a_trunk_under_heads_with_optimizers_of_their_own_is_no_doubt(
     probe: Probe, script: Callable[[str], Path]
 ) -> None:

@@ -11,6 +11,8 @@ from .quiet import quiet
 from .taps import Call, Listener, Taps, parameters
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import torch
 
     from .frames import Frames, Raw
@@ -27,6 +29,15 @@ class _Site:
     mark: int = -1
     reached: int = 0
     growths: int = 0
+
+
+@dataclass(slots=True)
+class _Given:
+    """The graph that `create_graph=True` gave the latest derivative of one site, and whether a backward went there."""
+
+    begin: int
+    end: int = 0
+    used: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +79,7 @@ class Guards(Listener):
         self._sent: dict[int, _Sent] = {}
         self._reached: dict[Raw, dict[int, torch.Tensor]] = {}
         self._segment = 0
+        self._given: dict[Raw, _Given] = {}
         self._used: dict[int, set[int]] = {}
         self._undecided: dict[Raw, _Mixed] = {}
         self.derivatives = 0
@@ -103,6 +115,7 @@ class Guards(Listener):
         if self._shapes:
             self._counted[call.index] = self._count(call)
         site = self._sites.setdefault(call.stack, _Site())
+        waiting = [given for given in self._given.values() if not given.used]
         only = graph.inputs_only(call)
         self._calls[call.index] = (call.stack, set())
         old = 0
@@ -114,10 +127,15 @@ class Guards(Listener):
                         self._receive(variable, call)
                     continue
                 age = node._sequence_nr()
+                for given in waiting:
+                    given.used |= given.begin <= age < given.end
                 if age < site.mark:
                     old += 1
                     self._check_stale(node, age, site, call)
         self._check_growth(site, old, call)
+        if call.create and not call.accumulate:
+            before = self._given.get(call.stack)
+            self._given[call.stack] = _Given(graph.now(), used=before is not None and before.used)
 
     def _count(self, call: Call) -> list[Counter[str]]:
         """For each optimizer, the kinds of nodes through which `call` leads to its parameters."""
@@ -137,6 +155,13 @@ class Guards(Listener):
             counted = self._counted.get(number, [])
             total.update(counted[index] if index < len(counted) else {})
         return " ".join(f"{name}{count}" for name, count in sorted(total.items()) if "Detach" not in name)
+
+    def wasted(self) -> Iterator[wire.Guard]:
+        """Derivatives that were given a graph through which no backward ever goes."""
+        for stack, given in self._given.items():
+            if not given.used:
+                detail = "this derivative was given a graph (create_graph=True), and no backward goes through it"
+                yield wire.Guard("wasted", detail, self._frames.resolve(stack))
 
     def _receive_all(self, call: Call, sender: Call) -> None:
         with quiet():
@@ -175,6 +200,8 @@ class Guards(Listener):
     def backward_done(self, call: Call) -> None:
         if call.outer is None:
             self._sites[call.stack].mark = graph.now()
+            if call.create and not call.accumulate:
+                self._given[call.stack].end = graph.now()
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._stepped.setdefault(self._segment, set()).add(index)
