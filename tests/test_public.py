@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from training import added, repair, safe
 
+from autofix.model import Cause
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -35,6 +37,26 @@ def closure():
 
 
 opt.step(closure)
+"""
+GIVEN_NONE = """\
+import torch
+
+
+def unit(d):
+    return d / d.norm()
+
+
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    x = torch.randn(5, 3)
+    d = unit(torch.randn(5, 3).requires_grad_())
+    net(x + d).tanh().pow(2).sum().backward()
+    d = unit(d.grad)
+    opt.zero_grad()
+    net(x + 0.1 * d).tanh().pow(2).mean().backward()
+    opt.step()
 """
 KEPT = """\
 import torch
@@ -120,3 +142,14 @@ def test_a_write_on_the_line_that_saved_what_it_spoils_is_named(
     fix = safe(report)
     assert ".add(1.0)" in added(fix)[0]
     assert fix.candidate.whys[0].startswith("The result becomes a new tensor")
+
+
+def test_a_gradient_that_is_none_may_be_given_to_a_function_that_dies_of_it(
+    probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(GIVEN_NONE)
+    report = repair(probe, "train.py", select=["AG302"])
+    assert report.diagnosis is not None
+    assert report.diagnosis.cause is Cause.NONLEAF_GRADIENT
+    assert "requires_grad_()" in "".join(added(safe(report)))

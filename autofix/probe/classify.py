@@ -68,7 +68,7 @@ def _kind(error: BaseException, run: Run, backward: FrameType | None) -> str:
     if refused:
         run.found = _nonleaf(run, [("", tensor) for tensor in refused])
         return "nonleaf_gradient"
-    without = missing(error, run.frames, run.overlay.read(_innermost(error, run)))
+    without = missing(error, run.frames, run.overlay.read)
     results = [(name, tensor) for name, tensor in without if not tensor.is_leaf]
     if results:
         run.found = _nonleaf(run, results)
@@ -80,12 +80,6 @@ def _kind(error: BaseException, run: Run, backward: FrameType | None) -> str:
         run.found = run.origins.number(error.obj) if run.origins is not None else ()
         return "no_graph"
     return ""
-
-
-def _innermost(error: BaseException, run: Run) -> str:
-    """The file of the user's innermost frame."""
-    raw = run.frames.of_traceback(error.__traceback__)
-    return raw[0][0].co_filename if raw else ""
 
 
 def _nonleaf(run: Run, tensors: list[tuple[str, torch.Tensor]]) -> tuple[wire.Origin, ...]:

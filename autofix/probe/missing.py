@@ -9,43 +9,55 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import FrameType, TracebackType
+    from collections.abc import Callable, Iterator
+    from types import CodeType, FrameType, TracebackType
 
     from .frames import Frames
     from .wire import Frame
 
 
-def missing(error: BaseException, frames: Frames, source: bytes) -> list[tuple[str, torch.Tensor]]:
-    """(expression, tensor) for each `.grad` that was None: of a result, or of a leaf that asks for none."""
+def missing(error: BaseException, frames: Frames, read: Callable[[str], bytes]) -> list[tuple[str, torch.Tensor]]:
+    """(expression, tensor) for each `.grad` that was None: of a result, or of a leaf that asks for none.
+
+    Where a function was given the None, its caller's statement is asked.
+    """
     if not isinstance(error, (TypeError, AttributeError)):
         return []
-    last = _last(error.__traceback__, frames)
-    if last is None:
-        return []
-    place = frames.resolve(((last.tb_frame.f_code, last.tb_lasti),))[0]
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError):
-        return []
-    found = {}
-    for owner in _owners(tree, place, last.tb_frame):
-        tensor = value(owner, last.tb_frame)
-        if isinstance(tensor, torch.Tensor) and _without(tensor):
-            found[ast.unparse(owner)] = tensor
-    return list(found.items())
+    for last in reversed(_users(error.__traceback__, frames)):
+        place = frames.resolve(((last.tb_frame.f_code, last.tb_lasti),))[0]
+        try:
+            tree = ast.parse(read(last.tb_frame.f_code.co_filename))
+        except (SyntaxError, ValueError):
+            return []
+        found = {}
+        for owner in _owners(tree, place, last.tb_frame):
+            tensor = value(owner, last.tb_frame)
+            if isinstance(tensor, torch.Tensor) and _without(tensor):
+                found[ast.unparse(owner)] = tensor
+        if found or not _given_none(last.tb_frame):
+            return list(found.items())
+    return []
+
+
+def _given_none(frame: FrameType) -> bool:
+    """Whether an argument of the function is None."""
+    return any(frame.f_locals.get(name, _UNKNOWN) is None for name in _arguments(frame.f_code))
+
+
+def _arguments(code: CodeType) -> tuple[str, ...]:
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
 def _without(tensor: torch.Tensor) -> bool:
     return not tensor.requires_grad if tensor.is_leaf else not tensor.retains_grad
 
 
-def _last(traceback: TracebackType | None, frames: Frames) -> TracebackType | None:
-    """The user's innermost frame."""
-    found = None
+def _users(traceback: TracebackType | None, frames: Frames) -> list[TracebackType]:
+    """The user's frames, the innermost last."""
+    found = []
     while traceback is not None:
         if frames.owned(traceback.tb_frame.f_code.co_filename):
-            found = traceback
+            found.append(traceback)
         traceback = traceback.tb_next
     return found
 
@@ -58,8 +70,17 @@ def _owners(tree: ast.Module, place: Frame, frame: FrameType) -> Iterator[ast.ex
         names = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and value(n, frame) is None}
         yield from _gradients(statement)
         for other in ast.walk(tree):
-            if isinstance(other, ast.Assign) and {ast.unparse(target) for target in other.targets} & names:
+            if isinstance(other, ast.Assign) and names & {n.id for n in _names(other.targets)}:
                 yield from _gradients(other.value)
+
+
+def _names(targets: list[ast.expr]) -> Iterator[ast.Name]:
+    """The variables that an assignment binds, tuples opened."""
+    for target in targets:
+        if isinstance(target, (ast.Tuple, ast.List)):
+            yield from _names(target.elts)
+        elif isinstance(target, ast.Name):
+            yield target
 
 
 def _gradients(node: ast.AST) -> Iterator[ast.expr]:
