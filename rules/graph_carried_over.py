@@ -29,6 +29,7 @@ from autofix.rule import Example, Rule, Sources
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from autofix.edit import Edit
     from autofix.probe.wire import Carrier, Crossing
     from autofix.source import Source
 
@@ -271,6 +272,74 @@ for _ in range(5):
     net.slots.detach_()
 """,
         ),
+        Example(
+            before="""\
+import torch
+
+
+class Content(torch.nn.Module):
+    def __init__(self, target):
+        super().__init__()
+        self.target = target
+
+    def forward(self, x):
+        return (x - self.target).pow(2).mean()
+
+
+class Style(torch.nn.Module):
+    def __init__(self, target):
+        super().__init__()
+        self.target = target @ target.t()
+
+    def forward(self, x):
+        return (x @ x.t() - self.target).pow(2).mean()
+
+
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 4)
+content, style = Content(net(torch.rand(5, 3))), Style(net(torch.rand(5, 3)))
+image = torch.rand(5, 3, requires_grad=True)
+opt = torch.optim.Adam([image])
+for _ in range(4):
+    loss = content(net(image)) + style(net(image))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            after="""\
+import torch
+
+
+class Content(torch.nn.Module):
+    def __init__(self, target):
+        super().__init__()
+        self.target = target.detach()
+
+    def forward(self, x):
+        return (x - self.target).pow(2).mean()
+
+
+class Style(torch.nn.Module):
+    def __init__(self, target):
+        super().__init__()
+        self.target = (target @ target.t()).detach()
+
+    def forward(self, x):
+        return (x @ x.t() - self.target).pow(2).mean()
+
+
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 4)
+content, style = Content(net(torch.rand(5, 3))), Style(net(torch.rand(5, 3)))
+image = torch.rand(5, 3, requires_grad=True)
+opt = torch.optim.Adam([image])
+for _ in range(4):
+    loss = content(net(image)) + style(net(image))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        ),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
@@ -281,6 +350,7 @@ for _ in range(5):
         yield from self._dropped(carriers, diagnosis, sources)
         for carrier in carriers:
             yield from self._where_stored(carrier, sources)
+        yield from self._all_stored(carriers, sources)
         for crossing in crossings:
             for carrier in crossing.carriers:
                 yield from self._before_use(carrier, crossing, sources)
@@ -334,6 +404,23 @@ for _ in range(5):
                     yield self.propose(insert_after(source, statement, [line]), why, rank=self.rank + 4)
         if carrier.kind != "tensor":
             yield from self._into_container(carrier, source, why)
+
+    def _all_stored(self, carriers: list[Carrier], sources: Sources) -> Iterator[Proposal]:
+        """Several attributes may keep a graph each: one cut alone would only uncover the next."""
+        edits: dict[Edit, str] = {}
+        for carrier in carriers:
+            source = sources.source(carrier.file)
+            if source is None or carrier.kind != "tensor" or not carrier.path.startswith("self."):
+                continue
+            for statement in places.assignments(source, carrier.path):
+                value = statement.value
+                single = not isinstance(statement, ast.Assign) or isinstance(statement.targets[0], ast.Attribute)
+                if value is not None and single and not _is_constant(value):
+                    with contextlib.suppress(Declined):
+                        edits.update(dict.fromkeys(append_call(source, value, ".detach()"), carrier.path))
+        if len(edits) > 1:
+            path = " and ".join(dict.fromkeys(edits.values()))
+            yield self.propose(edits, WHY.format(path=path), rank=self.rank + 3)
 
     def _into_container(self, carrier: Carrier, source: Source, why: str) -> Iterator[Proposal]:
         for _, item in places.fills(source, carrier.path):

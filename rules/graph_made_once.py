@@ -223,6 +223,59 @@ for _ in range(3):
             after=None,
             note="one of the names is bound again in the loop",
         ),
+        Example(
+            before="""\
+import torch
+
+
+class Heat:
+    def __init__(self):
+        self.net = torch.nn.Sequential(torch.nn.Linear(1, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1, bias=False))
+        self.x = torch.rand(6, 1, requires_grad=True)
+        self.u = self.net(self.x)
+        self.opt = torch.optim.SGD(self.net.parameters(), lr=0.1)
+
+    def loss(self):
+        u_x = torch.autograd.grad(self.u.sum(), self.x, create_graph=True)[0]
+        return (u_x - self.u).pow(2).mean() + (self.net(torch.zeros(1, 1)) - 1).pow(2).sum()
+
+    def train(self):
+        for _ in range(4):
+            self.opt.zero_grad()
+            self.loss().backward(retain_graph=True)
+            self.opt.step()
+
+
+torch.manual_seed(0)
+Heat().train()
+""",
+            after="""\
+import torch
+
+
+class Heat:
+    def __init__(self):
+        self.net = torch.nn.Sequential(torch.nn.Linear(1, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1, bias=False))
+        self.x = torch.rand(6, 1, requires_grad=True)
+        self.u = self.net(self.x)
+        self.opt = torch.optim.SGD(self.net.parameters(), lr=0.1)
+
+    def loss(self):
+        self.u = self.net(self.x)
+        u_x = torch.autograd.grad(self.u.sum(), self.x, create_graph=True)[0]
+        return (u_x - self.u).pow(2).mean() + (self.net(torch.zeros(1, 1)) - 1).pow(2).sum()
+
+    def train(self):
+        for _ in range(4):
+            self.opt.zero_grad()
+            self.loss().backward(retain_graph=True)
+            self.opt.step()
+
+
+torch.manual_seed(0)
+Heat().train()
+""",
+        ),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
@@ -238,7 +291,9 @@ for _ in range(3):
                     continue
                 seen.add(key)
                 yield from self._into_loop(frame, source, statement, diagnosis)
-                yield from self._into_method(statement, source, crossing.used, sources, crossing.carriers)
+                beside = (one.used for one in diagnosis.trace.crossings if one.made[:1] == crossing.made[:1])
+                for used in dict.fromkeys((crossing.used, *beside)):
+                    yield from self._into_method(statement, source, used, sources, crossing.carriers)
 
     def _into_loop(
         self, frame: Frame, source: Source, statement: ast.Assign, diagnosis: Diagnosis
@@ -278,7 +333,7 @@ for _ in range(3):
         self, statement: ast.Assign, source: Source, used: Stack, sources: Sources, carriers: tuple[Carrier, ...]
     ) -> Iterator[Proposal]:  # fmt: skip
         target = ast.unparse(statement.targets[0])
-        if not target.startswith("self.") or not any(carrier.path == target for carrier in carriers):
+        if not target.startswith("self.") or (carriers and not any(carrier.path == target for carrier in carriers)):
             return
         maker = source.function(statement)
         if maker is None or places.locals_read(maker, statement.value) - {"self"}:
