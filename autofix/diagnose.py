@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autofix.keeping import built, handed_on, stored
+from autofix.keeping import built, handed_on, rebound, stored
 from autofix.model import Cause, Culprit, Diagnosis
 
 if TYPE_CHECKING:
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 _MOST = 14
 _CARRYING = (Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED)
-_ROLES = {"made": "made", "nonleaf": "made"}
+_LEAFLESS = (Cause.NONLEAF_GRADIENT, Cause.UNUSED_INPUT, Cause.NO_GRAPH)
+_ROLES = {"made": "made", "nonleaf": "made", "rebound": "made"}
 _FRAMES = 3
 """How many of the user's frames a place is shown with, from the innermost outwards."""
 
@@ -32,6 +34,10 @@ def diagnose(baseline: wire.Trace, trace: wire.Trace, sources: Sources | None = 
     cause = Cause(kind) if kind in set(Cause) else Cause.OTHER
     if cause is Cause.OTHER and not failure.in_backward:
         return None
+    if sources is not None and cause in _LEAFLESS:
+        trace = replace(trace, origins=tuple(rebound(trace.origins, sources)))
+        if cause is Cause.UNUSED_INPUT and any(origin.kind == "rebound" for origin in trace.origins):
+            cause = Cause.NONLEAF_GRADIENT
     culprits: dict[tuple[str, int, bool], Culprit] = {}
     kept = _kept(failure, trace, sources) if sources is not None and cause in _CARRYING else ()
     # A write on the line whose result it spoils is what explains the failure: `return x.tanh().add_(1)`.

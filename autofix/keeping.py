@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autofix import places
 from autofix.probe.wire import Frame
+from autofix.rewrite import update, writes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from autofix.probe.wire import Carrier, Stack, Write
+    from autofix.probe.wire import Carrier, Origin, Stack, Write
     from autofix.rule import Sources
+    from autofix.source import Source
 
 
 def stored(carriers: Sequence[Carrier], sources: Sources) -> Iterator[tuple[Frame, str]]:
@@ -50,6 +53,55 @@ def built(writes: Sequence[Write], sources: Sources) -> Iterator[Frame]:
             for call in ast.walk(source.tree):
                 if isinstance(call, ast.Call) and any(_works_in_place(keyword) for keyword in call.keywords):
                     yield _frame(str(source.path), call, "")
+
+
+def rebound(origins: Sequence[Origin], sources: Sources) -> Iterator[Origin]:
+    """Where a leaf or a graph was lost; for an update that binds its variables anew, where each of them is bound.
+
+    A run dies of the first of these bindings: the others would be the next.
+    """
+    seen: set[Frame] = set()
+    for origin in origins:
+        source = sources.source(origin.stack[0].file) if origin.stack else None
+        node = sources.node(origin.stack[0]) if source is not None else None
+        bound = []
+        if source is not None and node is not None:
+            held = list(_without_gradient(source, node)) if origin.kind == "no_grad" else [source.statement(node)]
+            bound = [(source, one) for statement in held for one in update.rebindings(source, statement)]
+        if not bound:
+            yield origin
+        for within, one in bound:
+            frame = _frame(origin.stack[0].file, one.value, _qualified(within, one))
+            if frame not in seen:
+                seen.add(frame)
+                path = ast.unparse(one.targets[0])
+                yield replace(origin, kind="rebound", stack=(frame, *origin.stack[1:]), name=path)
+
+
+def _without_gradient(source: Source, node: ast.AST) -> Iterator[ast.stmt]:
+    """What ran without gradients: all in a `with`, or in a decorated function, of which the call is known."""
+    statement = source.statement(node)
+    holders: list[ast.AST] = [statement] if writes.without_gradient(statement) else []
+    if isinstance(node, ast.Call):
+        name = ast.unparse(node.func).rpartition(".")[2]
+        functions = (one for one in ast.walk(source.tree) if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)))
+        holders += [one for one in functions if one.name == name and one.decorator_list]
+    for holder in holders:
+        yield from (one for one in ast.walk(holder) if isinstance(one, ast.stmt) and one is not holder)
+
+
+def _qualified(source: Source, node: ast.AST) -> str:
+    """The function that a statement runs in, as Python names it."""
+    parts: list[str] = []
+    holder = source.parent(node)
+    while holder is not None:
+        if isinstance(holder, ast.ClassDef):
+            parts.insert(0, holder.name)
+        elif isinstance(holder, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            parts[:0] = [holder.name, "<locals>"] if parts else [holder.name]
+        holder = source.parent(holder)
+    inside = source.function(node) is not None
+    return ".".join(parts) if inside else "<module>"
 
 
 def _works_in_place(keyword: ast.keyword) -> bool:

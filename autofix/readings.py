@@ -33,7 +33,10 @@ LEAF_WORDS = {
 }
 _WRITES = ("leaf_modified", "view_modified")
 _GUESSED = ("nonleaf_gradient", "no_graph")
-_KEPT = ("detach", "data", "item", "rebuilt")
+_ACTIONS = dict.fromkeys(("detach", "data", "item", "rebuilt"), "keep") | {
+    "no_grad": "grad", "derivative": "create", "plain": "require", "frozen": "unfreeze",
+}  # fmt: skip
+"""What a reference does where a graph was lost, by the one way in which it was."""
 
 
 def sites(diagnosis: Diagnosis | None) -> tuple[wire.Site, ...]:
@@ -41,22 +44,17 @@ def sites(diagnosis: Diagnosis | None) -> tuple[wire.Site, ...]:
     origins = [o for o in diagnosis.trace.origins if o.stack] if diagnosis is not None else []
     if diagnosis is None or not origins:
         return ()
+    if rebound := [o.stack[0] for o in origins if o.kind == "rebound"]:
+        return tuple(wire.Site("update", frame) for frame in dict.fromkeys(rebound))
     if diagnosis.cause is Cause.NONLEAF_GRADIENT and not diagnosis.failure.function:
         return tuple(dict.fromkeys(wire.Site("leaf", o.stack[0], o.node) for o in origins if o.kind == "nonleaf"))
     if diagnosis.cause is Cause.UNUSED_INPUT:
         return tuple(dict.fromkeys(wire.Site("require", o.stack[0]) for o in origins if o.kind == "made"))
     if diagnosis.cause is Cause.NO_GRAPH and len({o.stack[0] for o in origins}) == 1:
         kinds = {o.kind for o in origins}
-        if kinds == {"no_grad"}:
-            return (wire.Site("grad", origins[0].stack[0]),)
-        if kinds == {"derivative"}:
-            return (wire.Site("create", origins[0].stack[0]),)
-        if kinds == {"plain"}:
-            return (wire.Site("require", origins[0].stack[0]),)
-        if kinds == {"frozen"}:
-            return (wire.Site("unfreeze", origins[0].stack[0]),)
-        if len(kinds) == 1 and kinds <= set(_KEPT):
-            return (wire.Site("keep", origins[0].stack[0]),)
+        actions = {_ACTIONS.get(kind) for kind in kinds}
+        if len(kinds) == 1 and (action := actions.pop()):
+            return (wire.Site(action, origins[0].stack[0]),)
     return ()
 
 

@@ -2,12 +2,12 @@
 
 ## What it does
 Lets the gradient begin at the value that is meant: `(torch.randn(3) * 0.1).requires_grad_()` in place of
-`torch.randn(3, requires_grad=True) * 0.1`, the parameter around the whole expression, an update under
-`torch.no_grad()` in place of `w = w - lr * w.grad`, or `.retain_grad()` where the gradient at a result is what counts.
+`torch.randn(3, requires_grad=True) * 0.1`, the parameter around the whole expression, or `.retain_grad()` where the
+gradient at a result is what counts.
 
 ## Why autograd fails
-Only leaves keep a gradient. A cast, a scaling, a move to another device or an update makes a new tensor whose `.grad`
-stays None, which an optimizer refuses, and whose flag cannot be changed.
+Only leaves keep a gradient. A cast, a scaling or a move to another device makes a new tensor whose `.grad` stays None,
+which an optimizer refuses, and whose flag cannot be changed.
 
 ## Fix safety
 The tensor can be meant as a leaf of its own or as the result that it is. Both are run; an edit is safe where they agree
@@ -24,7 +24,6 @@ from autofix.edit import Declined, Edit
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rewrite import (
     append_call,
-    ensure_import,
     flow,
     insert_after,
     insert_before,
@@ -33,8 +32,6 @@ from autofix.rewrite import (
     set_keyword,
 )
 from autofix.rewrite.apply import edit
-from autofix.rewrite.parentheses import outer
-from autofix.rewrite.statements import wrap
 from autofix.rule import Example, Rule, Sources
 
 if TYPE_CHECKING:
@@ -44,7 +41,6 @@ if TYPE_CHECKING:
     from autofix.source import Source
 
 WHY_LEAF = "The tensor with the value that is meant is the leaf, so that its gradient arrives in it."
-WHY_UPDATE = "The update changes the values of the same leaf, which keeps receiving its gradient."
 WHY_GIVEN = "The optimizer moves the leaf, and the result is computed from it in every pass."
 WHY_RETAIN = "A result keeps its gradient only where it is asked to."
 WHY_DETACH = "A detached tensor is a leaf, whose flag may be set; it shares the values."
@@ -80,32 +76,6 @@ import torch
 
 torch.manual_seed(0)
 w = (torch.randn(3) * 0.1).requires_grad_()
-for _ in range(4):
-    loss = (torch.randn(8, 3) @ w - 1).pow(2).mean()
-    loss.backward()
-    with torch.no_grad():
-        w -= 0.1 * w.grad
-    w.grad = None
-    print(loss.item())
-""",
-        ),
-        Example(
-            before="""\
-import torch
-
-torch.manual_seed(0)
-w = torch.zeros(3, requires_grad=True)
-for _ in range(4):
-    loss = (torch.randn(8, 3) @ w - 1).pow(2).mean()
-    loss.backward()
-    w = w - 0.1 * w.grad
-    print(loss.item())
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-w = torch.zeros(3, requires_grad=True)
 for _ in range(4):
     loss = (torch.randn(8, 3) @ w - 1).pow(2).mean()
     loss.backward()
@@ -224,7 +194,7 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
             for depth, (_, source, node) in enumerate(places.located(sources, origin.stack[:_DEEPEST])):
                 if not _makes(node):
                     break
-                attempts = (self._cut,) if setter else (self._updated, self._begun, self._inside, self._leaf)
+                attempts = (self._cut,) if setter else (self._begun, self._inside, self._leaf)
                 for attempt in attempts:
                     try:
                         for one in attempt(source, node):
@@ -235,25 +205,6 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
             yield from self._given(origin, diagnosis, sources)
         if declined:
             raise declined[0]
-
-    def _updated(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
-        """`w = w - lr * w.grad` as an update in place, with and without forgetting the gradient."""
-        statement = source.statement(node)
-        match statement:
-            case ast.Assign(targets=[target], value=ast.BinOp(left=left, op=ast.Sub() | ast.Add() as op, right=right)):
-                pass
-            case _:
-                return
-        if ast.unparse(target) != ast.unparse(left) or ".grad" not in ast.unparse(right):
-            return
-        sign = "-=" if isinstance(op, ast.Sub) else "+="
-        torch, imports = ensure_import(source, "torch")
-        moved = [*imports, *wrap(source, [statement], f"with {torch}.no_grad():")]
-        moved.append(edit(source, outer(source, target)[1], outer(source, right)[0], f" {sign} "))
-        title = "Update the leaf under torch.no_grad()"
-        yield self.propose(moved, WHY_UPDATE, title=title, rank=self.rank - 2)
-        forget = insert_after(source, statement, [f"{ast.unparse(target)}.grad = None"])
-        yield self.propose([*moved, *forget], WHY_UPDATE, title=title, rank=self.rank - 1)
 
     def _begun(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
         """`requires_grad` taken out of the expression and put behind it; a `Parameter(...)` put around it."""

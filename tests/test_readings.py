@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autofix import pipeline
-from autofix.model import Effect, Outcome, Report, Target
+from autofix import pipeline, registry
+from autofix.model import Applicability, Effect, Outcome, Report, Target
 from autofix.probe import wire
 from autofix.readings import ambiguous, contradiction, deprived, orphans
 from autofix.references import request
@@ -248,3 +248,44 @@ def test_orphans_are_parameters_that_step_without_gradient() -> None:
     step = wire.Step(0, ((1.0, 0.5), ()), (), "")
     trace = wire.Trace(1, "finished", counts=(2,), steps=(step, step), names=(("a", "b"), ()))
     assert list(orphans(trace)) == ["b"]
+
+
+TWO_BY_HAND = """
+import torch
+torch.manual_seed(0)
+x = torch.randn(30, 2)
+y = x.sum(1)
+w = torch.randn(2, requires_grad=True)
+b = torch.zeros(1, requires_grad=True)
+{prelude}
+for _ in range(5):
+    loss = (x @ w + b - y).pow(2).mean()
+    loss.backward()
+{update}
+    print(loss.item())
+"""
+UPDATES = [
+    ("", "    w = w - 0.1 * w.grad\n    b = b - 0.1 * b.grad"),
+    ("", "    w = w.data - 0.1 * w.grad.data\n    b = b.data - 0.1 * b.grad.data"),
+    ("", "    gw, gb = w.grad, b.grad\n    w = w - 0.1 * gw; b = b - 0.1 * gb"),
+    ("", "    with torch.no_grad():\n        w = w - 0.1 * w.grad\n        b = b - 0.1 * b.grad"),
+    (
+        "@torch.no_grad()\ndef step():\n    global w, b\n    w = w - 0.1 * w.grad\n    b = b - 0.1 * b.grad",
+        "    step()",
+    ),
+]
+
+
+@pytest.mark.parametrize(("prelude", "update"), UPDATES)
+def test_updates_that_bind_anew_are_written_into_the_leaves_together(
+    probe: Probe, tmp_path: Path, prelude: str, update: str
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(TWO_BY_HAND.format(prelude=prelude, update=update))
+    report = pipeline.fix(
+        Target(script, root=tmp_path, isolation="none"), registry.rules(), probe=probe, progress=lambda _: None
+    )
+    best = report.fixes[0]
+    assert best.candidate.rules == ("AG303",)
+    assert best.verdict.applicability is Applicability.SAFE
+    assert all(f"{name} -= " in best.diff.decode() for name in ("w", "b"))

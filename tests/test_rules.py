@@ -46,7 +46,7 @@ def diagnosed(probe: Probe, target: Target) -> Diagnosis:
     failed = run(probe, request(target, "baseline"))
     assert failed.failure is not None, failed
     asked = replace(request(target, "trace"), watch_calls=not failed.failure.in_backward)
-    found = diagnose(failed, run(probe, asked))
+    found = diagnose(failed, run(probe, asked), Sources(target.script.parent))
     assert found is not None
     return found
 

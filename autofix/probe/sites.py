@@ -1,6 +1,7 @@
 """Expressions of the unedited script whose values a reference run treats otherwise, whenever they are computed.
 
-`leaf`: what is made there is a leaf with the same value. `keep`: the graph is not cut there, numbers stay tensors.
+`leaf`: what is made there is a leaf with the same value. `update`: so is what is bound there in place of a leaf, and
+its gradient can be zeroed as that of a leaf can. `keep`: the graph is not cut there, numbers stay tensors.
 `grad`: gradients are not switched off there. `require`: what is made there requires a gradient. `unfreeze`: what was
 frozen there requires a gradient again when an optimizer takes it, if that optimizer leaves other frozen ones alone.
 `create`: the derivative computed there has a graph.
@@ -93,12 +94,23 @@ class Sites:
             if "require" in actions and not result.requires_grad:
                 self.met[raw] = "unused_input"
                 return result.requires_grad_()
+            if "update" in actions:
+                self.met[raw] = "nonleaf_gradient"
+                return self._updated(result)
             if "leaf" in actions and result.grad_fn is not None and actions["leaf"] in ("", result.grad_fn.name()):
                 self.met[raw] = "nonleaf_gradient"
                 if not self._operation:
                     self._behind += [leaf for node in graph.walk([result]) if (leaf := graph.leaf(node)) is not None]
                     return result.detach().requires_grad_()
                 result.retain_grad()
+        return result
+
+    def _updated(self, result: torch.Tensor) -> torch.Tensor:
+        if not self._operation:
+            result = result.detach().requires_grad_()
+            result.grad = torch.zeros_like(result)
+        elif result.grad_fn is not None:
+            result.retain_grad()
         return result
 
     def look(self) -> None:

@@ -244,7 +244,7 @@ class Origin:
 class Site:
     """An expression whose value a reference run treats otherwise, whenever it is computed."""
 
-    action: str  # leaf | keep | grad | require | unfreeze | create
+    action: str  # leaf | update | keep | grad | require | unfreeze | create
     frame: Frame
     node: str = ""
 

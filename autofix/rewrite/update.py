@@ -6,9 +6,12 @@ import ast
 from typing import TYPE_CHECKING
 
 from autofix.rewrite import flow, writes
+from autofix.rewrite.layout import block_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from autofix.source import Source
 
 _BELONGS = ("zero_grad", "backward", "manual_backward", "unscale_", "clip_grad_norm_", "clip_grad_value_")
 
@@ -62,3 +65,43 @@ def runs(statements: Sequence[ast.stmt], moved: Sequence[ast.stmt]) -> Iterator[
             run = []
     if run:
         yield run
+
+
+def rebindings(source: Source, statement: ast.stmt) -> list[ast.Assign]:
+    """The statements of a block that bind variables anew to what they come to by their gradient.
+
+    `w = w - lr * w.grad`, and what follows on the same variable (`w = w.clamp(0, 1)`), of each variable that is treated
+    so there; none, if `statement` is not one of them.
+    """
+    block = block_of(source, statement)
+    found = []
+    by_gradient: set[str] = set()
+    for one in block:
+        path = _rebound(one)
+        if path and (path in by_gradient or _by_gradient(one, path, block)):
+            by_gradient.add(path)
+            found.append(one)
+    return [one for one in found if isinstance(one, ast.Assign)] if statement in found else []
+
+
+def _rebound(statement: ast.stmt) -> str:
+    """The variable that a statement binds to a value computed from it."""
+    match statement:
+        case ast.Assign(targets=[(ast.Name() | ast.Attribute() | ast.Subscript()) as target], value=value):
+            path = ast.unparse(target)
+            return path if any(_reads(value, path)) else ""
+    return ""
+
+
+def _by_gradient(statement: ast.stmt, path: str, block: Sequence[ast.stmt]) -> bool:
+    """Whether a statement uses the gradient of a variable, itself or by another name that its block gives it."""
+    gradient = f"{path}.grad"
+    if any(_reads(statement, gradient)):
+        return True
+    named = [one for one in block if isinstance(one, ast.Assign) and any(_reads(one.value, gradient))]
+    return flow.meets(bound(named), flow.reads(statement))
+
+
+def _reads(node: ast.AST, path: str) -> Iterator[bool]:
+    kinds = (ast.Name, ast.Attribute, ast.Subscript)
+    return (ast.unparse(part) == path for part in ast.walk(node) if isinstance(part, kinds))

@@ -1,0 +1,233 @@
+"""An update that binds the name of a leaf to a new tensor.
+
+## What it does
+Writes the new value into the leaf, under `torch.no_grad()`: `w -= lr * w.grad` in place of `w = w - lr * w.grad`, and
+`x.copy_(…)` in place of other forms, for each variable that is updated so beside it. Where nothing zeroes the gradient,
+it is forgotten after the update, as the new tensor would not have had it.
+
+## Why autograd fails
+`w - lr * w.grad` is a result, no leaf: its `.grad` stays None. Under `torch.no_grad()` or cut from the graph it is a
+leaf that asks for no gradient. The first pass works, for the name still stands for the leaf.
+
+## Fix safety
+An update by the gradient is meant to change the values of what gets the gradient. The reference run takes each of the
+results as a leaf of its own; a reading in which the graph goes on through the updates is run too.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from autofix.model import Cause, Diagnosis, Proposal
+from autofix.rewrite import ensure_import, insert_after, update, wrap, writes
+from autofix.rewrite.apply import edit
+from autofix.rewrite.layout import block_of
+from autofix.rewrite.parentheses import outer
+from autofix.rule import Example, Rule, Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.edit import Edit
+    from autofix.source import Source
+
+WHY = "The update changes the values of the same leaf, which keeps receiving its gradient."
+_SIGNS = {ast.Sub: "-=", ast.Add: "+="}
+
+
+class LeafReboundByUpdate(Rule):
+    """Write the update into the leaf."""
+
+    code, name = "AG303", "leaf-rebound-by-update"
+    title = "Update the leaf under torch.no_grad()"
+    causes = frozenset({Cause.NONLEAF_GRADIENT, Cause.NO_GRAPH})
+    rank = 8
+    examples = (
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+w = torch.zeros(3, requires_grad=True)
+for _ in range(4):
+    loss = (torch.randn(8, 3) @ w - 1).pow(2).mean()
+    loss.backward()
+    w = w - 0.1 * w.grad
+    print(loss.item())
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+w = torch.zeros(3, requires_grad=True)
+for _ in range(4):
+    loss = (torch.randn(8, 3) @ w - 1).pow(2).mean()
+    loss.backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+    w.grad = None
+    print(loss.item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+x = torch.randn(16, 2)
+w = torch.zeros(2, requires_grad=True)
+b = torch.zeros(1, requires_grad=True)
+for _ in range(4):
+    loss = (x @ w + b - x.sum(1)).pow(2).mean()
+    loss.backward()
+    w = w - 0.1 * w.grad
+    b = b - 0.1 * b.grad
+    w.grad.zero_()
+    b.grad.zero_()
+    print(loss.item())
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+x = torch.randn(16, 2)
+w = torch.zeros(2, requires_grad=True)
+b = torch.zeros(1, requires_grad=True)
+for _ in range(4):
+    loss = (x @ w + b - x.sum(1)).pow(2).mean()
+    loss.backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+        b -= 0.1 * b.grad
+    w.grad.zero_()
+    b.grad.zero_()
+    print(loss.item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(4, 3)
+delta = torch.zeros(2, 4, requires_grad=True)
+for _ in range(3):
+    loss = torch.nn.functional.cross_entropy(net(torch.ones(2, 4) + delta), torch.tensor([0, 2]))
+    loss.backward()
+    with torch.no_grad():
+        delta = delta + 0.1 * delta.grad.sign()
+        delta = torch.clamp(delta, -0.2, 0.2)
+        delta.grad.zero_()
+    print(loss.item())
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(4, 3)
+delta = torch.zeros(2, 4, requires_grad=True)
+for _ in range(3):
+    loss = torch.nn.functional.cross_entropy(net(torch.ones(2, 4) + delta), torch.tensor([0, 2]))
+    loss.backward()
+    with torch.no_grad():
+        delta += 0.1 * delta.grad.sign()
+        delta.copy_(torch.clamp(delta, -0.2, 0.2))
+        delta.grad.zero_()
+    print(loss.item())
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+w = torch.ones(2, requires_grad=True)
+h = w * 2
+h.sum().backward()
+print(h.grad.norm())
+""",
+            after=None,
+            note="nothing is updated by the gradient",
+        ),
+        Example(
+            before="""\
+import torch
+
+
+def stepped(p):
+    return p - 0.1 * p.grad
+
+
+w = torch.ones(2, requires_grad=True)
+for _ in range(2):
+    w.pow(2).sum().backward()
+    w = stepped(w)
+    w.grad.zero_()
+""",
+            after=None,
+            note="the statement that binds the name does not show the update",
+        ),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """All updates of a block at once, with and without forgetting the gradients."""
+        found: dict[tuple[Source, ast.stmt], list[ast.stmt]] = {}
+        for origin in diagnosis.trace.origins:
+            source = sources.source(origin.stack[0].file) if origin.kind == "rebound" else None
+            node = sources.node(origin.stack[0]) if source is not None else None
+            if source is not None and node is not None:
+                statement = source.statement(node)
+                found.setdefault((source, block_of(source, statement)[0]), []).append(statement)
+        for forget in (False, True):
+            edits: list[Edit] = []
+            for (source, first), statements in found.items():
+                for run in update.runs(block_of(source, first), statements):
+                    edits += _in_place(source, run, forget=forget)
+            if edits:
+                yield self.propose(edits, WHY, rank=self.rank + forget)
+
+
+def _in_place(source: Source, run: list[ast.stmt], *, forget: bool) -> list[Edit]:
+    """Neighbouring updates written in place, under `no_grad` if they are not under it already."""
+    edits: list[Edit] = []
+    if not _without_gradient(source, run[0]):
+        torch, imports = ensure_import(source, "torch")
+        edits = [*imports, *wrap(source, run, f"with {torch}.no_grad():")]
+    targets = []
+    for statement in run:
+        if isinstance(statement, ast.Assign):
+            targets.append(ast.unparse(statement.targets[0]))
+            edits += _written(source, statement.targets[0], statement.value)
+    if forget:
+        edits += insert_after(source, run[-1], [f"{path}.grad = None" for path in dict.fromkeys(targets)])
+    return edits
+
+
+def _written(source: Source, target: ast.expr, value: ast.expr) -> list[Edit]:
+    begin = outer(source, target)[1]
+    match value:
+        case ast.BinOp(left=left, op=ast.Sub() | ast.Add() as op, right=right) if _is(left, ast.unparse(target)):
+            return [edit(source, begin, outer(source, right)[0], f" {_SIGNS[type(op)]} ")]
+    first, last = outer(source, value)
+    inner = source.extent(value)
+    start, end = ("(", ")") if (first, last) == inner else ("", "")
+    return [edit(source, begin, first, f".copy_{start}"), *([edit(source, last, last, end)] if end else [])]
+
+
+def _is(node: ast.expr, path: str) -> bool:
+    """Whether an expression is a variable, cut from its graph or not."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=held, attr="detach"), args=[], keywords=[]):
+            node = held
+        case ast.Attribute(value=held, attr="data"):
+            node = held
+    return ast.unparse(node) == path
+
+
+def _without_gradient(source: Source, node: ast.AST) -> bool:
+    holder = source.parent(node)
+    while holder is not None and not isinstance(holder, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        if writes.without_gradient(holder):
+            return True
+        holder = source.parent(holder)
+    return any("no_grad" in ast.unparse(one) for one in getattr(holder, "decorator_list", ()))
