@@ -155,6 +155,36 @@ loss.backward()
             after=None,
             note="an optimizer's step is no write that could be out of place",
         ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+sides = torch.nn.ModuleList([torch.nn.Linear(4, 4) for _ in range(3)])
+opt = torch.optim.SGD(sides.parameters(), lr=0.1)
+for _ in range(3):
+    levels = [torch.relu(side(torch.randn(5, 4))) for side in sides]
+    for i in range(2, 0, -1):
+        levels[i - 1] += levels[i]
+    opt.zero_grad()
+    sum((level - 1).pow(2).mean() for level in levels).backward()
+    opt.step()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+sides = torch.nn.ModuleList([torch.nn.Linear(4, 4) for _ in range(3)])
+opt = torch.optim.SGD(sides.parameters(), lr=0.1)
+for _ in range(3):
+    levels = [torch.relu(side(torch.randn(5, 4))) for side in sides]
+    for i in range(2, 0, -1):
+        levels[i - 1] = levels[i - 1] + levels[i]
+    opt.zero_grad()
+    sum((level - 1).pow(2).mean() for level in levels).backward()
+    opt.step()
+""",
+        ),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

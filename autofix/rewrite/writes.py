@@ -64,11 +64,29 @@ def out_of_place(source: Source, node: ast.AST) -> list[Edit]:
     match node:
         case ast.AugAssign(target=ast.Name() | ast.Attribute()):
             return aug_to_assign(source, node)
+        case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=holder))) if _is_container(source, node, holder):
+            return aug_to_assign(source, node)
         case ast.AugAssign() | ast.Subscript():
             raise Declined("a write to a part of a tensor has no form without writing")
         case ast.Call():
             return _call(source, node)
     raise Declined("it is no write that can be said otherwise")
+
+
+def _is_container(source: Source, node: ast.AST, name: str) -> bool:
+    """Whether a local name is a list or a dict wherever it is bound: an item then is a tensor, not a part of one."""
+    around = ast.walk(source.function(node) or source.tree)
+    stores = [one for one in around if isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store)]
+    makers = (source.parent(one) for one in stores)
+    return bool(stores) and all(
+        isinstance(maker, (ast.Assign, ast.AnnAssign)) and maker.value is not None and _makes_container(maker.value)
+        for maker in makers
+    )
+
+
+def _makes_container(value: ast.expr) -> bool:
+    called = path_of(value.func) if isinstance(value, ast.Call) else ""
+    return called in ("list", "dict") or isinstance(value, (ast.List, ast.ListComp, ast.Dict, ast.DictComp))
 
 
 def clone_before(source: Source, node: ast.AST) -> list[Edit]:
