@@ -58,6 +58,24 @@ for _ in range(4):
     net(x + 0.1 * d).tanh().pow(2).mean().backward()
     opt.step()
 """
+FLAGGED = """\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(4, 3).requires_grad_(False)
+
+
+def distance(x):
+    return (1 - net(x).detach().softmax(1)[:, 0]).max()
+
+
+x = torch.randn(2, 4)
+for _ in range(3):
+    x = x.detach().requires_grad_()
+    loss = distance(x).requires_grad_(True)
+    x = x - torch.autograd.grad(loss, [x], retain_graph=True)[0]
+    print(loss.item(), x.norm().item())
+"""
 KEPT = """\
 import torch
 
@@ -153,3 +171,14 @@ def test_a_gradient_that_is_none_may_be_given_to_a_function_that_dies_of_it(
     assert report.diagnosis is not None
     assert report.diagnosis.cause is Cause.NONLEAF_GRADIENT
     assert "requires_grad_()" in "".join(added(safe(report)))
+
+
+def test_a_loss_that_was_cut_and_then_flagged_is_one_without_a_graph(
+    probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(FLAGGED)
+    report = repair(probe, "train.py", select=["AG401"])
+    assert report.diagnosis is not None
+    assert report.diagnosis.cause is Cause.NO_GRAPH
+    assert added(safe(report)) == ["return (1 - net(x).softmax(1)[:, 0]).max()"]

@@ -96,10 +96,14 @@ def _node(tensor: torch.Tensor) -> str:
 
 def _backward_kind(run: Run, frame: FrameType) -> str:
     values = frame.f_locals
-    given = values.get("tensors", values.get("outputs"))
-    roots: list[Any] = [given] if isinstance(given, torch.Tensor) else list(given or ())
+    outputs = values.get("tensors", values.get("outputs"))
+    roots: list[Any] = [outputs] if isinstance(outputs, torch.Tensor) else list(outputs or ())
     tensors = [root for root in roots if isinstance(root, torch.Tensor)]
+    inputs = values.get("inputs")
+    given = (inputs,) if isinstance(inputs, torch.Tensor) else tuple(inputs or ())
     lost = [t for t in tensors if not t.requires_grad and t.grad_fn is None]
+    if tensors and all(t.is_leaf and not any(t is one for one in given) for t in tensors) and given:
+        lost = tensors  # a loss that was cut and then flagged has no more of a graph
     if lost:
         run.found = (run.origins.of(lost) or _plain(run)) if run.origins is not None else ()
         return "no_graph"
@@ -109,10 +113,9 @@ def _backward_kind(run: Run, frame: FrameType) -> str:
         return "saved_tensor_modified"
     if run.tracer is not None and run.taps.current is not None and run.tracer.freed():
         return "freed_graph"
-    inputs = values.get("inputs")
     if inputs is None:
         return ""
-    unused = _unused(roots, (inputs,) if isinstance(inputs, torch.Tensor) else tuple(inputs))
+    unused = _unused(roots, given)
     if unused and run.origins is not None:
         run.found = tuple(origin for tensor in unused for origin in run.origins.made(tensor))
     return "unused_input" if unused else ""

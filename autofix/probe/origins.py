@@ -150,7 +150,7 @@ class Origins(TorchFunctionMode):
 
     def of(self, roots: Iterable[torch.Tensor]) -> tuple[wire.Origin, ...]:
         """Where the graph of tensors was lost, the earliest place first."""
-        records = dict.fromkeys(self._records([t for t in roots if not t.requires_grad]))
+        records = dict.fromkeys(self._records([t for t in roots if t.grad_fn is None]))
         if not records:
             records = dict.fromkeys(record for record, _ in list(self._left)[-_MOST:])
         return tuple(wire.Origin(kind, self._frames.resolve(raw)) for kind, raw in records)
