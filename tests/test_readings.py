@@ -267,6 +267,7 @@ for _ in range(5):
 UPDATES = [
     ("", "    w = w - 0.1 * w.grad\n    b = b - 0.1 * b.grad"),
     ("", "    w = w.data - 0.1 * w.grad.data\n    b = b.data - 0.1 * b.grad.data"),
+    ("", "    w = (w -  # weights\n        0.1 * w.grad)\n    b = b - \\\n        0.1 * b.grad  # bias"),
     ("", "    gw, gb = w.grad, b.grad\n    w = w - 0.1 * gw; b = b - 0.1 * gb"),
     ("", "    with torch.no_grad():\n        w = w - 0.1 * w.grad\n        b = b - 0.1 * b.grad"),
     (
@@ -288,4 +289,5 @@ def test_updates_that_bind_anew_are_written_into_the_leaves_together(
     best = report.fixes[0]
     assert best.candidate.rules == ("AG303",)
     assert best.verdict.applicability is Applicability.SAFE
-    assert all(f"{name} -= " in best.diff.decode() for name in ("w", "b"))
+    written = best.diff.decode()
+    assert all(f"{name} -= " in written or f"{name}.copy_(" in written for name in ("w", "b"))
