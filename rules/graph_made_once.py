@@ -276,6 +276,38 @@ torch.manual_seed(0)
 Heat().train()
 """,
         ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 2)
+seeds = torch.nn.Parameter(torch.randn(3, 2))
+opt = torch.optim.SGD([*net.parameters(), seeds], lr=0.1)
+for _ in range(2):
+    mean, spread = net(seeds).tanh().chunk(2, 1)
+    for x in torch.randn(3, 5, 2):
+        loss = (net(x).mean() - mean).pow(2).sum() + (spread - 1).pow(2).sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 2)
+seeds = torch.nn.Parameter(torch.randn(3, 2))
+opt = torch.optim.SGD([*net.parameters(), seeds], lr=0.1)
+for _ in range(2):
+    for x in torch.randn(3, 5, 2):
+        mean, spread = net(seeds).tanh().chunk(2, 1)
+        loss = (net(x).mean() - mean).pow(2).sum() + (spread - 1).pow(2).sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+""",
+        ),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
@@ -287,7 +319,7 @@ Heat().train()
                 if crossing.by != "failing" or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
                     continue
                 key = (frame.file, frame.line)
-                if key in seen or not isinstance(statement.targets[0], (ast.Name, ast.Attribute)):
+                if key in seen or not _names(statement.targets[0]):
                     continue
                 seen.add(key)
                 yield from self._into_loop(frame, source, statement, diagnosis)
@@ -298,7 +330,7 @@ Heat().train()
     def _into_loop(
         self, frame: Frame, source: Source, statement: ast.Assign, diagnosis: Diagnosis
     ) -> Iterator[Proposal]:  # fmt: skip
-        target = ast.unparse(statement.targets[0])
+        target, names = ast.unparse(statement.targets[0]), _names(statement.targets[0])
         block = places.block(source, statement)
         failing = [f.line for f in diagnosis.failure.stack if (f.file, f.function) == (frame.file, frame.function)]
         for later in block[block.index(statement) + 1 :]:
@@ -306,26 +338,27 @@ Heat().train()
                 later.body[0].lineno <= line <= (later.end_lineno or 0) for line in failing
             )
             if isinstance(later, ast.FunctionDef) and _fails_in(later, frame.file, diagnosis):
-                if not places.binds(later, target) and (reader := _reader(later, target)) is not None:
+                if not _binds(later, names) and (reader := _reader(later, names)) is not None:
                     yield self.propose(move_before(source, [statement], reader), WHY_CLOSURE.format(path=target))
                 return
             if inside and isinstance(later, (ast.For, ast.While)):
-                if not places.binds(later, target):
+                if not _binds(later, names):
                     yield self.propose(move_before(source, [statement], later.body[0]), WHY.format(path=target))
                 return
-            if places.reads(later, target):
+            if any(places.reads(later, name) for name in names):
                 break
         yield from self._copied(source, statement, failing)
 
     def _copied(self, source: Source, statement: ast.Assign, failing: list[int]) -> Iterator[Proposal]:
         """Where it cannot move, because it is used before too, it is repeated at the start of the later loop."""
-        target = ast.unparse(statement.targets[0])
+        target, names = ast.unparse(statement.targets[0]), _names(statement.targets[0])
         text = f"{target} = {source.segment(statement.value)}"
         for loop in ast.walk(source.tree):
             if not isinstance(loop, (ast.For, ast.While)) or loop.lineno < statement.lineno or "\n" in text:
                 continue
             inside = any(loop.body[0].lineno <= line <= (loop.end_lineno or 0) for line in failing)
-            if inside and source.function(loop) is source.function(statement) and not places.binds(loop, target):
+            here = source.function(loop) is source.function(statement)
+            if inside and here and not _binds(loop, names):
                 edits = insert_before(source, loop.body[0], [text])
                 yield self.propose(edits, WHY.format(path=target), rank=self.rank + 2)
 
@@ -355,6 +388,17 @@ def _fails_in(function: ast.FunctionDef, file: str, diagnosis: Diagnosis) -> boo
     return any(f.file == file and inside[0] < f.line <= inside[1] for f in diagnosis.failure.stack)
 
 
-def _reader(function: ast.FunctionDef, target: str) -> ast.stmt | None:
-    """The first statement of a function that reads a variable."""
-    return next((one for one in function.body if places.reads(one, target)), None)
+def _reader(function: ast.FunctionDef, names: list[str]) -> ast.stmt | None:
+    """The first statement of a function that reads one of some variables."""
+    return next((one for one in function.body if any(places.reads(one, name) for name in names)), None)
+
+
+def _binds(block: ast.stmt, names: list[str]) -> bool:
+    return any(places.binds(block, name) for name in names)
+
+
+def _names(target: ast.expr) -> list[str]:
+    """The variables of a target, one or a tuple of them; [] where it is something else."""
+    parts = target.elts if isinstance(target, ast.Tuple) else [target]
+    plain = all(isinstance(part, (ast.Name, ast.Attribute)) for part in parts)
+    return [ast.unparse(part) for part in parts] if plain else []
