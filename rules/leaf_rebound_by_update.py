@@ -207,9 +207,9 @@ def _written(source: Source, target: ast.expr, value: ast.expr) -> list[Edit]:
     begin = outer(source, target)[1]
     match value:
         case ast.BinOp(left=left, op=ast.Sub() | ast.Add() as op, right=right) if _is(left, ast.unparse(target)):
-            start = outer(source, right)[0]
-            if "\n" not in source.text[begin:start]:  # else lines in between are indented anew, with their comments
-                return [edit(source, begin, start, f" {_SIGNS[type(op)]} ")]
+            operand = outer(source, right)[0]
+            if "\n" not in source.text[begin:operand]:  # else lines in between are indented anew, with their comments
+                return [edit(source, begin, operand, f" {_SIGNS[type(op)]} ")]
     first, last = outer(source, value)
     inner = source.extent(value)
     start, end = ("(", ")") if (first, last) == inner else ("", "")
