@@ -270,6 +270,50 @@ x.sum().backward()
             after=None,
             note="the write is part of the forward",
         ),
+        Example(
+            before="""\
+import copy
+
+import torch
+
+torch.manual_seed(0)
+g, d = torch.nn.Linear(2, 2), torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+g_opt = torch.optim.SGD(g.parameters(), lr=0.1)
+d_opt = torch.optim.SGD(d.parameters(), lr=0.1)
+for _ in range(3):
+    fake = g(torch.randn(5, 2))
+    backup = copy.deepcopy(d.state_dict())
+    d_opt.zero_grad()
+    d(fake.detach()).pow(2).mean().backward()
+    d_opt.step()
+    loss = (d(fake) - 1).pow(2).mean()
+    d.load_state_dict(backup)
+    g_opt.zero_grad()
+    loss.backward()
+    g_opt.step()
+""",
+            after="""\
+import copy
+
+import torch
+
+torch.manual_seed(0)
+g, d = torch.nn.Linear(2, 2), torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+g_opt = torch.optim.SGD(g.parameters(), lr=0.1)
+d_opt = torch.optim.SGD(d.parameters(), lr=0.1)
+for _ in range(3):
+    fake = g(torch.randn(5, 2))
+    backup = copy.deepcopy(d.state_dict())
+    d_opt.zero_grad()
+    d(fake.detach()).pow(2).mean().backward()
+    d_opt.step()
+    loss = (d(fake) - 1).pow(2).mean()
+    g_opt.zero_grad()
+    loss.backward()
+    d.load_state_dict(backup)
+    g_opt.step()
+""",
+        ),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
@@ -376,7 +420,8 @@ x.sum().backward()
 def _moves(scene: Scene, made: Stack, written: Stack, failed: Stack, write: Write) -> bool:
     """Whether a write that is no optimizer's is a statement of its own: a helper's call, or a `with no_grad`."""
     helper = scenes.parting(made, written, failed)[1] != write.stack[0]
-    return (helper and bool(update.method(scene.step))) or writes.without_gradient(scene.step)
+    method = update.method(scene.step)
+    return (helper and bool(method)) or method == "load_state_dict" or writes.without_gradient(scene.step)
 
 
 def _done_before(scene: Scene) -> bool:
