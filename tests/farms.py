@@ -10,7 +10,16 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-CHROMIUM = shutil.which("chromium")
+
+def program(name: str) -> str | None:
+    """Where a program is that starts here; None too for one that was installed only in part."""
+    path = shutil.which(name)
+    if path is None or subprocess.run([path, "--version"], capture_output=True, check=False).returncode:
+        return None
+    return path
+
+
+CHROMIUM = program("chromium")
 
 
 def _farm() -> Any:

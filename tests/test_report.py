@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from farms import CHROMIUM, program
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -359,7 +360,7 @@ return {
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    chromium, driver = (shutil.which(name) for name in ("chromium", "chromedriver"))
+    chromium, driver = CHROMIUM, program("chromedriver")
     if chromium is None or driver is None:
         pytest.skip("there is no chromium with its driver (Debian: chromium, chromium-driver)")
     from selenium import webdriver  # noqa: PLC0415
