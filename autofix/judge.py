@@ -105,7 +105,7 @@ class Judge:
             found = (*found, *[guard for guard in live.guards if guard.name == "wasted"][:1])
         if shared:
             found = (*found, *[guard for guard in both if guard.name == "mixed"][:1])
-        if live.derivatives and (stack := self._constant_derivative()):
+        if stack := (self._constant_derivative() if live.derivatives else ()) or self._constant_gradient():
             detail = (
                 "this derivative enters a later loss as a constant; with create_graph=True it would be trained through"
             )
@@ -188,6 +188,18 @@ class Judge:
                 if _losses(self._references.nudged()) != _losses(full):
                     self._constant = taken[0]
         return self._constant
+
+    def _constant_gradient(self) -> wire.Stack:
+        """The same of a derivative that a backward freed its graph for and left in a leaf's `.grad` or in a hook."""
+        if self._diagnosis.cause is not Cause.FREED_GRAPH:
+            return ()
+        freed = {saved.freed_by for saved in self._diagnosis.trace.saved if saved.freed_by}
+        taken = [b.stack for b in self._diagnosis.trace.earlier if not (b.grad or b.create) and b.stack in freed]
+        after = sum(self._references.baseline.counts)
+        full = _segment(self._references.live("full"), after)
+        if not taken or len(full) < 2 or _segment(self._references.doubled(), after) == full:  # noqa: PLR2004  two losses
+            return ()
+        return taken[0]
 
     def _half_given(self, files: Mapping[Path, bytes], live: wire.Trace) -> bool:
         """Whether an edit gives one derivative a graph, and a loss depends on another that has none.
@@ -395,6 +407,13 @@ class Judge:
 
 def _losses(trace: wire.Trace) -> list[tuple[float, ...]]:
     return [step.losses for step in trace.steps[:4]]
+
+
+def _segment(trace: wire.Trace, after: int) -> tuple[float, ...]:
+    """The losses between one step and the next: no parameter moves there, unless closures are evaluated."""
+    if any(step.settings == "closure" for step in trace.steps):
+        return ()
+    return next((step.losses for step in trace.steps[after : after + 1]), ())
 
 
 def _moves(trace: wire.Trace) -> bool:

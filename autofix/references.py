@@ -102,6 +102,11 @@ class References:
         """The literal reference with results of autograd.grad a little larger."""
         return self._run(("nudged",), lambda: replace(self._reference("full", frozen=False), nudged=True))
 
+    def doubled(self) -> wire.Trace:
+        """The literal reference where each backward, in the segment that failed, leaves twice as much."""
+        after = sum(self.baseline.counts)
+        return self._run(("doubled",), lambda: replace(self._reference("full", frozen=False), doubled=after))
+
     def candidate_nudged(self, files: Mapping[Path, bytes]) -> wire.Trace:
         """A candidate's run with results of autograd.grad that have no graph a little larger."""
         return self._run(("nudged", _key(files)), lambda: replace(self._candidate(files), nudged=True))

@@ -438,6 +438,40 @@ def test_a_residual_of_which_only_one_derivative_gets_a_graph_is_in_doubt_and_al
     assert both.diff.count(b"\n+    u") == 3
 
 
+PENALTY = """
+    import torch
+
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        x = torch.randn(6, 3, requires_grad=True)
+        score = net(x).pow(2)
+        opt.zero_grad()
+        score.sum().backward()
+        loss = score.mean() + {term}
+        loss.backward()
+        opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("term", "outcome"),
+    [
+        ("(x.grad.norm(2, 1) - 1).pow(2).mean()", Outcome.UNSAFE),  # a penalty that would train nothing
+        ("net(x.detach() + 0.1 * x.grad.sign()).mean()", Outcome.SAFE),  # an attack: a sign has no derivative
+    ],
+)
+def test_a_gradient_that_a_backward_left_and_a_loss_reads_is_in_doubt(
+    probe: Probe, script: Callable[[str], Path], term: str, outcome: Outcome
+) -> None:
+    path = script(PENALTY.replace("{term}", term))
+    report = verify(probe, path, ("sum().backward()", "sum().backward(retain_graph=True)"))
+    assert report.outcome is outcome
+    names = {guard.name for guard in report.fixes[0].verdict.guards}
+    assert names == ({"constant"} if outcome is Outcome.UNSAFE else set())
+
+
 def test_an_update_that_throws_away_a_graph_asked_for_is_in_doubt(probe: Probe, script: Callable[[str], Path]) -> None:
     path = script("""
         import torch

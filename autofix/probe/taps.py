@@ -69,9 +69,10 @@ def parameters(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
 class Taps:
     """Tells its listeners of each backward call and optimizer step, in the order given."""
 
-    def __init__(self, frames: Frames, listeners: list[Listener], *, nudged: bool = False) -> None:
+    def __init__(self, frames: Frames, listeners: list[Listener], *, nudged: bool = False, doubled: int = -1) -> None:
         self.frames = frames
         self.nudged = nudged
+        self.doubled = doubled
         self.listeners = listeners
         self.optimizers: list[torch.optim.Optimizer] = []
         self.counts: list[int] = []
@@ -186,6 +187,9 @@ class Taps:
         self.current = self._running = call
         for listener in listeners:
             listener.backward(call)
+        if call.accumulate and not call.create and 0 <= self.doubled <= sum(self.counts):
+            # Twice as much, to the last bit: what is made of a gradient's direction or sign alone stays the same.
+            gradients = tuple(None if gradient is None else gradient * 2 for gradient in gradients)
         try:
             result = engine.run_backward(roots, gradients, call.keep, create, inputs, *more, **kwargs)
         finally:

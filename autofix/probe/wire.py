@@ -84,6 +84,7 @@ class Request:
     shapes: bool = False  # what the graphs behind each step are made of is told
     truncated: bool = False
     nudged: bool = False  # results of autograd.grad come out a little larger: does a later loss depend on them?
+    doubled: int = -1  # after that many steps each backward sends twice as much: does a loss depend on gradients?
     segments: tuple[tuple[int, ...], ...] = ()
     reading: str = ""
     sites: tuple[Site, ...] = ()
