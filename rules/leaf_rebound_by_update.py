@@ -11,7 +11,8 @@ leaf that asks for no gradient. The first pass works, for the name still stands 
 
 ## Fix safety
 An update by the gradient is meant to change the values of what gets the gradient. The reference run takes each of the
-results as a leaf of its own; a reading in which the graph goes on through the updates is run too.
+results as a leaf of its own; a reading in which the graph goes on through the updates is run too. Where something else
+holds the same tensor (`best = w`, a list of all of them, the caller), a write would change it too: it declines.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rewrite import ensure_import, insert_after, update, wrap, writes
 from autofix.rewrite.apply import edit
@@ -153,6 +155,22 @@ print(h.grad.norm())
             before="""\
 import torch
 
+w = torch.ones(2, requires_grad=True)
+best, least = w, 9.0
+for _ in range(5):
+    loss = (w - 1.2).pow(2).sum()
+    if loss < least:
+        best, least = w, loss.item()
+    loss.backward()
+    w = w - 1.1 * w.grad
+""",
+            after=None,
+            note="the best of the values is kept, and an update in place would change it",
+        ),
+        Example(
+            before="""\
+import torch
+
 
 def stepped(p):
     return p - 0.1 * p.grad
@@ -177,6 +195,10 @@ for _ in range(2):
             node = sources.node(origin.stack[0]) if source is not None else None
             if source is not None and node is not None:
                 statement = source.statement(node)
+                if isinstance(statement, ast.Assign) and update.held_elsewhere(source, statement):
+                    raise Declined(
+                        f"the tensor of {origin.name} is held elsewhere too, and a write would change it there"
+                    )
                 found.setdefault((source, block_of(source, statement)[0]), []).append(statement)
         for forget in (False, True):
             edits: list[Edit] = []
@@ -205,13 +227,15 @@ def _in_place(source: Source, run: list[ast.stmt], *, forget: bool) -> list[Edit
 
 def _written(source: Source, target: ast.expr, value: ast.expr) -> list[Edit]:
     begin = outer(source, target)[1]
+    first, last = outer(source, value)
+    inner = source.extent(value)
     match value:
-        case ast.BinOp(left=left, op=ast.Sub() | ast.Add() as op, right=right) if _is(left, ast.unparse(target)):
+        case ast.BinOp(left=left, op=ast.Sub() | ast.Add() as op, right=right) if (
+            _is(left, ast.unparse(target)) and (first, last) == inner
+        ):
             operand = outer(source, right)[0]
             if "\n" not in source.text[begin:operand]:  # else lines in between are indented anew, with their comments
                 return [edit(source, begin, operand, f" {_SIGNS[type(op)]} ")]
-    first, last = outer(source, value)
-    inner = source.extent(value)
     start, end = ("(", ")") if (first, last) == inner else ("", "")
     return [edit(source, begin, first, f".copy_{start}"), *([edit(source, last, last, end)] if end else [])]
 

@@ -13,6 +13,14 @@ if TYPE_CHECKING:
 
     from autofix.source import Source
 
+_SHARING = frozenset({
+    "detach", "detach_", "requires_grad_", "data", "numpy", "view", "view_as", "reshape", "squeeze", "unsqueeze",
+    "flatten", "ravel", "t", "T", "mT", "to", "cpu", "cuda", "float", "double", "contiguous", "retain_grad",
+})  # fmt: skip
+"""Attributes and methods of a tensor that may give its own storage."""
+_KEEPING = frozenset({"append", "appendleft", "extend", "insert", "add", "put", "setdefault", "update"})
+_PASSING = frozenset({"dict", "list", "tuple", "min", "max", "copy"})
+_WRAPPING = frozenset({"Variable", "Parameter", "as_tensor", "from_numpy", "asarray"})
 _BELONGS = ("zero_grad", "backward", "manual_backward", "unscale_", "clip_grad_norm_", "clip_grad_value_")
 
 
@@ -105,3 +113,79 @@ def _by_gradient(statement: ast.stmt, path: str, block: Sequence[ast.stmt]) -> b
 def _reads(node: ast.AST, path: str) -> Iterator[bool]:
     kinds = (ast.Name, ast.Attribute, ast.Subscript)
     return (ast.unparse(part) == path for part in ast.walk(node) if isinstance(part, kinds))
+
+
+def held_elsewhere(source: Source, statement: ast.Assign) -> bool:
+    """Whether the tensor that a statement binds anew may be held by something else, which a write would change too.
+
+    `best = w`, `path.append(w.detach())`, `w = start.detach()`, a parameter of the function. Neither a gradient nor a
+    printed number need ever show that. Copies (`w.clone()`) and what else computes is no such holder.
+    """
+    target = statement.targets[0]
+    path, function = ast.unparse(target), source.function(statement)
+    if function is not None and any(isinstance(one, ast.arg) and one.arg == path for one in ast.walk(function.args)):
+        return True
+    around: ast.AST = function if function is not None and isinstance(target, ast.Name) else source.tree
+    if any(isinstance(one, ast.Global) for one in ast.walk(around)):
+        around = source.tree
+    for node in ast.walk(around):
+        match node:
+            case ast.Assign(targets=targets, value=value) if path in map(ast.unparse, targets):
+                if len(targets) > 1 or _shared(value, path):
+                    return True
+            case ast.Name() | ast.Attribute() | ast.Subscript() if ast.unparse(node) == path and _held(source, node):
+                return True
+    return False
+
+
+def _shared(value: ast.expr, path: str) -> bool:
+    """Whether a value may be the tensor that another variable holds."""
+    while True:
+        match value:
+            case ast.Call(func=ast.Attribute(value=inner, attr=attr)) | ast.Attribute(value=inner, attr=attr) if (
+                attr in _SHARING
+            ):
+                value = inner
+            case ast.Call(func=ast.Name(id=attr) | ast.Attribute(attr=attr), args=[inner, *_]) if attr in _WRAPPING:
+                value = inner
+            case _:
+                return isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)) and ast.unparse(value) != path
+
+
+def _held(source: Source, node: ast.AST) -> bool:
+    """Whether an occurrence of a variable gives the same storage to something that outlasts its statement."""
+    holder = source.parent(node)
+    while holder is not None and _carries(holder, node):
+        node, holder = holder, source.parent(holder)
+    match holder:
+        case ast.Call(func=ast.Attribute(attr=attr) as called):
+            return attr in _KEEPING and node is not called
+        case ast.Assign(targets=targets, value=value):
+            return value is node and not _same(targets, node)
+        case ast.AugAssign(value=value):
+            return value is node and isinstance(node, (ast.List, ast.Tuple))
+        case ast.AnnAssign(value=value) | ast.NamedExpr(value=value):
+            return value is node
+    return isinstance(holder, (ast.Yield, ast.ListComp, ast.DictComp))
+
+
+def _carries(holder: ast.AST, node: ast.AST) -> bool:
+    """Whether an expression gives on the storage of a part of it."""
+    match holder:
+        case ast.Attribute(attr=attr):
+            return attr in _SHARING
+        case ast.Subscript(value=inner, ctx=ast.Load()):
+            return inner is node
+        case ast.Call(func=ast.Name(id=name)):
+            return name in _PASSING
+        case ast.Call(func=ast.Attribute(value=inner, attr=attr) as called):
+            return called is node or (isinstance(inner, ast.Name) and inner.id == attr == "copy")
+    return isinstance(holder, (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Starred, ast.IfExp, ast.keyword))
+
+
+def _same(targets: Sequence[ast.expr], node: ast.AST) -> bool:
+    """Whether an assignment binds only the variable that its value shares the storage of."""
+    root = node
+    while isinstance(root, (ast.Call, ast.Attribute)) and ast.unparse(root) != ast.unparse(targets[0]):
+        root = root.func if isinstance(root, ast.Call) else root.value
+    return len(targets) == 1 and ast.unparse(root) == ast.unparse(targets[0])
