@@ -380,6 +380,14 @@ def test_a_loss_that_may_or_may_not_be_meant_for_a_second_network_is_not_safe(
     assert {guard.name for guard in report.fixes[0].verdict.guards} == {"mixed"}
 
 
+def test_the_doubt_stays_where_the_other_network_takes_no_step_in_what_was_run(
+    probe: Probe, script: Callable[[str], Path]
+) -> None:
+    text = ACTOR_CRITIC.format(keep="", cut="").replace("a_opt.step(); c_opt.step()", "c_opt.step()")
+    report = verify(probe, script(text), (".mean().backward()\n    (-", ".mean().backward(retain_graph=True)\n    (-"))
+    assert {guard.name for guard in report.fixes[0].verdict.guards} == {"mixed"}
+
+
 def test_what_a_loss_leaves_in_a_second_network_and_is_thrown_away_there_is_no_doubt(
     probe: Probe, script: Callable[[str], Path]
 ) -> None:
@@ -470,6 +478,26 @@ def test_a_gradient_that_a_backward_left_and_a_loss_reads_is_in_doubt(
     assert report.outcome is outcome
     names = {guard.name for guard in report.fixes[0].verdict.guards}
     assert names == ({"constant"} if outcome is Outcome.UNSAFE else set())
+
+
+@pytest.mark.parametrize(
+    ("lines", "edit"),
+    [
+        (  # the derivative itself finds the graph freed
+            "slope = torch.autograd.grad(score.sum(), x)[0]; loss = net(-x.detach()).mean() + slope.pow(2).mean()",
+            ("sum().backward()", "sum().backward(retain_graph=True)"),
+        ),
+        (  # nothing but the derivative is in the loss: a graph from elsewhere lets it run and train nothing
+            "loss = (x.grad - x.detach().cos()).pow(2).mean()",
+            ("x.detach().cos()", "x.cos()"),
+        ),
+    ],
+)
+def test_a_derivative_without_a_graph_is_in_doubt_where_it_fails_itself(
+    probe: Probe, script: Callable[[str], Path], lines: str, edit: tuple[str, str]
+) -> None:
+    report = verify(probe, script(PENALTY.replace("loss = score.mean() + {term}", lines)), edit)
+    assert {guard.name for guard in report.fixes[0].verdict.guards} == {"constant"}
 
 
 def test_an_update_that_throws_away_a_graph_asked_for_is_in_doubt(probe: Probe, script: Callable[[str], Path]) -> None:

@@ -240,7 +240,12 @@ class Run:
             "names": tuple(names),
             "states": self.names.states({id(p) for params in owned for p in params}),
             "finals": self.witness.sketch_all([p for params in owned for p in params]),
-            "guards": (*self.guards.found.values(), *self.guards.wasted(), *self.adapted.guards),
+            "guards": (
+                *self.guards.found.values(),
+                *self.guards.undecided(),
+                *self.guards.wasted(),
+                *self.adapted.guards,
+            ),
             "segments": self.guards.segments,
             "reaches": self.guards.reaches(),
             "derivatives": self.guards.derivatives,

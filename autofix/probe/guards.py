@@ -48,6 +48,13 @@ class _Mixed:
     calls: set[int]
     others: set[int]
 
+    @property
+    def detail(self) -> str:
+        return (
+            f"this loss trains {self.name} and another network, and {self.name} has a loss besides: "
+            "the code does not say whether it is meant to train both"
+        )
+
 
 @dataclass(slots=True)
 class _Sent:
@@ -82,6 +89,7 @@ class Guards(Listener):
         self._given: dict[Raw, _Given] = {}
         self._used: dict[int, set[int]] = {}
         self._undecided: dict[Raw, _Mixed] = {}
+        self._thrown: set[tuple[Raw, int]] = set()
         self.derivatives = 0
         self._stepped: dict[int, set[int]] = {}
         self._in_backwards = True
@@ -208,6 +216,7 @@ class Guards(Listener):
         self._in_backwards = False
         own = [self._sent[id(p)] for p in parameters(optimizer) if p.grad is not None and id(p) in self._sent]
         self._used.setdefault(index, set()).update(n for sent in own for n in sent.calls)
+        self._thrown |= {(stack, index) for stack in self._undecided}
         self._check_mixed(index, optimizer)
         self._tell_mixed()
         for parameter in parameters(optimizer):
@@ -255,10 +264,13 @@ class Guards(Listener):
         for stack, mixed in list(self._undecided.items()):
             if any(mixed.calls & self._used.get(index, set()) for index in mixed.others):
                 del self._undecided[stack]
-                self._report(
-                    "mixed", stack, f"this loss trains {mixed.name} and another network, and {mixed.name} has "
-                    "a loss besides: the code does not say whether it is meant to train both",
-                )  # fmt: skip
+                self._report("mixed", stack, mixed.detail)
+
+    def undecided(self) -> Iterator[wire.Guard]:
+        """Doubts about losses for another network of which no step has shown whether it throws their gradient away."""
+        for stack, mixed in self._undecided.items():
+            if any((stack, index) not in self._thrown for index in mixed.others):
+                yield wire.Guard("mixed", mixed.detail, self._frames.resolve(stack))
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         age = graph.now()

@@ -222,7 +222,7 @@ class State:
 class Guard:
     """A fault seen in a run that makes a passing candidate unsafe."""
 
-    name: str  # stale | cross-talk | growth | mixed | constant | made-once | unowned | unneeded
+    name: str  # stale | cross-talk | growth | mixed | constant | wasted | made-once | unowned | unneeded
     detail: str
     stack: Stack = ()
 
