@@ -174,14 +174,16 @@ class Judge:
         return (wire.Guard("made-once", detail, full.reused[0]),)
 
     def _constant_derivative(self) -> wire.Stack:
-        """Where a derivative was taken without a graph of its own, freed the graph, and enters a later loss; () if not.
+        """Where a derivative without a graph freed the graph, or found it freed, and enters a loss; () if not.
 
         Whether the loss is meant to train through the derivative (a physics residual, a gradient penalty) or not (a
         first-order inner step) the code does not say.
         """
         if self._constant is None:
             freed = {saved.freed_by for saved in self._diagnosis.trace.saved if saved.freed_by}
-            taken = [b.stack for b in self._diagnosis.trace.earlier if b.grad and not b.create and b.stack in freed]
+            failure = self._diagnosis.trace.failure
+            met = freed | ({failure.stack} if failure is not None else set())
+            taken = [b.stack for b in self._diagnosis.trace.earlier if b.grad and not b.create and b.stack in met]
             self._constant = ()
             if taken and self._diagnosis.cause is Cause.FREED_GRAPH:
                 full = self._references.live(self._references.bases()[0])
@@ -191,13 +193,15 @@ class Judge:
 
     def _constant_gradient(self) -> wire.Stack:
         """The same of a derivative that a backward freed its graph for and left in a leaf's `.grad` or in a hook."""
-        if self._diagnosis.cause is not Cause.FREED_GRAPH:
+        cause, trace = self._diagnosis.cause, self._diagnosis.trace
+        if cause not in (Cause.FREED_GRAPH, Cause.NO_GRAPH):
             return ()
-        freed = {saved.freed_by for saved in self._diagnosis.trace.saved if saved.freed_by}
-        taken = [b.stack for b in self._diagnosis.trace.earlier if not (b.grad or b.create) and b.stack in freed]
+        freed = {saved.freed_by for saved in trace.saved if saved.freed_by}
+        sent = [b.stack for b in trace.earlier if not (b.grad or b.create)]
+        taken = [stack for stack in sent if cause is Cause.NO_GRAPH or stack in freed]
         after = sum(self._references.baseline.counts)
-        full = _segment(self._references.live("full"), after)
-        if not taken or len(full) < 2 or _segment(self._references.doubled(), after) == full:  # noqa: PLR2004  two losses
+        first, *later = _segment(self._references.live("full"), after) or (0.0,)
+        if not taken or not later or _segment(self._references.doubled(), after) == (first, *later):
             return ()
         return taken[0]
 
