@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from autofix.blame import blame
@@ -17,13 +16,13 @@ from autofix.compare import (
     lost_writes,
     norm,
     same_shape,
-    starves,
     vanished,
 )
+from autofix.doubts import Doubts
 from autofix.model import Applicability, Cause, Effect, RunOutcome, Verdict
 from autofix.parts import parts
 from autofix.probe import wire
-from autofix.readings import OPERATION, UPDATE, ambiguous, unsaid, words
+from autofix.readings import OPERATION, UPDATE, unsaid, words
 from autofix.references import base
 
 if TYPE_CHECKING:
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from autofix.references import References
 
 _WELL = (RunOutcome.PASSED, RunOutcome.FINISHED)
-_GRAPH = re.compile(rb"create_graph\s*=\s*True")
 
 
 class Judge:
@@ -45,7 +43,7 @@ class Judge:
         self._references = references
         self._offered = offered
         self._diagnosis = diagnosis
-        self._constant: wire.Stack | None = None
+        self._doubts = Doubts(references, diagnosis)
 
     # Verdicts -------------------------------------------------------------------------------------------------------
 
@@ -83,9 +81,7 @@ class Judge:
                 detail=live.detail, seconds=live.seconds, failure=live.failure,
             )  # fmt: skip
         effect, summary, changes, reading = self._effect(files, live)
-        guards = (
-            *self._guards(files, live, effect), *self._made_once(effect), *self._unneeded(files, live, effect, reading),
-        )  # fmt: skip
+        guards = (*self._doubts.about(files, live, effect), *self._unneeded(files, live, effect, reading))
         trusted = effect.keeps_gradients and not guards
         applicability = ceiling.lowered(Applicability.SAFE if trusted else Applicability.UNSAFE)
         return Verdict(
@@ -93,42 +89,6 @@ class Judge:
             seconds=live.seconds, peak_bytes=live.peak_bytes,
             compared=self._references.compared(reading or self._references.bases()[0], files),
         )  # fmt: skip
-
-    def _guards(self, files: Mapping[Path, bytes], live: wire.Trace, effect: Effect) -> tuple[wire.Guard, ...]:
-        """The guards that count: a doubt about shared losses matters where sharing a graph is what failed."""
-        shared = self._diagnosis.cause is Cause.FREED_GRAPH
-        # An edit that keeps every gradient keeps the doubt about the code as it stands.
-        inherited = self._references.live(self._references.bases()[0]).guards if effect.keeps_gradients else ()
-        both = (*live.guards, *inherited)
-        found = tuple(guard for guard in live.guards if guard.name not in ("mixed", "wasted"))
-        if ambiguous(self._references.live(self._references.bases()[0])):  # MAML's inner step is no update
-            found = (*found, *[guard for guard in live.guards if guard.name == "wasted"][:1])
-        if shared:
-            found = (*found, *[guard for guard in both if guard.name == "mixed"][:1])
-        if stack := (self._constant_derivative() if live.derivatives else ()) or self._constant_gradient():
-            detail = (
-                "this derivative enters a later loss as a constant; with create_graph=True it would be trained through"
-            )
-            found = (*found, wire.Guard("constant", detail, stack))
-        elif live.derivatives and effect.keeps_gradients and self._half_given(files, live):
-            detail = "another derivative enters a loss as a constant; with create_graph=True it too would be trained"
-            found = (*found, wire.Guard("constant", detail, ()))
-        return (*found, *self._unowned(live)) if effect.keeps_gradients else found
-
-    def _unowned(self, live: wire.Trace) -> tuple[wire.Guard, ...]:
-        """A parameter that no optimizer owns yet and that the edit cuts off: a later phase may train it."""
-        full = self._references.live(self._references.bases()[0])
-        if full.outcome != "stopped" or not full.steps:
-            return ()
-        # What the script itself writes (a target network, an average) is kept up by hand, not trained.
-        known = {name for names in full.names[: len(full.counts)] for name in names}
-        known |= {state.name for state in full.states if state.changed}
-        still = {name for reach in live.reaches for name in reach.parameters}
-        for reach in full.reaches:
-            if gone := [name for name in reach.parameters if name not in known | still]:
-                detail = f"{gone[0]} gets no gradient any more; no optimizer owns it yet, but one made later may"
-                return (wire.Guard("unowned", detail, reach.stack),)
-        return ()
 
     def _unneeded(
         self, files: Mapping[Path, bytes], live: wire.Trace, effect: Effect, reading: str
@@ -156,64 +116,6 @@ class Judge:
                 frame = wire.Frame(str(piece.path), piece.line, 0, piece.line, 0, "")
                 return (wire.Guard("unneeded", detail, (frame,) if piece.line else ()),)
         return ()
-
-    def _made_once(self, effect: Effect) -> tuple[wire.Guard, ...]:
-        """A cut is for what each pass hands to the next; what several passes share may have to be computed anew."""
-        name = self._references.bases()[0]
-        full = self._references.live(name)
-        if effect in (Effect.IDENTICAL, Effect.CHANGED, Effect.UNKNOWN) or not full.reused:
-            return ()
-        if effect is not Effect.REFRESHED:
-            detail = (
-                "what was made before these passes gets no gradient from the later ones; computed anew in each it would"
-            )
-        elif starves(full, self._references.live(name.replace("full", "truncated"))):
-            return ()  # as a constant it would leave a parameter untrained: that cannot be meant
-        else:
-            detail = "what was made before these passes is computed anew in each; it may be meant as a constant"
-        return (wire.Guard("made-once", detail, full.reused[0]),)
-
-    def _constant_derivative(self) -> wire.Stack:
-        """Where a derivative without a graph freed the graph, or found it freed, and enters a loss; () if not.
-
-        Whether the loss is meant to train through the derivative (a physics residual, a gradient penalty) or not (a
-        first-order inner step) the code does not say.
-        """
-        if self._constant is None:
-            freed = {saved.freed_by for saved in self._diagnosis.trace.saved if saved.freed_by}
-            failure = self._diagnosis.trace.failure
-            met = freed | ({failure.stack} if failure is not None else set())
-            taken = [b.stack for b in self._diagnosis.trace.earlier if b.grad and not b.create and b.stack in met]
-            self._constant = ()
-            if taken and self._diagnosis.cause is Cause.FREED_GRAPH:
-                full = self._references.live(self._references.bases()[0])
-                if _losses(self._references.nudged()) != _losses(full):
-                    self._constant = taken[0]
-        return self._constant
-
-    def _constant_gradient(self) -> wire.Stack:
-        """The same of a derivative that a backward freed its graph for and left in a leaf's `.grad` or in a hook."""
-        cause, trace = self._diagnosis.cause, self._diagnosis.trace
-        if cause not in (Cause.FREED_GRAPH, Cause.NO_GRAPH):
-            return ()
-        freed = {saved.freed_by for saved in trace.saved if saved.freed_by}
-        sent = [b.stack for b in trace.earlier if not (b.grad or b.create)]
-        taken = [stack for stack in sent if cause is Cause.NO_GRAPH or stack in freed]
-        after = sum(self._references.baseline.counts)
-        first, *later = _segment(self._references.live("full"), after) or (0.0,)
-        if not taken or not later or _segment(self._references.doubled(), after) == (first, *later):
-            return ()
-        return taken[0]
-
-    def _half_given(self, files: Mapping[Path, bytes], live: wire.Trace) -> bool:
-        """Whether an edit gives one derivative a graph, and a loss depends on another that has none.
-
-        A loss that means to train through one term of a residual hardly means to take the other for a number.
-        """
-        read = self._references.read
-        if all(len(_GRAPH.findall(data)) <= len(_GRAPH.findall(read(path))) for path, data in files.items()):
-            return False
-        return _losses(self._references.candidate_nudged(files)) != _losses(live)
 
     def _without_frozen(
         self, files: Mapping[Path, bytes], live: wire.Trace
@@ -407,17 +309,6 @@ class Judge:
         if same_live:
             return Effect.IDENTICAL, f"{words} identical", (), name
         return Effect.REFRESHED, f"{words} the same, computed with parameters one update newer", (), name
-
-
-def _losses(trace: wire.Trace) -> list[tuple[float, ...]]:
-    return [step.losses for step in trace.steps[:4]]
-
-
-def _segment(trace: wire.Trace, after: int) -> tuple[float, ...]:
-    """The losses between one step and the next: no parameter moves there, unless closures are evaluated."""
-    if any(step.settings == "closure" for step in trace.steps):
-        return ()
-    return next((step.losses for step in trace.steps[after : after + 1]), ())
 
 
 def _moves(trace: wire.Trace) -> bool:
