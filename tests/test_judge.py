@@ -388,6 +388,27 @@ def test_the_doubt_stays_where_the_other_network_takes_no_step_in_what_was_run(
     assert {guard.name for guard in report.fixes[0].verdict.guards} == {"mixed"}
 
 
+def test_the_doubt_stays_where_both_optimizers_own_a_trunk(probe: Probe, script: Callable[[str], Path]) -> None:
+    path = script("""
+        import torch
+
+        torch.manual_seed(5)
+        trunk, policy, value = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)
+        a_opt = torch.optim.SGD([*trunk.parameters(), *policy.parameters()], lr=0.1)
+        c_opt = torch.optim.SGD([*trunk.parameters(), *value.parameters()], lr=0.1)
+        for _ in range(5):
+            hidden = trunk(torch.randn(6, 3)).tanh()
+            advantage = 1 - value(hidden)
+            a_opt.zero_grad()
+            (-policy(hidden).log_softmax(1)[:, :1] * advantage).mean().backward()
+            c_opt.zero_grad()
+            advantage.pow(2).mean().backward()
+            a_opt.step(); c_opt.step()
+    """)
+    report = verify(probe, path, ("advantage).mean().backward()", "advantage).mean().backward(retain_graph=True)"))
+    assert {guard.name for guard in report.fixes[0].verdict.guards} == {"mixed"}
+
+
 def test_what_a_loss_leaves_in_a_second_network_and_is_thrown_away_there_is_no_doubt(
     probe: Probe, script: Callable[[str], Path]
 ) -> None:

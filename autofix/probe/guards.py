@@ -256,7 +256,11 @@ class Guards(Listener):
             name = self._names.name(mine[0], "a parameter").split(".")[0]
             sent = {n for n in calls if self._calls[n][0] == both}
             indices = [i for i in range(len(self._taps.optimizers)) if i != index]
-            self._undecided[both] = _Mixed(name, sent, {indices[i] for i in reached[both]})
+            mixed = _Mixed(name, sent, {indices[i] for i in reached[both]})
+            if any(own & {id(p) for p in parameters(self._taps.optimizers[i])} for i in mixed.others):
+                self._report("mixed", both, mixed.detail)  # what both train comes through the other network, too
+            else:
+                self._undecided[both] = mixed
             return
 
     def _tell_mixed(self) -> None:
