@@ -57,13 +57,6 @@ class Judge:
             return RunOutcome.SAME_FAILURE if self._references.same_failure(trace) else RunOutcome.OTHER_FAILURE
         return RunOutcome.TIMED_OUT if trace.outcome == "timed_out" else RunOutcome.CRASHED
 
-    def look_ahead(self, others: Iterable[Mapping[Path, bytes]]) -> None:
-        """Begin the frozen runs of those candidates whose live run has ended and does not decide it."""
-        for files in filter(self._references.ended, others):
-            live = self._references.candidate(files)
-            if self.outcome(live) in _WELL and self._without_frozen(files, live) is None:
-                self._references.begin_frozen(files)
-
     def verdict(
         self, files: Mapping[Path, bytes], ceiling: Applicability, others: Sequence[Mapping[Path, bytes]] = ()
     ) -> Verdict:  # fmt: skip
@@ -73,14 +66,13 @@ class Judge:
         """
         self._references.proven()
         live = self._references.candidate(files)
-        self.look_ahead((files, *others))
         ended = self.outcome(live)
         if ended not in _WELL:
             return Verdict(
                 ended, Effect.UNKNOWN, Applicability.DISPLAY_ONLY, live.detail.splitlines()[0] if live.detail else "",
                 detail=live.detail, seconds=live.seconds, failure=live.failure,
             )  # fmt: skip
-        effect, summary, changes, reading = self._effect(files, live)
+        effect, summary, changes, reading = self._effect(files, live, others)
         guards = (*self._doubts.about(files, live, effect), *self._unneeded(files, live, effect, reading))
         trusted = effect.keeps_gradients and not guards
         applicability = ceiling.lowered(Applicability.SAFE if trusted else Applicability.UNSAFE)
@@ -141,12 +133,20 @@ class Judge:
             return Effect.CHANGED, _changed_words(apart, full, live), apart, ""
         return None
 
+    def _look_ahead(self, others: Iterable[Mapping[Path, bytes]]) -> None:
+        """Begin the frozen runs of those candidates whose live run has ended and does not decide it."""
+        for files in filter(self._references.ended, others):
+            live = self._references.candidate(files)
+            if self.outcome(live) in _WELL and self._without_frozen(files, live) is None:
+                self._references.begin_frozen(files)
+
     def _effect(
-        self, files: Mapping[Path, bytes], live: wire.Trace
+        self, files: Mapping[Path, bytes], live: wire.Trace, others: Sequence[Mapping[Path, bytes]]
     ) -> tuple[Effect, str, Sequence[Change], str]:  # fmt: skip
         if (decided := self._without_frozen(files, live)) is not None:
             return decided
         self._references.begin_frozen(files)
+        self._look_ahead(others)
         frozen = self._references.candidate(files, frozen=True)
         if frozen.outcome not in ("finished", "stopped"):
             detail = frozen.detail.splitlines()[0] if frozen.detail else frozen.outcome
