@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 DEPTH = 3
 """How many failures in a row one patch may cure."""
 _CHAINS = 5
+_WATCHED = 40
+"""Backward calls before the failing one that a tracing run watches, where the failing graph is not older."""
 _COSTLY = 1.25
 """From this many times the least peak memory on, an edit comes after its equals: below it is noise."""
 _EFFECTS = list(Effect)
@@ -193,14 +195,10 @@ class _Repair:
         )  # fmt: skip
 
     def diagnose(self, failed: wire.Trace, files: Mapping[Path, bytes]) -> Diagnosis | None:
-        in_backward = failed.failure is not None and failed.failure.in_backward
-        # A backward that began had its graph: nobody need watch where one is lost.
-        lost = failed.failure is None or not in_backward or bool(failed.failure.kind)
-        asked = replace(
-            request(self.target, "trace", files), watch_calls=not in_backward, watch_origins=lost, threads=SHARE,
-            failed_at=(failed.backward_count, *failed.counts),
-        )  # fmt: skip
+        asked = tracing(self.target, failed, files)
         trace = run(self.probe, asked)
+        if trace.late:  # it went another way than the first run, or a mode of the script's own was in the way
+            trace = run(self.probe, replace(asked, watch_from=0))
         root = self.target.root or self.target.script.parent
         return diagnose(failed, trace, Sources(root, self.target.buffers | dict(files)))
 
@@ -236,7 +234,7 @@ class _Repair:
             references.try_out(queue[0].files)
         while queue:
             candidate = queue.pop(0)
-            others = [other.files for other in queue[:JOBS]]
+            others = [other.files for other in queue[: 2 * JOBS]]
             for files in others:
                 references.try_out(files)
             self.progress(f"trying {candidate.titles[-1]}")
@@ -274,6 +272,20 @@ class _Repair:
             if diagnosis is not None and diagnosis.cause is not Cause.OTHER:
                 level.append(_Built(diagnosis, candidate, live))
         return level
+
+
+def tracing(target: Target, failed: wire.Trace, files: Mapping[Path, bytes]) -> wire.Request:
+    """What is asked of the run that is to tell why another, of the target with `files` in place of its own, failed."""
+    failure = failed.failure
+    in_backward = failure is not None and failure.in_backward
+    # A backward that began had its graph: nobody need watch where one is lost, nor what came before the graph.
+    lost = failure is None or not in_backward or bool(failure.kind)
+    graph = 0 if failure is None or lost else failure.oldest
+    return replace(
+        request(target, "trace", files), watch_calls=not in_backward, watch_origins=lost, threads=SHARE,
+        failed_at=(failed.backward_count, *failed.counts),
+        watch_from=max(0, min(graph, failed.backward_count - _WATCHED)),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

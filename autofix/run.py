@@ -23,12 +23,11 @@ SLACK = 15.0
 """Seconds beyond a run's own time limit after which a silent probe is given up."""
 _MESSAGE_LIMIT = 1 << 28
 _SINGLE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-# Threads that spin for long while they wait take the cores from the runs beside them: small scripts then take ten times
-# as long. Those that sleep at once must be woken for each op: three times. These spin for a moment (a libgomp count).
-_PATIENCE = {"GOMP_SPINCOUNT": "20000"}
 # A reference keeps the graph of one pass while the next is made. What it gives back and asks for anew goes through the
 # kernel, page by page, unless glibc keeps it: for a CNN this was a third of a run.
 _KEEPING = {"MALLOC_MMAP_THRESHOLD_": str(1 << 25), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
+# In large pages, half of what the server holds: a fork copies, and its end takes apart, that many fewer entries.
+_LARGE = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 
 
 def cores() -> int:
@@ -61,7 +60,7 @@ class Probe:
 
     def _start(self, modules: Sequence[str], fresh: bool) -> subprocess.Popen[bytes]:
         # OpenBLAS starts threads when numpy is imported, and a process with threads cannot be forked soundly.
-        own = _SINGLE | _PATIENCE | _KEEPING
+        own = _SINGLE | _KEEPING | _LARGE
         restore = {name: os.environ.get(name) for name in own}
         environment = os.environ | own | {"AUTOFIX_PROBE_RESTORE": json.dumps(restore)}
         environment.setdefault("PYTHONHASHSEED", "0")

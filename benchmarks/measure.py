@@ -142,7 +142,8 @@ def _own() -> float:
 def peak_memory(words: Sequence[str], cwd: Path) -> float:
     """The largest sum over a command's processes, in bytes, of the memory that each holds: shared pages count once.
 
-    Linux only. Sampled, so a peak shorter than a few hundredths of a second can be missed.
+    Linux only. Sampled, so a peak shorter than a few hundredths of a second can be missed. A sample counts where the
+    same processes were there before it and after: else a page that a fork came to share meanwhile would count twice.
     """
     process = subprocess.Popen(
         words, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -150,8 +151,10 @@ def peak_memory(words: Sequence[str], cwd: Path) -> float:
     top, members = 0.0, {process.pid}
     while process.poll() is None:
         members = _members(members)
-        top = max(top, sum(map(_held, members)))
-        time.sleep(_SAMPLE)
+        held = sum(map(_held, members))
+        if _members(members) == members:
+            top = max(top, held)
+            time.sleep(_SAMPLE)
     return top
 
 

@@ -78,9 +78,12 @@ class Run:
         from .origins import Origins
         from .tracing import Refusals, Tracer
 
-        self.tracer = Tracer(self.frames, self.taps, next(iter(self.request.failed_at), 0))
+        since = self.request.watch_from
+        self.tracer = Tracer(self.frames, self.taps, next(iter(self.request.failed_at), 0), since)
+        self.tracer.enter = lambda: self.modes.enter_context(self.tracer)
         self.taps.listeners.append(self.tracer)
-        self.modes.enter_context(self.tracer)
+        if not since:
+            self.tracer.enter()
         if self.request.watch_origins:
             self.origins = self.modes.enter_context(Origins(self.frames))
         if self.request.watch_calls:
@@ -217,6 +220,7 @@ class Run:
                 "earlier": self.tracer.earlier(),
                 "step_sites": self.tracer.step_sites(),
                 "origins": self.found,
+                "late": self.tracer.late,
             }
         if self.silent is not None:
             facts["silent"] = self.silent.facts()

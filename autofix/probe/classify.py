@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import copy
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,17 @@ def failure(error: BaseException, run: Run) -> wire.Failure:
         in_backward=backward is not None,
         function=refusals.function if refused else "",
         arguments=refusals.arguments if refused else (),
+        oldest=_oldest(run) if backward is not None else 0,
     )  # fmt: skip
+
+
+def _oldest(run: Run) -> int:
+    """How many backward calls had ended when the failing one's graph was begun."""
+    failing, ends = run.taps.current, run.taps.ends
+    if failing is None or not ends:
+        return 0
+    ages = (node._sequence_nr() for node in graph.walk(failing.roots) if graph.leaf(node) is None)
+    return bisect.bisect_right(ends, min(ages, default=0))
 
 
 def _deepest(error: BaseException) -> BaseException:

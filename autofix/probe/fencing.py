@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import tempfile
@@ -25,12 +26,17 @@ class Fencing:
     def __init__(self) -> None:
         self._rungs: dict[str, tuple[str, ...]] = {}
         self._keeper = keeper.start()
+        self._ahead: dict[int, Place] = {}
         self.fork = True
         """Whether runs are forks of this process, rather than processes that enter their fence by themselves."""
         isolate.adopt_orphans()
 
     def place(self, request: Request) -> Place:
         """Where `request` may run; raises isolate.Refused when the rung asked for cannot be had."""
+        if (prepared := self._ahead.pop(request.id, None)) is not None and prepared.request == request:
+            with contextlib.suppress(isolate.Refused):  # it may be had yet, or on another rung
+                prepared.meet()
+                return prepared
         if request.isolation != "auto":
             return self._placed(request, request.isolation)
         rungs = self._rungs.setdefault(request.root, _AUTO)
@@ -42,6 +48,20 @@ class Fencing:
                     raise
                 self._rungs[request.root] = rungs = rungs[1:]
 
+    def prepare(self, request: Request) -> None:
+        """Have the room for a run that waits be built while others go on; for one at a time."""
+        rung = self._rungs.get(request.root, _AUTO)[0] if request.isolation == "auto" else request.isolation
+        known = self._keeper is not None and self._keeper.knows(request.root)
+        if known and self.fork and not self._ahead and rung == "overlay":
+            with contextlib.suppress(isolate.Refused, OSError):  # then it is tried again when the run's turn has come
+                self._ahead[request.id] = self._fenced(request)
+
+    def forget(self, request: Request | None = None) -> None:
+        """Give up the room that was prepared for a run, or all of them."""
+        for number in [request.id] if request is not None else list(self._ahead):
+            if (place := self._ahead.pop(number, None)) is not None:
+                place.clear(())
+
     def _placed(self, request: Request, rung: str) -> Place:
         if rung != "overlay" and self._keeper is not None and self._keeper.inside:
             raise isolate.Refused("earlier runs of this probe were fenced by namespaces; start another for this one")
@@ -49,9 +69,22 @@ class Fencing:
             return Place(request, rung, "")
         if rung == "landlock" and not isolate.has_landlock():
             raise isolate.Refused("the kernel has no Landlock")
+        if rung == "overlay":
+            place = self._fenced(request)
+            place.meet()
+            return place
         scratch = tempfile.mkdtemp(prefix="autofix-")
         try:
-            return Place(request, rung, scratch, self._room(request, scratch) if rung == "overlay" else None)
+            return Place(request, rung, scratch)
+        except BaseException:
+            isolate.clear(scratch)
+            raise
+
+    def _fenced(self, request: Request) -> Place:
+        """A place whose room is still to be met."""
+        scratch = tempfile.mkdtemp(prefix="autofix-")
+        try:
+            return Place(request, "overlay", scratch, self._room(request, scratch))
         except BaseException:
             isolate.clear(scratch)
             raise
@@ -114,6 +147,15 @@ class Place:
         if self._copy == self._real:
             return message
         return message.replace(json.dumps(self._copy)[1:-1].encode(), json.dumps(self._real)[1:-1].encode())
+
+    def meet(self) -> None:
+        """Wait until a process can be forked into the room, if there is one; raises isolate.Refused."""
+        try:
+            if self.room is not None:
+                self.room.meet()
+        except BaseException:
+            isolate.clear(self.scratch)
+            raise
 
     def fork(self) -> int:
         """Fork, as `os.fork`, to where the child can enter."""

@@ -41,9 +41,10 @@ class Keeper:
         self._known: set[str] = set()
 
     def open(self, fence: Fence) -> room.Room:
-        """A room for a run, perhaps still under construction; raises Refused. The caller must have one thread."""
+        """A room for a run, perhaps still to be met; raises Refused. The caller must have one thread."""
         made = self._first(fence)
         if not self._privileged and not self.inside:
+            made.meet()
             try:
                 _linux.join(made.user, _linux.CLONE_NEWUSER)
             except OSError as error:
@@ -51,6 +52,10 @@ class Keeper:
                 raise Refused(str(error)) from error
             self.inside = True
         return made
+
+    def knows(self, project: str) -> bool:
+        """Whether a room for a project was built before, so that the next one can be relied on."""
+        return project in self._known and (self._privileged or self.inside)
 
     def check(self, fence: Fence) -> None:
         """Try once for each project whether a room can be had; none is left. Raises Refused."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -28,7 +29,8 @@ class Names:
         self._sketch = sketch
         self._looks = 0
         self._roots: dict[int, tuple[str, Any]] = {}
-        self._names: dict[int, tuple[str, torch.Tensor]] = {}
+        # Weakly: whoever holds a result holds its graph, and with it what the reference copied for it.
+        self._names: dict[int, tuple[str, weakref.ref[torch.Tensor]]] = {}
         self._first: dict[str, tuple[float, ...]] = {}
         self._bound: dict[str, int] = {}
         self._rebuilt: set[str] = set()
@@ -53,8 +55,8 @@ class Names:
                 self._rebuilt.add(name)
         fresh = {}
         for name, tensor in self._tensors(found):
-            if id(tensor) not in self._names:
-                self._names[id(tensor)] = (name, tensor)
+            if not self.name(tensor, ""):
+                self._names[id(tensor)] = (name, weakref.ref(tensor))
                 fresh[name] = tensor
         self._remember(fresh)
 
@@ -66,7 +68,7 @@ class Names:
     def name(self, tensor: torch.Tensor, fallback: str) -> str:
         """The name of `tensor`, or `fallback`."""
         known = self._names.get(id(tensor))
-        return known[0] if known else fallback
+        return known[0] if known is not None and known[1]() is tensor else fallback
 
     def holder(self, value: Any) -> str:
         """The name of the variable that holds a container, or ''."""

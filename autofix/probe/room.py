@@ -21,20 +21,26 @@ _PATIENCE = 10.0
 
 
 class Room:
-    """The namespaces of one run, seen from outside: `fork`, `join` in the child, `finish`."""
+    """The namespaces of one run, seen from outside: `meet`, `fork`, `join` in the child, `finish`."""
 
     def __init__(self, fence: Fence, door: socket.socket) -> None:
-        """`door` leads to the builder, which `answer` has started; raises Refused when it could not."""
+        """`door` leads to the builder, which `answer` starts."""
         self.fence = fence
         self._door = door
         door.settimeout(_PATIENCE)
-        answer, descriptors = self._hear(3)
-        if answer[:1] != b"P":
-            door.close()
-            raise Refused(_reason(answer))
-        self.pid = int(answer[1:])
+        self.pid = 0
         """The builder, which adopts what the run leaves."""
-        self._builder, self._processes, self.user = descriptors
+        self._builder = self._processes = self.user = -1
+
+    def meet(self) -> None:
+        """Until the builder is there, into whose namespace of processes a run can be forked; raises Refused."""
+        if not self.pid:
+            answer, descriptors = self._hear(3)
+            if answer[:1] != b"P":
+                self._door.close()
+                raise Refused(_reason(answer))
+            self._builder, self._processes, self.user = descriptors
+            self.pid = int(answer[1:])
 
     def _hear(self, most: int) -> tuple[bytes, list[int]]:
         try:
@@ -45,6 +51,7 @@ class Room:
 
     def wait(self) -> None:
         """Until the room is built; raises Refused when it could not be. What was said stays for `join`."""
+        self.meet()
         try:
             answer = self._door.recv(MESSAGE, socket.MSG_PEEK)
         except OSError as error:
@@ -87,9 +94,7 @@ class Room:
                 _linux.join(descriptor, kind)
                 os.close(descriptor)
             os.chdir(fence.cwd)
-            for descriptor in (self._builder, self._processes, self.user):
-                os.close(descriptor)
-            self._door.close()
+            self.close()
             limit(fence, keep)
             with contextlib.suppress(OSError):
                 _linux.new_keyring()

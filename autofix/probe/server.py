@@ -6,6 +6,7 @@ import contextlib
 import gc
 import importlib
 import json
+import linecache
 import os
 import selectors
 import signal
@@ -28,12 +29,15 @@ _MANY = 60
 """Runs after which a server is one that is kept: a repair alone needs fewer."""
 _JOBS = min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 _OWN = (
-    ".adapt", ".child", ".classify", ".frames", ".freeze", ".guards", ".launch", ".names", ".origins", ".overlay",
-    ".perturb", ".reach", ".readings", ".reference", ".separate", ".silent", ".stopper", ".tracing", ".witness",
+    ".adapt", ".child", ".classify", ".closures", ".frames", ".freeze", ".guards", ".launch", ".names", ".origins",
+    ".overlay", ".perturb", ".reach", ".readings", ".reference", ".separate", ".silent", ".stopper", ".tracing",
+    ".witness",
 )  # fmt: skip
 """What a run needs of the probe itself: compiled once, here."""
 _LAZY = ("torch.utils.checkpoint", "torch.profiler._cupti_monitor")
 """What torch imports when a step or a reference first needs it, where it has it."""
+_QUOTED = ("torch.random", "torch.cuda", "torch.cuda.random", "torch.xpu", "torch.xpu.random", "torch.mtia")
+"""Where a seed stands when torch keeps it, with the text of each line on the stack, for a device that is not in use."""
 _ENVIRONMENT = "AUTOFIX_PROBE_RESTORE"
 _NO_BYTECODE = sys.dont_write_bytecode
 
@@ -134,15 +138,20 @@ class Server:
         gc.enable()
         try:
             while self._wait():
-                self._supervise()
+                ended = self._supervise()
                 while self._queue and len(self._children) < _JOBS:
                     self._start(self._queue.pop(0))
+                for child in ended:  # after that: clearing up takes as long as a start, and a core would idle
+                    self._finish(child)
+                if self._queue:
+                    self._fencing.prepare(self._queue[0])
         finally:
             for child in self._children.values():
                 child.kill("crashed")
                 with contextlib.suppress(OSError):
                     os.waitpid(child.pid, 0)
                 self._fencing.clear(child.place, ())
+            self._fencing.forget()
 
     def _wait(self) -> bool:
         for key, _ in self._selector.select(_TICK if self._children else self._idle()):
@@ -181,6 +190,7 @@ class Server:
                 child.kill("timed_out")
         for request in [request for request in self._queue if request.id == number]:
             self._queue.remove(request)
+            self._fencing.forget(request)
             _send(self._answers, wire.Trace(request.id, "timed_out"))
 
     def _start(self, request: wire.Request) -> None:
@@ -241,8 +251,9 @@ class Server:
         os.close(descriptor)
         del child.pipes[descriptor]
 
-    def _supervise(self) -> None:
-        now = time.monotonic()
+    def _supervise(self) -> list[Child]:
+        """Look after the runs; returns those that have ended, which are then no longer among them."""
+        now, ended = time.monotonic(), []
         for child in list(self._children.values()):
             if child.status is None:
                 pid, status = os.waitpid(child.pid, os.WNOHANG)
@@ -251,7 +262,9 @@ class Server:
                 else:
                     self._overdue(child, now)
             if child.status is not None:
-                self._finish(child)
+                del self._children[child.pid]
+                ended.append(child)
+        return ended
 
     @staticmethod
     def _overdue(child: Child, now: float) -> None:
@@ -268,7 +281,6 @@ class Server:
                 self._close(child, descriptor)
         self._unwatch(child)
         self._served += 1
-        del self._children[child.pid]
         _send(self._answers, child.trace(self._fencing.clear(child.place, tuple(self._children))))
 
 
@@ -368,7 +380,15 @@ def warm(names: list[str]) -> str:
     for name in _OWN:
         importlib.import_module(name, __package__)
     sys.dont_write_bytecode = True
+    _read_ahead()
     return unsound()
+
+
+def _read_ahead() -> None:
+    """Read the sources that `torch.manual_seed` quotes in every run."""
+    own = [f"{__package__}.{name}" for name in ("server", "child", "launch")]
+    for name in (*_QUOTED, "torch._compile", "torch._dynamo.eval_frame", *own):
+        linecache.getlines(getattr(sys.modules.get(name), "__file__", None) or "")
 
 
 def unsound() -> str:

@@ -91,10 +91,21 @@ class Silent(Listener):
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         owner = self._owners.setdefault(index, _Owner())
-        here = self._frames.here()
-        mine = parameters(optimizer)
-        with_gradient = [p for p in mine if p.grad is not None]
         owner.steps += 1
+        if owner.steps <= _LOOKED_AT:
+            self._early(owner, parameters(optimizer))
+        elif owner.idle and self._frames.here() == owner.first:
+            self._note(owner.idle, "", owner.first)
+            owner.idle = ""
+        if owner.kept and owner.added and owner.sample is not None and owner.sample.grad is owner.gradient:
+            owner.uncleared += 1
+            if owner.uncleared == _LOOKED_AT - 1:
+                self._note("missing-zero-grad", "", self._frames.here())
+
+    def _early(self, owner: _Owner, mine: list[torch.Tensor]) -> None:
+        """The first steps of an optimizer, which show whether it is stepped in its place and has what it needs."""
+        here = self._frames.here()
+        with_gradient = [p for p in mine if p.grad is not None]
         if owner.steps == 1:
             cleared = self._taps.calls and len(self._taps.optimizers) == 1
             owner.first = here
@@ -102,12 +113,7 @@ class Silent(Listener):
         elif owner.idle and here == owner.first:
             self._note(owner.idle, "", here)
             owner.idle = ""
-        if owner.kept and owner.added and owner.sample is not None and owner.sample.grad is owner.gradient:
-            owner.uncleared += 1
-            if owner.uncleared == _LOOKED_AT - 1:
-                self._note("missing-zero-grad", "", here)
-        if owner.steps <= _LOOKED_AT:
-            owner.reached.update(map(id, with_gradient))
+        owner.reached.update(map(id, with_gradient))
         if owner.steps == _LOOKED_AT:
             self._look(owner, mine, here)
 

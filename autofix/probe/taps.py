@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.optim import optimizer as optim
 
+from . import graph
 from .transforms import wrapped
 
 if TYPE_CHECKING:
@@ -77,6 +78,8 @@ class Taps:
         self.optimizers: list[torch.optim.Optimizer] = []
         self.counts: list[int] = []
         self.calls = 0
+        self.ends: list[int] = []
+        """The age of the graph at the end of each call that is no part of another: what is older was made before."""
         self.stepping = -1
         self.current: Call | None = None
         self._running: Call | None = None
@@ -197,6 +200,8 @@ class Taps:
             for cleanup in call.cleanups:
                 cleanup()
         self.current = outer
+        if outer is None:
+            self.ends.append(graph.now())
         for listener in listeners:
             listener.backward_done(call)
         if self.nudged and not call.accumulate and not call.create:

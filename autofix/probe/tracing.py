@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import bisect
+import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
 
 from . import graph, transforms, wire
 from .carriers import KEPT, Carriers
@@ -18,9 +19,12 @@ from .refused import name_of, refused
 from .taps import Call, Listener, Taps
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .frames import Frames, Raw
 
-_KEPT_CALLS = 40
+KEPT_CALLS = 40
+"""Backward calls of which the graphs are kept: the latest."""
 _KEPT_EDGES = 400_000
 _SHOWN = 40
 
@@ -62,19 +66,26 @@ class Tracer(TorchDispatchMode, Listener):
         """Not to be wrapped against compilation: nothing is compiled here, and the wrapper costs at each op."""
         return False
 
-    def __init__(self, frames: Frames, taps: Taps, failing: int) -> None:
-        """`failing`: the backward calls that a run makes until it fails; those who hold tensors are told at its end."""
+    def __init__(self, frames: Frames, taps: Taps, failing: int, since: int = 0) -> None:
+        """`failing`: the backward calls that a run makes until it fails; those who hold tensors are told at its end.
+
+        `since`: the calls after which `enter` is to be called, where what came before them need not be known.
+        """
         super().__init__()
         self._frames = frames
         self._taps = taps
         self._look_from = failing - 2 * KEPT
+        self._since = since
+        self._thread = threading.get_ident()
+        self._began = -1
+        self.enter: Callable[[], object] = lambda: None
         self._hooks = torch.autograd.graph.saved_tensors_hooks(self._pack, self._unpack)
         self._ages: list[int] = []
         self._stacks: list[Raw] = []
         self._written = Known(written_arguments)
         self._writes: dict[int, list[tuple[str, Raw, int, int]]] = {}
         self._watched: set[int] = set()
-        self._passes: deque[_Pass] = deque(maxlen=_KEPT_CALLS)
+        self._passes: deque[_Pass] = deque(maxlen=KEPT_CALLS)
         self._freed: dict[int, Call] = {}
         self._carriers = Carriers(frames)
         self._steps: dict[Raw, int] = {}
@@ -83,6 +94,7 @@ class Tracer(TorchDispatchMode, Listener):
         self.violation: Handle | None = None
 
     def __enter__(self) -> Any:
+        self._began = graph.now()
         transforms.allow_hooks()
         self._hooks.__enter__()
         return super().__enter__()
@@ -128,6 +140,8 @@ class Tracer(TorchDispatchMode, Listener):
     # Backwards and steps --------------------------------------------------------------------------------------------
 
     def backward(self, call: Call) -> None:
+        if self._began < 0:
+            return
         current = _Pass(call)
         for node in graph.walk(call.roots):
             if graph.leaf(node) is not None:
@@ -140,6 +154,10 @@ class Tracer(TorchDispatchMode, Listener):
         self._passes.append(current)
 
     def backward_done(self, call: Call) -> None:
+        if self._began < 0:
+            if call.outer is None and call.index + 1 >= self._since and self._can_enter():
+                self.enter()
+            return
         if self._passes and self._passes[-1].call is call:
             self._ends[call.index] = graph.now()
             if not call.keep:
@@ -155,6 +173,8 @@ class Tracer(TorchDispatchMode, Listener):
 
     def expect(self, tensor: torch.Tensor) -> None:
         """A step that no mode sees is about to write a tensor."""
+        if not self._watched:
+            return
         key = storage_key(tensor)
         if key is not None and key in self._watched:
             self._stepped.append((key, tensor, tensor._version))
@@ -167,6 +187,22 @@ class Tracer(TorchDispatchMode, Listener):
             self._stepped.clear()
 
     # What it all came to --------------------------------------------------------------------------------------------
+
+    @property
+    def late(self) -> bool:
+        """Whether the last backward went through what was made before this looked."""
+        ages = self._passes[-1].nodes if self._passes else ()
+        return self._since > 0 and (self._began < 0 or min(ages, default=-1) < self._began)
+
+    def _can_enter(self) -> bool:
+        """Whether nothing of the script's own would be left before this is: modes and hooks are stacks of a thread."""
+        hooks = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", None)
+        return (
+            threading.get_ident() == self._thread
+            and _get_current_dispatch_mode() is None
+            and hooks is not None
+            and hooks(False) is None
+        )
 
     def _stack(self, age: int) -> Raw:
         at = bisect.bisect_right(self._ages, age)

@@ -53,8 +53,10 @@ class Witness(Listener):
         if index not in self._gradients:
             return
         with quiet():
-            pairs = zip(parameters(optimizer), self._before.pop(index), strict=False)
-            changes = self._sketcher.sketches([p.detach() - old for p, old in pairs])
+            before = self._before.pop(index)
+            for parameter, old in zip(parameters(optimizer), before, strict=False):
+                torch.sub(parameter.detach(), old, out=old)  # in its place: a large model is held often enough
+            changes = self._sketcher.sketches(list(before))
         losses, self._losses = tuple(self._losses), []
         gradients, shape = self._gradients.pop(index), self._shapes.pop(index, "")
         self.steps.append(wire.Step(index, gradients, changes, _settings(optimizer), losses, self._calls, shape))
