@@ -11,7 +11,7 @@ from autofix.diagnose import diagnose
 from autofix.judge import Judge
 from autofix.model import Applicability, Candidate, Cause, Effect, Fix, Note, Outcome, Report, RunOutcome, Verdict
 from autofix.propose import edits_between, propose
-from autofix.references import References, request
+from autofix.references import References, request, watch_from
 from autofix.reproduce import confirmed, limit_words, reproduce
 from autofix.rewrite.diff import unified_diff
 from autofix.rule import Sources
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 DEPTH = 3
 """How many failures in a row one patch may cure."""
 _CHAINS = 5
-_WATCHED = 40
-"""Backward calls before the failing one that a tracing run watches, where the failing graph is not older."""
 _COSTLY = 1.25
 """From this many times the least peak memory on, an edit comes after its equals: below it is noise."""
 _EFFECTS = list(Effect)
@@ -278,13 +276,12 @@ def tracing(target: Target, failed: wire.Trace, files: Mapping[Path, bytes]) -> 
     """What is asked of the run that is to tell why another, of the target with `files` in place of its own, failed."""
     failure = failed.failure
     in_backward = failure is not None and failure.in_backward
-    # A backward that began had its graph: nobody need watch where one is lost, nor what came before the graph.
+    # A backward that began had its graph: nobody need watch where one is lost.
     lost = failure is None or not in_backward or bool(failure.kind)
-    graph = 0 if failure is None or lost else failure.oldest
     return replace(
         request(target, "trace", files), watch_calls=not in_backward, watch_origins=lost, threads=SHARE,
         failed_at=(failed.backward_count, *failed.counts),
-        watch_from=max(0, min(graph, failed.backward_count - _WATCHED)),
+        watch_from=watch_from(failed),
     )  # fmt: skip
 
 

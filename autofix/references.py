@@ -29,6 +29,8 @@ _SLOWER = 6.0
 _AT_LEAST = 20.0
 """Seconds that a candidate has at least: a new process on a busy machine takes long to start."""
 _SLOW = 2.0
+_WATCHED = 40
+"""Backward calls before the failing one that a run watches, where the failing graph is not older."""
 _NEED_SITES = (Cause.NONLEAF_GRADIENT, Cause.UNUSED_INPUT, Cause.NO_GRAPH)
 
 
@@ -49,7 +51,7 @@ class References:
         self._shapes = edited is not None
         self._sites: tuple[wire.Site, ...] = ()
         self._perturbed = True
-        self._begun: dict[tuple[object, ...], int] = {}
+        self._begun: dict[tuple[object, ...], tuple[int, wire.Request]] = {}
         self._done: dict[tuple[object, ...], wire.Trace] = {}
         self._bases: tuple[str, ...] = ()
         self.contradicted: dict[str, str] = {}
@@ -79,7 +81,7 @@ class References:
 
     def forget(self) -> None:
         """Give up all runs that were begun, and what they came to."""
-        for number in self._begun.values():
+        for number, _ in self._begun.values():
             self._probe.drop(number)
         self._begun.clear()
         self._done.clear()
@@ -162,13 +164,13 @@ class References:
     def ended(self, files: Mapping[Path, bytes]) -> bool:
         """Whether the live run of a candidate, begun before, has come to its end."""
         key = ("candidate", _key(files))
-        return key in self._done or (key in self._begun and self._probe.ended(self._begun[key]))
+        return key in self._done or (key in self._begun and self._probe.ended(self._begun[key][0]))
 
     def drop(self, files: Mapping[Path, bytes]) -> None:
         """Give up the runs of a candidate that is not wanted any more."""
         for key in (("candidate", _key(files)), ("candidate", _key(files), True, False)):
-            if (number := self._begun.pop(key, None)) is not None:
-                self._probe.drop(number)
+            if (begun := self._begun.pop(key, None)) is not None:
+                self._probe.drop(begun[0])
 
     # Proof of the judge ---------------------------------------------------------------------------------------------
 
@@ -206,13 +208,16 @@ class References:
         if key not in self._done:
             if key not in self._begun:
                 self._begin(key, asked(), urgent=urgent)
-            self._done[key] = self._probe.wait(self._begun[key], self._target.time_limit)
+            number, request = self._begun[key]
+            trace = self._probe.wait(number, self._target.time_limit)
+            self._done[key] = run(self._probe, replace(request, watch_from=0)) if trace.late else trace
             del self._begun[key]
         return self._done[key]
 
     def _begin(self, key: tuple[object, ...], asked: wire.Request, *, urgent: bool = False) -> None:
         if key not in self._begun and key not in self._done:
-            self._begun[key] = self._probe.submit(replace(asked, urgent=urgent))
+            asked = replace(asked, urgent=urgent)
+            self._begun[key] = self._probe.submit(asked), asked
 
     def _request(self, mode: str, files: Mapping[Path, bytes] | None = None) -> wire.Request:
         """A run of the target with `files` in place of those on disk."""
@@ -232,6 +237,8 @@ class References:
         reading = OPERATION if OPERATION in name else ""
         asked = replace(self._request("reference"), frozen=frozen, truncated="truncated" in name, reading=reading)
         asked = replace(asked, sites=self._sites, marks=self._removed)
+        if not (frozen or reading or self._sites):
+            asked = replace(asked, watch_from=watch_from(self.baseline))
         if name == "full" and not frozen:
             return asked
         # Every other run ends where the first one did.
@@ -264,6 +271,18 @@ def request(target: Target, mode: str, files: Mapping[Path, bytes] | None = None
         memory_limit=target.memory_limit, process_limit=target.process_limit, output_limit=target.output_limit,
         isolation=target.isolation, network=target.network,
     )  # fmt: skip
+
+
+def watch_from(failed: wire.Trace) -> int:
+    """How many backward calls another run of what failed may make before it is watched.
+
+    What it is watched for comes later. Of a failure outside of backward, or where a graph was lost, nobody knows how
+    far back its cause lies: such a run is watched from the start.
+    """
+    failure = failed.failure
+    if failure is None or not failure.in_backward or failure.kind:
+        return 0
+    return max(0, min(failure.oldest, failed.backward_count - _WATCHED))
 
 
 def line_map(old: bytes, new: bytes) -> tuple[int, ...]:

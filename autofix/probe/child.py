@@ -54,6 +54,7 @@ class Run:
         self.perform: Any = None
         self.origins: Any = None
         self.reach: Any = None
+        self.late: Any = None
         self.found: tuple[wire.Origin, ...] = ()
 
     # Instruments ----------------------------------------------------------------------------------------------------
@@ -78,12 +79,9 @@ class Run:
         from .origins import Origins
         from .tracing import Refusals, Tracer
 
-        since = self.request.watch_from
-        self.tracer = Tracer(self.frames, self.taps, next(iter(self.request.failed_at), 0), since)
-        self.tracer.enter = lambda: self.modes.enter_context(self.tracer)
+        self.tracer = Tracer(self.frames, self.taps, next(iter(self.request.failed_at), 0))
         self.taps.listeners.append(self.tracer)
-        if not since:
-            self.tracer.enter()
+        self._enter(self.tracer)
         if self.request.watch_origins:
             self.origins = self.modes.enter_context(Origins(self.frames))
         if self.request.watch_calls:
@@ -96,6 +94,17 @@ class Run:
 
             self.picture = Picture(self.frames, self.taps, self.tracer)
             self.taps.listeners += [self.picture, Stopper(self.request, self.taps, self.stop)]
+
+    def _enter(self, *modes: Any) -> None:
+        """Enter modes now, or late where the request says after how many passes the run is to be watched."""
+        if self.request.watch_from:
+            from .late import Late
+
+            self.late = Late(self.request, lambda: [self.modes.enter_context(mode) for mode in modes])
+            self.taps.listeners.append(self.late)
+        else:
+            for mode in modes:
+                self.modes.enter_context(mode)
 
     def _arm_compared(self) -> None:
         from .freeze import Freeze, KeyedRandom
@@ -136,8 +145,7 @@ class Run:
         self.taps.listeners.append(self.perform)
         safe = reference.MutationSafe(self.truncate.wrote)
         self.taps.before_writes = [safe.spare]
-        self.modes.enter_context(safe)
-        self.modes.enter_context(self.perform)
+        self._enter(safe, self.perform)
 
     # The script -----------------------------------------------------------------------------------------------------
 
@@ -192,6 +200,9 @@ class Run:
         try:
             self.modes.close()
             facts = self._facts()
+            # What a reference met that it could have met since it began late is for one that does not.
+            missed = self.late is not None and self.late.missed(self.taps.calls)
+            facts["late"] = missed or (self.late is not None and self.tracer is None and outcome == "failed")
             if self.picture is not None:
                 facts["graph"] = self.picture.drawn(failure, self.refusals, self.found)
         except Exception as error:
@@ -220,7 +231,6 @@ class Run:
                 "earlier": self.tracer.earlier(),
                 "step_sites": self.tracer.step_sites(),
                 "origins": self.found,
-                "late": self.tracer.late,
             }
         if self.silent is not None:
             facts["silent"] = self.silent.facts()

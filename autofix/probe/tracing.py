@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import bisect
-import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import graph, transforms, wire
 from .carriers import KEPT, Carriers
@@ -19,8 +18,6 @@ from .refused import name_of, refused
 from .taps import Call, Listener, Taps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from .frames import Frames, Raw
 
 KEPT_CALLS = 40
@@ -66,19 +63,13 @@ class Tracer(TorchDispatchMode, Listener):
         """Not to be wrapped against compilation: nothing is compiled here, and the wrapper costs at each op."""
         return False
 
-    def __init__(self, frames: Frames, taps: Taps, failing: int, since: int = 0) -> None:
-        """`failing`: the backward calls that a run makes until it fails; those who hold tensors are told at its end.
-
-        `since`: the calls after which `enter` is to be called, where what came before them need not be known.
-        """
+    def __init__(self, frames: Frames, taps: Taps, failing: int) -> None:
+        """`failing`: the backward calls that a run makes until it fails; those who hold tensors are told at its end."""
         super().__init__()
         self._frames = frames
         self._taps = taps
         self._look_from = failing - 2 * KEPT
-        self._since = since
-        self._thread = threading.get_ident()
-        self._began = -1
-        self.enter: Callable[[], object] = lambda: None
+        self._entered = False
         self._hooks = torch.autograd.graph.saved_tensors_hooks(self._pack, self._unpack)
         self._ages: list[int] = []
         self._stacks: list[Raw] = []
@@ -94,7 +85,7 @@ class Tracer(TorchDispatchMode, Listener):
         self.violation: Handle | None = None
 
     def __enter__(self) -> Any:
-        self._began = graph.now()
+        self._entered = True
         transforms.allow_hooks()
         self._hooks.__enter__()
         return super().__enter__()
@@ -140,7 +131,7 @@ class Tracer(TorchDispatchMode, Listener):
     # Backwards and steps --------------------------------------------------------------------------------------------
 
     def backward(self, call: Call) -> None:
-        if self._began < 0:
+        if not self._entered:
             return
         current = _Pass(call)
         for node in graph.walk(call.roots):
@@ -154,10 +145,6 @@ class Tracer(TorchDispatchMode, Listener):
         self._passes.append(current)
 
     def backward_done(self, call: Call) -> None:
-        if self._began < 0:
-            if call.outer is None and call.index + 1 >= self._since and self._can_enter():
-                self.enter()
-            return
         if self._passes and self._passes[-1].call is call:
             self._ends[call.index] = graph.now()
             if not call.keep:
@@ -187,22 +174,6 @@ class Tracer(TorchDispatchMode, Listener):
             self._stepped.clear()
 
     # What it all came to --------------------------------------------------------------------------------------------
-
-    @property
-    def late(self) -> bool:
-        """Whether the last backward went through what was made before this looked."""
-        ages = self._passes[-1].nodes if self._passes else ()
-        return self._since > 0 and (self._began < 0 or min(ages, default=-1) < self._began)
-
-    def _can_enter(self) -> bool:
-        """Whether nothing of the script's own would be left before this is: modes and hooks are stacks of a thread."""
-        hooks = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", None)
-        return (
-            threading.get_ident() == self._thread
-            and _get_current_dispatch_mode() is None
-            and hooks is not None
-            and hooks(False) is None
-        )
 
     def _stack(self, age: int) -> Raw:
         at = bisect.bisect_right(self._ages, age)

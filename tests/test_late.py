@@ -1,0 +1,175 @@
+"""A tracing run that watches only the passes near the failure tells what one that watches all of them tells."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from autofix import pipeline, registry
+from autofix.model import Cause, Outcome, Target
+from autofix.references import References, request, watch_from
+from autofix.run import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from autofix.probe import wire
+    from autofix.run import Probe
+
+pytestmark = pytest.mark.torch
+
+BEGINNING = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 2))
+head = nn.Linear(2, 1)
+optimizer = torch.optim.SGD([*model.parameters(), *head.parameters()], lr=0.01)
+old = model(torch.ones(3, 6))
+"""
+FREED = """
+for step in range(100):
+    out = model(torch.randn(3, 6))
+    optimizer.zero_grad()
+    out.mean().backward()
+    if step > 80:
+        head(out).sum().backward()
+    optimizer.step()
+"""
+MODIFIED = """
+for step in range(100):
+    hidden = torch.sigmoid(model(torch.randn(3, 6)))
+    if step > 80:
+        hidden += 1
+    optimizer.zero_grad()
+    head(hidden).sum().backward()
+    optimizer.step()
+"""
+CARRIED = """
+state = torch.zeros(3, 2)
+for step in range(100):
+    state = torch.tanh(model(torch.randn(3, 6)) + (state if step > 80 else state.detach()))
+    optimizer.zero_grad()
+    head(state).sum().backward()
+    optimizer.step()
+"""
+MADE_AT_FIRST = """
+for step in range(100):
+    optimizer.zero_grad()
+    head(model(torch.randn(3, 6))).sum().backward()
+    if step > 80:
+        (head(old).sum() + old.square().sum()).backward()
+    optimizer.step()
+"""
+IN_A_MODE = """
+from torch.utils._python_dispatch import TorchDispatchMode
+
+
+class Counting(TorchDispatchMode):
+    count = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        Counting.count += 1
+        return func(*args, **(kwargs or {}))
+
+
+with Counting():
+""" + FREED.replace("\n", "\n    ").rstrip(" ")
+WITH_HOOKS = "with torch.autograd.graph.save_on_cpu():\n" + FREED.replace("\n", "\n    ").rstrip(" ")
+
+
+def traced(probe: Probe, folder: Path, body: str) -> tuple[wire.Request, wire.Trace, wire.Trace]:
+    """What a repair asks of the tracing run, its trace, and the trace of one that watches from the start."""
+    script = folder / "train.py"
+    script.write_text(BEGINNING + body)
+    target = Target(script, root=folder)
+    asked = pipeline.tracing(target, run(probe, request(target, "baseline")), {})
+    return asked, run(probe, asked), run(probe, replace(asked, watch_from=0))
+
+
+@pytest.mark.parametrize("body", [FREED, MODIFIED, CARRIED], ids=["freed", "modified", "carried"])
+def test_a_late_look_sees_what_a_look_from_the_start_sees(probe: Probe, tmp_path: Path, body: str) -> None:
+    asked, late, whole = traced(probe, tmp_path, body)
+    assert asked.watch_from > 0
+    assert not late.late
+    assert late.saved
+    for name in ("failure", "saved", "crossings", "earlier", "step_sites", "origins"):
+        assert getattr(late, name) == getattr(whole, name)
+
+
+def test_a_graph_that_was_made_at_first_is_watched_from_the_start(probe: Probe, tmp_path: Path) -> None:
+    asked, late, _ = traced(probe, tmp_path, MADE_AT_FIRST)
+    assert asked.watch_from == 0
+    assert [frame.line for saved in late.saved for frame in saved.made] == [9]
+
+
+@pytest.mark.parametrize("body", [IN_A_MODE, WITH_HOOKS], ids=["mode", "hooks"])
+def test_where_the_script_has_a_mode_of_its_own_the_look_is_from_the_start(
+    probe: Probe, tmp_path: Path, body: str
+) -> None:
+    asked, late, whole = traced(probe, tmp_path, body)
+    assert asked.watch_from > 0
+    assert late.late
+    assert not whole.late
+    report = pipeline.fix(
+        Target(tmp_path / "train.py", root=tmp_path), registry.rules(), probe=probe, progress=lambda _: None
+    )
+    assert report.outcome is Outcome.AVAILABLE
+    assert report.diagnosis is not None
+    assert report.diagnosis.cause is Cause.FREED_GRAPH
+    assert report.diagnosis.trace.saved == whole.saved
+
+
+OLD_ONE_LATER = """
+for step in range(100):
+    out = model(torch.randn(3, 6))
+    optimizer.zero_grad()
+    out.mean().backward()
+    if step > 80:
+        head(out).sum().backward()
+    if step > 82:
+        head(old).sum().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    "body", [FREED, MODIFIED, CARRIED, OLD_ONE_LATER], ids=["freed", "modified", "carried", "old one later"]
+)
+def test_a_reference_that_looks_late_describes_the_same_gradients(probe: Probe, tmp_path: Path, body: str) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(BEGINNING + body)
+    target = Target(script, root=tmp_path)
+    baseline = run(probe, request(target, "baseline"))
+    assert watch_from(baseline) > 0
+    late = References(probe, target, baseline).live()
+    from_the_start = replace(baseline, failure=replace(baseline.failure, oldest=0) if baseline.failure else None)
+    whole = References(probe, target, from_the_start).live()
+    assert late.outcome == whole.outcome != "failed"
+    assert len(late.steps) > 80
+    for name in ("steps", "finals", "states", "segments", "reaches", "derivatives", "carried", "reused", "stdout"):
+        assert getattr(late, name) == getattr(whole, name)
+    assert set(late.guards) == set(whole.guards)
+
+
+def test_a_reference_lets_go_of_the_results_that_the_script_lets_go_of(probe: Probe, tmp_path: Path) -> None:
+    peaks = []
+    for passes in (2, 6):
+        script = tmp_path / f"passes_{passes}.py"
+        script.write_text(
+            "import torch\n"
+            "weight = torch.ones(1, requires_grad=True)\n"
+            "optimizer = torch.optim.SGD([weight], lr=0.1)\n"
+            f"for _ in range({passes}):\n"
+            "    out = weight * torch.ones(1 << 23) * weight\n"
+            "    optimizer.zero_grad()\n"
+            "    out.sum().backward()\n"
+            "    optimizer.step()\n"
+        )
+        trace = run(probe, request(Target(script, root=tmp_path), "reference"))
+        assert trace.outcome == "finished"
+        peaks.append(trace.peak_bytes)
+    assert peaks[1] < peaks[0] + (60 << 20)
