@@ -27,7 +27,7 @@ _SINGLE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THR
 # kernel, page by page, unless glibc keeps it: for a CNN this was a third of a run.
 _KEEPING = {"MALLOC_MMAP_THRESHOLD_": str(1 << 25), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
 # In large pages, half of what the server holds: a fork copies, and its end takes apart, that many fewer entries.
-_LARGE = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+_LARGE = "glibc.malloc.hugetlb=1"
 
 
 def cores() -> int:
@@ -60,7 +60,9 @@ class Probe:
 
     def _start(self, modules: Sequence[str], fresh: bool) -> subprocess.Popen[bytes]:
         # OpenBLAS starts threads when numpy is imported, and a process with threads cannot be forked soundly.
-        own = _SINGLE | _KEEPING | _LARGE
+        # What the user has tuned stays: on some systems torch cannot be imported without it.
+        tuned = {"GLIBC_TUNABLES": ":".join(filter(None, (_LARGE, os.environ.get("GLIBC_TUNABLES"))))}
+        own = _SINGLE | _KEEPING | tuned
         restore = {name: os.environ.get(name) for name in own}
         environment = os.environ | own | {"AUTOFIX_PROBE_RESTORE": json.dumps(restore)}
         environment.setdefault("PYTHONHASHSEED", "0")

@@ -73,16 +73,22 @@ class Fencing:
             place = self._fenced(request)
             place.meet()
             return place
-        scratch = tempfile.mkdtemp(prefix="autofix-")
+        scratch = self._scratch()
         try:
             return Place(request, rung, scratch)
         except BaseException:
             isolate.clear(scratch)
             raise
 
+    def _scratch(self) -> str:
+        scratch = tempfile.mkdtemp(prefix="autofix-")
+        if self._keeper is not None:
+            self._keeper.note(scratch)
+        return scratch
+
     def _fenced(self, request: Request) -> Place:
         """A place whose room is still to be met."""
-        scratch = tempfile.mkdtemp(prefix="autofix-")
+        scratch = self._scratch()
         try:
             return Place(request, "overlay", scratch, self._room(request, scratch))
         except BaseException:

@@ -8,16 +8,19 @@ import os
 import signal
 import socket
 import sys
+import time
 from dataclasses import asdict, replace
 from typing import NoReturn
 
 from .fence import Fence, Refused
+from .isolate import clear
 
 if sys.platform == "linux":
     from . import _linux, builder, room
     from .waiter import default_signals, die_with_parent
 
 _LONGEST = 1 << 20
+_PATIENCE = 2.0
 
 
 def start() -> Keeper | None:
@@ -52,6 +55,11 @@ class Keeper:
                 raise Refused(str(error)) from error
             self.inside = True
         return made
+
+    def note(self, scratch: str) -> None:
+        """Have a scratch folder removed, should this process be killed."""
+        with contextlib.suppress(OSError):
+            self._requests.send(json.dumps({"scratch": scratch}).encode())
 
     def knows(self, project: str) -> bool:
         """Whether a room for a project was built before, so that the next one can be relied on."""
@@ -90,10 +98,21 @@ class Keeper:
 
 
 def _keep(requests: socket.socket) -> NoReturn:
-    """Build rooms until nobody asks any more."""
+    """Build rooms until nobody asks any more; then remove what a server that was killed left of its scratch folders."""
+    scratches: list[str] = []
+
+    def leave(*_: object) -> NoReturn:
+        end = time.monotonic() + _PATIENCE  # the runs end with their server, but not before it
+        while (left := [*filter(os.path.isdir, scratches)]) and time.monotonic() < end:
+            for scratch in left:
+                clear(scratch)
+            time.sleep(0.01)
+        os._exit(0)
+
     try:
-        die_with_parent()
+        die_with_parent(signal.SIGTERM)
         default_signals()
+        signal.signal(signal.SIGTERM, leave)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C reaches the whole group; the host decides
         null = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2):
@@ -103,9 +122,12 @@ def _keep(requests: socket.socket) -> NoReturn:
         while True:
             message, descriptors, _, _ = socket.recv_fds(requests, _LONGEST, 1)
             if not message:
-                os._exit(0)
+                leave()
             _reap()
             fields = json.loads(message)
+            if not descriptors:
+                scratches = [*filter(os.path.isdir, scratches), fields["scratch"]]
+                continue
             privileged = fields.pop("privileged")
             with socket.socket(fileno=descriptors[0]) as inner:
                 try:

@@ -59,10 +59,10 @@ def _end_like(status: int) -> NoReturn:
     os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
 
 
-def die_with_parent() -> None:
-    """Be killed when the parent ends, however it ends."""
+def die_with_parent(number: int | None = None) -> None:
+    """Get this signal (SIGKILL, which not every system has) when the parent ends, however it ends."""
     if sys.platform == "linux":
         parent = os.getppid()
-        _linux.prctl(_linux.PR_SET_PDEATHSIG, signal.SIGKILL)
+        _linux.prctl(_linux.PR_SET_PDEATHSIG, number or signal.SIGKILL)
         if os.getppid() != parent:
             os._exit(1)
