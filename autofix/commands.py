@@ -255,6 +255,8 @@ def _line(report: Report) -> str:
     misplaced = [word for word in report.target.argv if word.partition("=")[0] in _OURS]
     if misplaced and report.outcome is Outcome.OTHER_FAILURE:
         said = f"{said} ({misplaced[0]} stands behind the script and is the script's; ours stand before it)"
+    elif report.target.argv[:1] == ("--",) and report.outcome is Outcome.OTHER_FAILURE:
+        said = f"{said} (what follows the script is the script's, and so is this --: leave it out)"
     return said if said.startswith(name) else f"{name}: {said}"
 
 

@@ -231,6 +231,9 @@ def test_an_option_behind_a_script_that_fails_is_pointed_out(
     fake.made = replace(fake.made, target=replace(fake.made.target, argv=("--write",)))
     assert cli.main(["fix", "train.py", "--write"]) == 2
     assert "--write stands behind the script" in one_line(capsys)
+    fake.made = replace(fake.made, target=replace(fake.made.target, argv=("--", "--epochs", "1")))
+    assert cli.main(["fix", "train.py", "--", "--epochs", "1"]) == 2
+    assert "so is this --: leave it out" in one_line(capsys)
 
 
 # --- bad input -------------------------------------------------------------------------------
