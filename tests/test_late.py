@@ -9,13 +9,13 @@ import pytest
 
 from autofix import pipeline, registry
 from autofix.model import Cause, Outcome, Target
+from autofix.probe import wire
 from autofix.references import References, request, watch_from
 from autofix.run import run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from autofix.probe import wire
     from autofix.run import Probe
 
 pytestmark = pytest.mark.torch
@@ -79,6 +79,21 @@ class Counting(TorchDispatchMode):
 with Counting():
 """ + FREED.replace("\n", "\n    ").rstrip(" ")
 WITH_HOOKS = "with torch.autograd.graph.save_on_cpu():\n" + FREED.replace("\n", "\n    ").rstrip(" ")
+WITHOUT_HOOKS = 'with torch.autograd.graph.disable_saved_tensors_hooks("none, please"):\n' + FREED.replace(
+    "\n", "\n    "
+).rstrip(" ")
+# The part that is older than all passes is reached last.
+TOO_LARGE = """
+head(old).sum().backward(retain_graph=True)
+for step in range(100):
+    optimizer.zero_grad()
+    head(model(torch.randn(3, 6))).sum().backward()
+    optimizer.step()
+total = model(torch.randn(3, 6)).sum()
+for _ in range(210_000):
+    total = total + 1
+(head(old).sum() + total).backward()
+"""
 
 
 def traced(probe: Probe, folder: Path, body: str) -> tuple[wire.Request, wire.Trace, wire.Trace]:
@@ -106,7 +121,28 @@ def test_a_graph_that_was_made_at_first_is_watched_from_the_start(probe: Probe, 
     assert [frame.line for saved in late.saved for frame in saved.made] == [9]
 
 
-@pytest.mark.parametrize("body", [IN_A_MODE, WITH_HOOKS], ids=["mode", "hooks"])
+def test_a_graph_that_is_too_large_to_be_seen_whole_is_watched_from_the_start(probe: Probe, tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(BEGINNING + TOO_LARGE)
+    target = Target(script, root=tmp_path)
+    baseline = run(probe, request(target, "baseline"))
+    assert baseline.failure is not None
+    assert baseline.failure.in_backward
+    assert watch_from(baseline) == 0
+
+
+def test_where_torch_does_not_tell_of_hooks_the_look_is_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    from autofix.probe.late import Late  # noqa: PLC0415  imports torch
+
+    monkeypatch.delattr(torch._C._autograd, "_top_saved_tensors_default_hooks", raising=False)
+    entered: list[bool] = []
+    late = Late(wire.Request(0, "trace", "", (), "", "", watch_from=7), lambda: entered.append(True))
+    assert entered
+    assert not late.missed(9)
+
+
+@pytest.mark.parametrize("body", [IN_A_MODE, WITH_HOOKS, WITHOUT_HOOKS], ids=["mode", "hooks", "no hooks"])
 def test_where_the_script_has_a_mode_of_its_own_the_look_is_from_the_start(
     probe: Probe, tmp_path: Path, body: str
 ) -> None:

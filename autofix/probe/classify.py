@@ -42,7 +42,10 @@ def _oldest(run: Run) -> int:
     failing, ends = run.taps.current, run.taps.ends
     if failing is None or not ends:
         return 0
-    ages = (node._sequence_nr() for node in graph.walk(failing.roots) if graph.leaf(node) is None)
+    nodes = set(graph.walk(failing.roots))
+    if any(child is not None and child not in nodes for node in nodes for child, _ in node.next_functions):
+        return 0  # too large to be seen whole
+    ages = (node._sequence_nr() for node in nodes if graph.leaf(node) is None)
     return bisect.bisect_right(ends, min(ages, default=0))
 
 

@@ -30,6 +30,9 @@ class Late(Listener):
         self._thread = threading.get_ident()
         self._began = -1
         self._older: list[int] = []
+        if not hasattr(torch._C._autograd, "_top_saved_tensors_default_hooks"):  # nobody can tell when it is sound
+            self._began = 0
+            enter()
 
     def backward(self, call: Call) -> None:
         if self._began >= 0 and call.outer is None:
@@ -49,10 +52,10 @@ class Late(Listener):
 
     def _sound(self) -> bool:
         """Whether nothing of the script's own would be left before this is: modes and hooks are stacks of a thread."""
-        hooks = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", None)
+        autograd = torch._C._autograd
         return (
             threading.get_ident() == self._thread
             and _get_current_dispatch_mode() is None
-            and hooks is not None
-            and hooks(False) is None
+            and autograd._saved_tensors_hooks_is_enabled()
+            and autograd._top_saved_tensors_default_hooks(False) is None
         )
