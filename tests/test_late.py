@@ -191,6 +191,29 @@ def test_a_reference_that_looks_late_describes_the_same_gradients(probe: Probe, 
     assert set(late.guards) == set(whole.guards)
 
 
+BY_HAND = """
+state = torch.zeros(2)
+weight = torch.ones(2, requires_grad=True)
+for step in range(100):
+    state = (state if step < 30 else state.detach()) + (weight * torch.randn(2)).tanh()
+    hidden = torch.sigmoid(1 * state)
+    if step > 80:
+        hidden += 1
+    hidden.sum().backward(retain_graph=step < 30)
+    with torch.no_grad():
+        weight -= 0.01 * weight.grad
+"""
+
+
+def test_a_reference_sees_all_steps_that_are_made_by_hand(probe: Probe, tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(BEGINNING + BY_HAND)
+    target = Target(script, root=tmp_path)
+    baseline = run(probe, request(target, "baseline"))
+    assert watch_from(baseline) > 0
+    assert References(probe, target, baseline).live().carried
+
+
 def test_a_reference_lets_go_of_the_results_that_the_script_lets_go_of(probe: Probe, tmp_path: Path) -> None:
     peaks = []
     for passes in (2, 6):
