@@ -107,6 +107,19 @@ def _ended(reference: wire.Trace, candidate: wire.Trace) -> bool:
     return reference.outcome == candidate.outcome == "finished"
 
 
+def _stopped_alike(reference: wire.Trace, candidate: wire.Trace) -> bool:
+    """Whether both runs were stopped at the same event, after the same steps in the same order.
+
+    Where an edit moves a step, the stop may come before a write in one run and after it in the other.
+    """
+    orders = [[step.optimizer for step in trace.steps] for trace in (reference, candidate)]
+    return (
+        reference.outcome == candidate.outcome == "stopped"
+        and orders[0] == orders[1]
+        and len(reference.leaves) == len(candidate.leaves)
+    )
+
+
 def _owner(names: tuple[str, ...], index: int) -> str:
     owners = list(dict.fromkeys(name.split(".")[0] for name in names))
     return ", ".join(owners[:3]) or f"optimizer {index}"
@@ -191,6 +204,7 @@ def _states(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> I
     counts = {state.name: state.last for state in reference.states if state.name.endswith(_BATCHES)}
     # One more forward moves running statistics, which is no write that an edit lost; their own counter tells.
     again = tuple(n.removesuffix(_BATCHES) for n, last in counts.items() if n in other and other[n].last != last)
+    same_end = _ended(reference, candidate) or _stopped_alike(reference, candidate)
     for state in reference.states:
         match = other.get(state.name)
         if match is None:
@@ -200,7 +214,7 @@ def _states(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> I
             yield Change(state.name, 0, norm(state.last), norm(match.last), note=f"{state.name} is {word}")
         elif state.result or match.result or (again and state.name.startswith(again)):
             continue  # a result has the values of the last pass, wherever that was
-        elif state.changed and _ended(reference, candidate) and not close(state.last, match.last, 50 * tolerance):
+        elif state.changed and same_end and not close(state.last, match.last, 50 * tolerance):
             yield Change(state.name, 0, norm(state.last), norm(match.last), note=f"{state.name} ends with other values")
 
 

@@ -297,6 +297,31 @@ def test_an_edit_that_equals_the_code_only_for_now_is_not_safe(
     assert verify(probe, path, KEEP, extra).outcome is Outcome.UNSAFE
 
 
+AVERAGED = """
+    import copy, torch
+
+    torch.manual_seed(4)
+    net = torch.nn.Linear(3, 1)
+    average = copy.deepcopy(net)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for step in range(100_000):
+        opt.zero_grad()
+        net(torch.randn(8, 3)).pow(2).mean().backward()
+        opt.step()
+        for mean, p in zip(average.parameters(), net.parameters()):
+            mean.mul_(0.9).add_(p, alpha=0.1)
+"""
+
+
+def test_an_average_that_no_gradient_uses_is_compared_where_the_runs_stop(
+    probe: Probe, script: Callable[[str], Path]
+) -> None:
+    path, before = script(AVERAGED), "mean.mul_(0.9).add_(p, alpha=0.1)"
+    assert verify(probe, path, (before, "mean.data.mul_(0.9).add_(p.data, alpha=0.1)")).outcome is Outcome.SAFE
+    for wrong in ("mean.data.copy_(p.data)", "mean.data = p.data", "mean.data.mul_(0.9)"):
+        assert verify(probe, path, (before, wrong)).outcome is Outcome.UNSAFE
+
+
 CARRIED = """
     import torch
 
