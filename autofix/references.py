@@ -237,7 +237,7 @@ class References:
         reading = OPERATION if OPERATION in name else ""
         asked = replace(self._request("reference"), frozen=frozen, truncated="truncated" in name, reading=reading)
         asked = replace(asked, sites=self._sites, marks=self._removed)
-        # Steps made by hand are writes, which only a run that is watched sees: they tell passes apart, and where to cut.
+        # Steps made by hand are writes, which only a run that is watched sees: they tell passes apart and where to cut.
         by_hand = "truncated" in name or not any(self.baseline.counts)
         if not (by_hand or frozen or reading or self._sites):
             asked = replace(asked, watch_from=watch_from(self.baseline))
