@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -263,7 +264,7 @@ class _Repair:
 
     def _next(self, found: list[tuple[Candidate, wire.Trace]]) -> list[_Built]:
         level: list[_Built] = []
-        for candidate, live in sorted(found, key=lambda pair: pair[0].rank)[: 2 * _CHAINS]:
+        for candidate, live in _in_turn(found)[: 2 * _CHAINS]:
             if live.failure is None or len(level) >= _CHAINS:
                 continue
             diagnosis = self.diagnose(live, candidate.files)
@@ -292,6 +293,16 @@ class _Built:
     diagnosis: Diagnosis
     candidate: Candidate | None
     run: wire.Trace
+
+
+def _in_turn(found: list[tuple[Candidate, wire.Trace]]) -> list[tuple[Candidate, wire.Trace]]:
+    """By rank, but one of each way of repair before a second of any: many alike must not crowd out what works."""
+    turns: Counter[tuple[str, ...]] = Counter()
+    placed: list[tuple[int, tuple[Candidate, wire.Trace]]] = []
+    for pair in sorted(found, key=lambda pair: pair[0].rank):
+        placed.append((turns[pair[0].rules], pair))
+        turns[pair[0].rules] += 1
+    return [pair for _, pair in sorted(placed, key=lambda one: one[0])]
 
 
 def _key(candidate: Candidate) -> frozenset[tuple[Path, bytes]]:

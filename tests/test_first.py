@@ -58,6 +58,37 @@ def test_two_models_and_two_optimizers_are_parted_by_a_detach(probe: Probe, tmp_
     assert offers(report, "retain_graph=True")
 
 
+JUDGED_ONCE = """
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+torch.manual_seed(0)
+first, last, critic = nn.Linear(4, 8), nn.Linear(8, 6), nn.Sequential(nn.Linear(6, 16), nn.Tanh(), nn.Linear(16, 1))
+maker = torch.optim.SGD([*first.parameters(), *last.parameters()], lr=0.05)
+judge = torch.optim.SGD(critic.parameters(), lr=0.05)
+for _ in range(6):
+    hidden = F.relu(first(torch.randn(8, 4)))
+    scores = critic(last(hidden))
+    loss = F.softplus(-critic(torch.randn(8, 6))).mean() + F.softplus(scores).mean()
+    judge.zero_grad()
+    loss.backward()
+    judge.step()
+    maker.zero_grad()
+    F.softplus(-scores).mean().backward()
+    maker.step()
+"""
+
+
+def test_many_places_for_a_detach_leave_room_for_the_way_that_works(probe: Probe, tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(JUDGED_ONCE)
+    report = pipeline.fix(Target(script, root=tmp_path), registry.rules(), probe=probe, progress=lambda _: None)
+    found = {fix.verdict.effect for fix in report.fixes if safe(fix)}
+    assert found == {Effect.REFRESHED, Effect.IDENTICAL}
+    assert all(".detach()" not in line for fix in report.fixes if safe(fix) for line in added(fix))
+
+
 def test_a_shared_optimizer_needs_the_graph_kept_and_no_detach_is_offered_as_equal(
     probe: Probe, tmp_path: Path
 ) -> None:
