@@ -139,10 +139,12 @@ class Server:
         try:
             while self._wait():
                 ended = self._supervise()
-                while self._queue and len(self._children) < _JOBS:
-                    self._start(self._queue.pop(0))
-                for child in ended:  # after that: clearing up takes as long as a start, and a core would idle
-                    self._finish(child)
+                try:
+                    while self._queue and len(self._children) < _JOBS:
+                        self._start(self._queue.pop(0))
+                finally:
+                    for child in ended:  # after that: clearing up takes as long as a start, and a core would idle
+                        self._finish(child)
                 if self._queue:
                     self._fencing.prepare(self._queue[0])
         finally:
