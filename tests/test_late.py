@@ -78,6 +78,25 @@ class Counting(TorchDispatchMode):
 
 with Counting():
 """ + FREED.replace("\n", "\n    ").rstrip(" ")
+# Off the stack while it handles `backward`, and so above what is entered then.
+IN_A_FUNCTION_MODE = (
+    """
+from torch.overrides import TorchFunctionMode
+
+
+class Doubling(TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        return 2 * out if func is torch.tanh else out
+
+
+with Doubling():
+"""
+    + FREED.replace("\n", "\n    ").rstrip(" ")
+    + """
+print(torch.tanh(torch.ones(1)))
+"""
+)
 WITH_HOOKS = "with torch.autograd.graph.save_on_cpu():\n" + FREED.replace("\n", "\n    ").rstrip(" ")
 WITHOUT_HOOKS = 'with torch.autograd.graph.disable_saved_tensors_hooks("none, please"):\n' + FREED.replace(
     "\n", "\n    "
@@ -142,7 +161,11 @@ def test_where_torch_does_not_tell_of_hooks_the_look_is_from_the_start(monkeypat
     assert not late.missed(9)
 
 
-@pytest.mark.parametrize("body", [IN_A_MODE, WITH_HOOKS, WITHOUT_HOOKS], ids=["mode", "hooks", "no hooks"])
+@pytest.mark.parametrize(
+    "body",
+    [IN_A_MODE, WITH_HOOKS, WITHOUT_HOOKS],
+    ids=["mode", "hooks", "no hooks"],
+)
 def test_where_the_script_has_a_mode_of_its_own_the_look_is_from_the_start(
     probe: Probe, tmp_path: Path, body: str
 ) -> None:
@@ -159,21 +182,15 @@ def test_where_the_script_has_a_mode_of_its_own_the_look_is_from_the_start(
     assert report.diagnosis.trace.saved == whole.saved
 
 
-OLD_ONE_LATER = """
-for step in range(100):
-    out = model(torch.randn(3, 6))
-    optimizer.zero_grad()
-    out.mean().backward()
-    if step > 80:
-        head(out).sum().backward()
-    if step > 82:
-        head(old).sum().backward()
-    optimizer.step()
-"""
+OLD_ONE_LATER = FREED.replace(
+    "    optimizer.step()", "    if step > 82:\n        head(old).sum().backward()\n    optimizer.step()"
+)
 
 
 @pytest.mark.parametrize(
-    "body", [FREED, MODIFIED, CARRIED, OLD_ONE_LATER], ids=["freed", "modified", "carried", "old one later"]
+    "body",
+    [FREED, MODIFIED, CARRIED, OLD_ONE_LATER, IN_A_FUNCTION_MODE],
+    ids=["freed", "modified", "carried", "old one later", "in a mode"],
 )
 def test_a_reference_that_looks_late_describes_the_same_gradients(probe: Probe, tmp_path: Path, body: str) -> None:
     script = tmp_path / "train.py"

@@ -200,9 +200,10 @@ class Run:
         try:
             self.modes.close()
             facts = self._facts()
-            # What a reference met that it could have met since it began late is for one that does not.
-            missed = self.late is not None and self.late.missed(self.taps.calls)
-            facts["late"] = missed or (self.late is not None and self.tracer is None and outcome == "failed")
+            if self.late is not None:
+                # A reference that fails may do so for want of a clone; what is traced is to fail.
+                lacking = self.tracer is None and outcome == "failed"
+                facts["late"] = lacking or self.late.missed(self.taps.calls)
             if self.picture is not None:
                 facts["graph"] = self.picture.drawn(failure, self.refusals, self.found)
         except Exception as error:

@@ -33,7 +33,7 @@ class Fencing:
 
     def place(self, request: Request) -> Place:
         """Where `request` may run; raises isolate.Refused when the rung asked for cannot be had."""
-        if (prepared := self._ahead.pop(request.id, None)) is not None and prepared.request == request:
+        if (prepared := self._ahead.pop(request.id, None)) is not None:
             with contextlib.suppress(isolate.Refused):  # it may be had yet, or on another rung
                 prepared.meet()
                 return prepared

@@ -6,6 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 import torch
+from torch.overrides import _get_current_function_mode_stack
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from . import graph
@@ -29,6 +30,7 @@ class Late(Listener):
         self._enter = enter
         self._thread = threading.get_ident()
         self._began = -1
+        self._after = 0
         self._older: list[int] = []
         if not hasattr(torch._C._autograd, "_top_saved_tensors_default_hooks"):  # nobody can tell when it is sound
             self._began = 0
@@ -42,13 +44,16 @@ class Late(Listener):
 
     def backward_done(self, call: Call) -> None:
         if self._began < 0 and call.outer is None and call.index + 1 >= self._since and self._sound():
-            self._began = graph.now()
+            self._began, self._after = graph.now(), call.index
             self._enter()
 
     def missed(self, calls: int) -> bool:
-        """Whether, of the `calls` that were made, the last, or one that no early pass explains, used older nodes."""
+        """Whether, of the `calls` that were made, the last, or one that no early pass explains, used older nodes.
+
+        Or came before the modes were entered, where that was sound only later.
+        """
         first = min(self._since + _SETTLED, calls - 1)
-        return self._began < 0 or any(index >= first for index in self._older)
+        return self._began < 0 or self._after >= first or any(index >= first for index in self._older)
 
     def _sound(self) -> bool:
         """Whether nothing of the script's own would be left before this is: modes and hooks are stacks of a thread."""
@@ -56,6 +61,7 @@ class Late(Listener):
         return (
             threading.get_ident() == self._thread
             and _get_current_dispatch_mode() is None
+            and all(type(mode).__module__.startswith(f"{__package__}.") for mode in _get_current_function_mode_stack())
             and autograd._saved_tensors_hooks_is_enabled()
             and autograd._top_saved_tensors_default_hooks(False) is None
         )

@@ -20,8 +20,7 @@ from .taps import Call, Listener, Taps
 if TYPE_CHECKING:
     from .frames import Frames, Raw
 
-KEPT_CALLS = 40
-"""Backward calls of which the graphs are kept: the latest."""
+_KEPT_CALLS = 40
 _KEPT_EDGES = 400_000
 _SHOWN = 40
 
@@ -76,7 +75,7 @@ class Tracer(TorchDispatchMode, Listener):
         self._written = Known(written_arguments)
         self._writes: dict[int, list[tuple[str, Raw, int, int]]] = {}
         self._watched: set[int] = set()
-        self._passes: deque[_Pass] = deque(maxlen=KEPT_CALLS)
+        self._passes: deque[_Pass] = deque(maxlen=_KEPT_CALLS)
         self._freed: dict[int, Call] = {}
         self._carriers = Carriers(frames)
         self._steps: dict[Raw, int] = {}

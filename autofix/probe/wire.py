@@ -94,7 +94,7 @@ class Request:
     stop_at: tuple[int, ...] = ()
     watch_calls: bool = False
     watch_origins: bool = True  # where tensors come from and where they lose their graph
-    watch_from: int = 0  # in trace mode: the backward calls that may end before the run is watched
+    watch_from: int = 0  # backward calls that a trace or a reference may make before its modes are entered
     graph: bool = False  # in trace mode: the graph around the failure, to be drawn
     time_limit: float = 60.0
     memory_limit: int = 0  # 0: nine tenths of what the machine has
@@ -329,7 +329,7 @@ class Trace:
     random: bool = False
     intact: bool = False  # each optimizer met its parameters as they were perturbed
     unsupported: tuple[str, ...] = ()
-    late: bool = False  # the failing graph, or a part of it, was made before the run was watched
+    late: bool = False  # it needs what came before its modes were entered: to be run again with them from the start
     notes: tuple[str, ...] = ()
     executed: dict[str, tuple[int, ...]] = field(default_factory=dict)
     marked: dict[str, tuple[int, ...]] = field(default_factory=dict)
