@@ -138,14 +138,14 @@ class Judge:
         for files in filter(self._references.ended, others):
             live = self._references.candidate(files)
             if self.outcome(live) in _WELL and self._without_frozen(files, live) is None:
-                self._references.begin_frozen(files)
+                self._references.begin_frozen(files, self._all_names())
 
     def _effect(
         self, files: Mapping[Path, bytes], live: wire.Trace, others: Sequence[Mapping[Path, bytes]]
     ) -> tuple[Effect, str, Sequence[Change], str]:  # fmt: skip
         if (decided := self._without_frozen(files, live)) is not None:
             return decided
-        self._references.begin_frozen(files)
+        self._references.begin_frozen(files, self._all_names())
         self._look_ahead(others)
         frozen = self._references.candidate(files, frozen=True)
         if frozen.outcome not in ("finished", "stopped"):

@@ -18,7 +18,7 @@ from autofix.readings import OPERATION, UPDATE, ambiguous, contradiction, sites
 from autofix.run import SHARE, Probe, run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from autofix.model import Diagnosis, Target
@@ -31,6 +31,8 @@ _AT_LEAST = 20.0
 _SLOW = 2.0
 _WATCHED = 40
 """Backward calls before the failing one that a run watches, where the failing graph is not older."""
+_FIRST = 3
+"""Steps of each optimizer by which a run that differs from a reference mostly shows it."""
 _NEED_SITES = (Cause.NONLEAF_GRADIENT, Cause.UNUSED_INPUT, Cause.NO_GRAPH)
 
 
@@ -145,12 +147,18 @@ class References:
         key = ("candidate", _key(files), frozen, still) if frozen else ("candidate", _key(files))
         return self._run(key, lambda: self._candidate(files, frozen=frozen, still=still), urgent=True)
 
-    def begin_frozen(self, files: Mapping[Path, bytes]) -> None:
-        """Begin the frozen runs of a candidate and of what it is compared with, side by side."""
+    def begin_frozen(self, files: Mapping[Path, bytes], names: Iterable[str]) -> None:
+        """Begin the frozen runs of a candidate and of what it is compared with, side by side.
+
+        Where all of `names`, the references to compare with, are done, it need not go on when it has left them.
+        """
         for name in self.bases():
             self._begin(("frozen", name, False), self._reference(name, frozen=True), urgent=True)
         key = ("candidate", _key(files), True, False)
-        self._begin(key, self._candidate(files, frozen=True), urgent=True)
+        done = [self._done.get(("frozen", name, False)) for name in names]
+        known = [trace for trace in done if trace is not None]
+        expected = tuple(map(_first_steps, known)) if len(known) == len(done) else ()
+        self._begin(key, replace(self._candidate(files, frozen=True), expected=expected), urgent=True)
 
     def compared(self, name: str, files: Mapping[Path, bytes]) -> tuple[Comparison, ...]:
         """The runs of a reading and of a candidate that were made, side by side."""
@@ -314,6 +322,15 @@ def _ending_with(asked: wire.Request, full: wire.Trace) -> wire.Request:
     """The same run, to end where the reference ended: at its counts, or with the script."""
     stop = (full.backward_count, *full.counts) if full.outcome == "stopped" else ()
     return replace(asked, failed_at=(), stop_at=stop)
+
+
+def _first_steps(trace: wire.Trace) -> tuple[wire.Step, ...]:
+    """The gradients that the first steps of each optimizer used; () where there is no step."""
+    found = []
+    for index in range(len(trace.counts)):
+        mine = [step for step in trace.steps if step.optimizer == index][:_FIRST]
+        found += [wire.Step(index, step.gradients, (), "") for step in mine]
+    return tuple(found)
 
 
 def _key(files: Mapping[Path, bytes]) -> str:

@@ -15,7 +15,8 @@ def rules() -> tuple[Rule, ...]:
     package = importlib.import_module("autofix.rules")
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"autofix.rules.{module.name}")
-    return tuple(sorted((kind() for kind in Rule.__subclasses__()), key=lambda rule: rule.code))
+    kinds = (kind for kind in Rule.__subclasses__() if kind.__module__.startswith(package.__name__))
+    return tuple(sorted((kind() for kind in kinds), key=lambda rule: rule.code))
 
 
 def select(chosen: tuple[str, ...], ignored: tuple[str, ...]) -> tuple[Rule, ...]:

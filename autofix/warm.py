@@ -19,17 +19,20 @@ if TYPE_CHECKING:
 AHEAD = frozenset({"PIL", "einops", "numpy", "pandas", "scipy", "torchaudio", "torchvision", "tqdm", "yaml"})
 """Packages that the server may import outside of any fence: their import writes nothing and starts no thread."""
 _IMPORTS = re.compile(rb"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
+_COMPILER = "torch._dynamo"
+"""Part of torch that a server also loads when a run has."""
+_COMPILES = re.compile(rb"\b_dynamo\b|\btorch\.compile|\bcheckpoint\(")
 AnyProbe = TypeVar("AnyProbe", bound=Probe)
 
 
 def modules(target: Target) -> list[str]:
-    """What a server imports ahead for a target, never the user's own: torch's lazy part where an optimizer needs it."""
+    """What a server imports ahead for a target, never the user's own: torch's lazy part where it is compiled with."""
     try:
         text = target.read(target.script)
     except OSError:
         return []
     named = {name.decode() for name in _IMPORTS.findall(text)}
-    lazy = ["torch._dynamo"] if b"optim" in text or named - {"torch"} else []
+    lazy = [_COMPILER] if _COMPILES.search(text) else []
     return lazy + sorted(named & AHEAD)
 
 
@@ -52,15 +55,12 @@ class _Kept(Generic[AnyProbe]):
 class Warm(Generic[AnyProbe]):
     """One probe for each interpreter and environment, kept until it ends, its packages change, or `close`.
 
-    A context manager. Of more than `most` the one that has not been asked for longest is ended; each imports `ahead`.
+    A context manager. Of more than `most` the one that has not been asked for longest is ended.
     """
 
-    def __init__(
-        self, make: Callable[[Path, Sequence[str]], AnyProbe], *, most: int | None = None, ahead: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, make: Callable[[Path, Sequence[str]], AnyProbe], *, most: int | None = None) -> None:
         self._make = make
         self._most = most
-        self._ahead = frozenset(ahead)
         self._kept: dict[Key, _Kept[AnyProbe]] = {}
 
     def __enter__(self) -> Warm[AnyProbe]:
@@ -72,10 +72,10 @@ class Warm(Generic[AnyProbe]):
     def probe(self, target: Target, environment: Mapping[str, str] | None = None) -> AnyProbe:
         """A probe that serves this target as a new one would; raises run.ProbeError where none can be started."""
         key = _key(target, environment)
-        wanted = self._ahead | frozenset(modules(target))
+        wanted = frozenset(modules(target))
         kept = self._kept.pop(key, None)
         if kept is not None:
-            if kept.probe.alive and wanted <= kept.had and kept.state == _state(kept.probe):
+            if kept.probe.alive and wanted - {_COMPILER} <= kept.had and kept.state == _state(kept.probe):
                 self._kept[key] = kept  # now the last to go
                 return kept.probe
             wanted |= kept.had

@@ -192,7 +192,7 @@ def main() -> None:
     folders = [p.resolve() for p in sorted(options.cases.iterdir()) if (p / "meta.json").exists()]
     folders = [folder for folder in folders if not wanted or folder.name.startswith(wanted)]
     tally = Tally()
-    with Probe(options.python, ["torch._dynamo"]) as probe:
+    with Probe(options.python) as probe:
         for case in folders:
             if options.verify:
                 verify_case(case, probe, options.python, tally)

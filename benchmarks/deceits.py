@@ -751,7 +751,7 @@ def main() -> None:
     dice = random.Random(options.seed)  # noqa: S311
     minutes = options.minutes or (_SAMPLE if options.cases is None else _SWEEP)
     end = time.monotonic() + 60 * minutes
-    with tempfile.TemporaryDirectory() as temporary, Probe(options.python, ["torch._dynamo"]) as probe:
+    with tempfile.TemporaryDirectory() as temporary, Probe(options.python) as probe:
         scratch = (options.scratch or Path(temporary)).resolve()
         scratch.mkdir(parents=True, exist_ok=True)
         trial = Trial(probe, Plain(options.python, scratch), options.python, scratch)

@@ -56,7 +56,7 @@ def _of(name: str, rounds: int) -> Iterator[Figure]:
     took: dict[str, list[str]] = {kind: [] for kind in ("plain", *KINDS)}
     for _ in range(rounds):
         # Where a process has its memory makes a tenth of its speed, and forks have it where their server has it.
-        with Probe(Path(PYTHON), ["torch._dynamo"]) as probe:
+        with Probe(Path(PYTHON)) as probe:
             asked = _asked(probe, target(script, count))
             calls: dict[str, Callable[[], str]] = {"plain": lambda: plain(script, count).stdout}
             calls |= {kind: lambda a=one, p=probe: run(p, a).stdout for kind, one in asked.items()}

@@ -95,7 +95,7 @@ def cold_and_warm(repeats: int, scripts: list[Path]) -> Iterator[list[Figure]]:
     """Whole repairs against the plain failing run, over the fixtures."""
     rules = registry.rules()
     rows = []
-    with Probe(Path(PYTHON), ["torch._dynamo"]) as probe:
+    with Probe(Path(PYTHON)) as probe:
         warm(probe, GAN, rules)
         for script in scripts:
             took = turns(repeats, {
@@ -127,7 +127,7 @@ def naive(repeats: int) -> Iterator[list[Figure]]:
     rules = registry.rules()
 
     def seconds(*, fresh: bool) -> float:
-        with Probe(Path(PYTHON), ["torch._dynamo"], fresh=fresh) as probe:
+        with Probe(Path(PYTHON), fresh=fresh) as probe:
             return warm(probe, GAN, rules).timings["total"]
 
     took = turns(
@@ -208,7 +208,7 @@ class Scaled(Rule):
     code, name, title, rank = "BENCH", "scaled", "Scale the loss", 1
     causes = frozenset({Cause.FREED_GRAPH})
 
-    def __init__(self, count: int = 0) -> None:  # the registry makes one of every subclass: that one proposes nothing
+    def __init__(self, count: int) -> None:
         self.count = count
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:  # noqa: ARG002 - as rules are asked
@@ -222,7 +222,7 @@ class Scaled(Rule):
 def candidates(repeats: int) -> Iterator[list[Figure]]:
     """What one more candidate costs."""
     script = WORKLOADS / "candidates.py"
-    with Probe(Path(PYTHON), ["torch._dynamo"]) as probe:
+    with Probe(Path(PYTHON)) as probe:
 
         def seconds(count: int) -> float:
             report = warm(probe, script, (Scaled(count),))

@@ -85,7 +85,7 @@ def _warm(script: str) -> None:
     from autofix import registry  # noqa: PLC0415
     from autofix.run import Probe  # noqa: PLC0415
 
-    with Probe(Path(PYTHON), ["torch._dynamo"]) as probe:
+    with Probe(Path(PYTHON)) as probe:
         warm(probe, GAN, registry.rules())
         watch = Watch()
         watch.install()

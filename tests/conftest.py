@@ -45,5 +45,5 @@ def probe(python: Path) -> Iterator[Probe]:
     """One warm probe for all tests of a worker."""
     from autofix.run import Probe  # noqa: PLC0415  most tests need no probe
 
-    with Probe(python, ["torch._dynamo"]) as running:
+    with Probe(python) as running:
         yield running

@@ -159,7 +159,7 @@ def test_a_command_that_a_package_installed_runs_in_its_environment(project: Pat
     written(project / "pkg", {"__init__.py": "", "loop.py": LOOP, "cli.py": cli})
     python = inside(environment)
     assert python is not None
-    with Probe(python, ["torch._dynamo"]) as probe:
+    with Probe(python) as probe:
         report = repair(probe, "0.1", console="train-model", python=str(environment))
     assert added(safe(report)) == [CURE]
 

@@ -129,7 +129,7 @@ def ended(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     # Only while this probe starts: the one that other tests share may be started while this fixture stands.
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUTOFIX_TEST_TOKEN", TOKEN)
-        probe = Probe(Path(sys.executable), ["torch._dynamo"])
+        probe = Probe(Path(sys.executable))
     with probe:
         yield request.param, all_ended(probe, request.param, tmp_path_factory.mktemp("scripts"))
 

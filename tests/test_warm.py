@@ -131,6 +131,8 @@ def test_a_batch_starts_one_probe_for_all_targets_of_an_environment(tmp_path: Pa
 
 def test_only_harmless_packages_and_never_the_users_own_are_imported_ahead(target: Target) -> None:
     target.script.write_text("import numpy as np\nimport helper_of_mine\nfrom matplotlib import pyplot\nimport torch\n")
-    assert warm.modules(target) == ["torch._dynamo", "numpy"]
+    assert warm.modules(target) == ["numpy"]
+    target.script.write_text("import torch\n\nprint(torch.compile(torch.sin)(torch.ones(2)))\n")
+    assert warm.modules(target) == ["torch._dynamo"]
     target.script.write_text("import torch\n")
     assert warm.modules(target) == []

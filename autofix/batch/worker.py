@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 Work = Callable[[Target, Probe], Report]
 
-_AHEAD = ("torch._dynamo",)
 _PROBES = 3
 _STRONG = ("overlay", "landlock")
 
@@ -229,7 +228,7 @@ def main() -> None:
     jobs: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(jobs,), daemon=True).start()
     worktree.sweep()
-    warm = Warm(Probe, most=_PROBES, ahead=_AHEAD)
+    warm = Warm(Probe, most=_PROBES)
     while True:
         job = wire.load(Job, jobs.get())
         for event in work(job, warm):

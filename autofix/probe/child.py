@@ -10,7 +10,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from . import wire
+from . import dynamo, wire
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -55,6 +55,7 @@ class Run:
         self.origins: Any = None
         self.reach: Any = None
         self.late: Any = None
+        self.parted = False
         self.found: tuple[wire.Origin, ...] = ()
 
     # Instruments ----------------------------------------------------------------------------------------------------
@@ -128,6 +129,10 @@ class Run:
             self.perturb = Perturb()
         if self.perturb is not None:
             self.taps.listeners.append(self.perturb)
+        if self.request.expected:
+            from .parting import Parting
+
+            self.taps.listeners.append(Parting(self.request.expected, self.witness.steps, self.part))
         self.taps.listeners.append(Stopper(self.request, self.taps, self.stop))
 
     def _arm_reference(self) -> None:
@@ -173,6 +178,11 @@ class Run:
         """End the run here: enough was seen. Does not return, and nothing in the script can catch it."""
         self._finish("stopped", "", 0, None)
 
+    def part(self) -> None:
+        """End the run here: it cannot be found equal any more. Does not return."""
+        self.parted = True
+        self.stop()
+
     def out_of_time(self, seen: str) -> None:
         """End the run shortly before its time limit, with what was seen. Does not return."""
         self._finish("timed_out", seen, 0, None)
@@ -213,7 +223,7 @@ class Run:
             seconds=time.monotonic() - self._began,
             peak_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
             torch=self._torch.__version__, python=sys.version.split()[0], notes=self.adapted.notes,
-            reached=() if self.reach is None else self.reach.found, **facts,
+            compiles=dynamo.loaded(), reached=() if self.reach is None else self.reach.found, **facts,
         )  # fmt: skip
         send(self._result, wire.dump(trace))
         os._exit(0)
@@ -272,6 +282,7 @@ class Run:
             "reused": tuple(self.frames.resolve(raw) for raw in self.truncate.reused)
             if self.truncate is not None
             else (),
+            "parted": self.parted,
             "random": self.keyed is not None and self.keyed.used,
             "intact": self.perturb is not None and self.perturb.intact,
         }

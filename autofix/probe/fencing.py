@@ -49,10 +49,10 @@ class Fencing:
                 self._rungs[request.root] = rungs = rungs[1:]
 
     def prepare(self, request: Request) -> None:
-        """Have the room for a run that waits be built while others go on; for one at a time."""
+        """Have the room for a run that waits be built while others go on."""
         rung = self._rungs.get(request.root, _AUTO)[0] if request.isolation == "auto" else request.isolation
         known = self._keeper is not None and self._keeper.knows(request.root)
-        if known and self.fork and not self._ahead and rung == "overlay":
+        if known and self.fork and request.id not in self._ahead and rung == "overlay":
             with contextlib.suppress(isolate.Refused, OSError):  # then it is tried again when the run's turn has come
                 self._ahead[request.id] = self._fenced(request)
 
@@ -181,6 +181,10 @@ class Place:
             processes=request.process_limit,
         )  # fmt: skip
         return isolate.enter(fence)
+
+    def leave(self) -> int:
+        """Begin to clear it, if that can go on by itself: the descriptor at which its end can be read; else -1."""
+        return -1 if self.room is None else self.room.leave()
 
     def clear(self, others: tuple[int, ...]) -> tuple[str, ...]:
         """End what the run left, remove its scratch folder; returns what it tried to write."""

@@ -16,7 +16,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from . import isolate, usage, wire
+from . import dynamo, isolate, usage, wire
 from .fencing import Fencing, Place
 from .packing import Packing
 
@@ -25,16 +25,17 @@ OLDEST = (2, 0)
 _IMPORTING = 30.0  # seconds that a fresh process may take to import torch, beyond its time limit
 _TICK = 0.02
 _LOOK = 0.1
+_CLEARING = 10.0  # seconds after which nobody waits any more for what is to say that a run's place is cleared
 _MANY = 60
 """Runs after which a server is one that is kept: a repair alone needs fewer."""
 _JOBS = min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 _OWN = (
     ".adapt", ".child", ".classify", ".closures", ".frames", ".freeze", ".guards", ".launch", ".names", ".origins",
-    ".overlay", ".perturb", ".reach", ".readings", ".reference", ".separate", ".silent", ".stopper", ".tracing",
-    ".witness",
+    ".overlay", ".parting", ".perturb", ".reach", ".readings", ".reference", ".separate", ".silent", ".stopper",
+    ".tracing", ".witness",
 )  # fmt: skip
 """What a run needs of the probe itself: compiled once, here."""
-_LAZY = ("torch.utils.checkpoint", "torch.profiler._cupti_monitor")
+_LAZY = ("numpy.random", "torch.utils.checkpoint", "torch.profiler._cupti_monitor")
 """What torch imports when a step or a reference first needs it, where it has it."""
 _QUOTED = ("torch.random", "torch.cuda", "torch.cuda.random", "torch.xpu", "torch.xpu.random", "torch.mtia")
 """Where a seed stands when torch keeps it, with the text of each line on the stack, for a device that is not in use."""
@@ -58,6 +59,7 @@ class Child:
         self.verdict = ""
         self.status: int | None = None
         self.ended = -1
+        self.door = -1
 
     def kill(self, verdict: str) -> None:
         """End the whole process group; the first reason given is the one reported."""
@@ -105,6 +107,7 @@ class Server:
         self._selector.register(requests, selectors.EVENT_READ, None)
         self._buffer = bytearray()
         self._children: dict[int, Child] = {}
+        self._leaving: list[Child] = []
         self._queue: list[wire.Request] = []
         self._fencing = fencing
         self._packing = Packing()
@@ -138,30 +141,33 @@ class Server:
         gc.enable()
         try:
             while self._wait():
-                ended = self._supervise()
-                try:
-                    while self._queue and len(self._children) < _JOBS:
-                        self._start(self._queue.pop(0))
-                finally:
-                    for child in ended:  # after that: clearing up takes as long as a start, and a core would idle
-                        self._finish(child)
-                if self._queue:
-                    self._fencing.prepare(self._queue[0])
+                for child in self._supervise():
+                    self._leave(child)
+                while self._queue and len(self._children) < _JOBS:
+                    self._start(self._queue.pop(0))
+                for child in [child for child in self._leaving if child.door < 0 or time.monotonic() > child.deadline]:
+                    self._finish(child)  # after the start: clearing up takes as long, and a core would idle
+                for request in self._queue[:_JOBS]:
+                    self._fencing.prepare(request)
         finally:
             for child in self._children.values():
                 child.kill("crashed")
                 with contextlib.suppress(OSError):
                     os.waitpid(child.pid, 0)
+            for child in (*self._leaving, *self._children.values()):
                 self._fencing.clear(child.place, ())
             self._fencing.forget()
 
     def _wait(self) -> bool:
-        for key, _ in self._selector.select(_TICK if self._children else self._idle()):
+        for key, _ in self._selector.select(_TICK if self._children or self._leaving else self._idle()):
             if key.data is None:
                 if not self._read_requests():
                     return False
             elif key.fd == key.data.ended:
                 self._unwatch(key.data)
+            elif key.fd == key.data.door:
+                self._selector.unregister(key.fd)
+                key.data.door = -1
             else:
                 self._read_child(key.data, key.fd)
         return True
@@ -275,15 +281,30 @@ class Server:
         elif now >= child.next_look:
             child.look(now)
 
-    def _finish(self, child: Child) -> None:
+    def _leave(self, child: Child) -> None:
+        """Have the place of a run that has ended cleared; its door will tell when, and others are looked after."""
         for descriptor in list(child.pipes):
             while descriptor in child.pipes and _ready(descriptor):
                 self._read_child(child, descriptor)
             if descriptor in child.pipes:  # a process that outlived the run still holds the other end
                 self._close(child, descriptor)
         self._unwatch(child)
+        self._leaving.append(child)
+        child.deadline = time.monotonic() + _CLEARING
+        if (door := child.place.leave()) >= 0:
+            child.door = door
+            self._selector.register(door, selectors.EVENT_READ, child)
+
+    def _finish(self, child: Child) -> None:
+        self._leaving.remove(child)
+        if child.door >= 0:
+            self._selector.unregister(child.door)
         self._served += 1
-        _send(self._answers, child.trace(self._fencing.clear(child.place, tuple(self._children))))
+        trace = child.trace(self._fencing.clear(child.place, tuple(self._children)))
+        _send(self._answers, trace)
+        if trace.compiles and not dynamo.loaded():  # what one run has loaded, the next will
+            dynamo.real()
+            gc.freeze()
 
 
 def _ready(descriptor: int) -> bool:
@@ -324,6 +345,7 @@ def become(place: Place, ends: dict[str, int]) -> None:
 
     from .child import Run
 
+    dynamo.stand_in()
     torch.set_num_threads(request.threads or len(os.sched_getaffinity(0)))
     Run(request, ends["result"]).execute()
 
@@ -388,8 +410,8 @@ def warm(names: list[str]) -> str:
 
 def _read_ahead() -> None:
     """Read the sources that `torch.manual_seed` quotes in every run."""
-    own = [f"{__package__}.{name}" for name in ("server", "child", "launch")]
-    for name in (*_QUOTED, "torch._compile", "torch._dynamo.eval_frame", *own):
+    own = [f"{__package__}.{name}" for name in ("server", "child", "launch", "dynamo")]
+    for name in (*_QUOTED, "torch._compile", *own):
         linecache.getlines(getattr(sys.modules.get(name), "__file__", None) or "")
 
 
@@ -443,6 +465,7 @@ def main(arguments: list[str]) -> None:
     if old := too_old(sys.modules["torch"].__version__):
         _send(answers, _hello(old, fork=False, note=""))
         return
+    dynamo.stand_in()
     server = Server(requests, answers, fencing)
     if not fresh and not unsound():
         server.begin()

@@ -92,6 +92,7 @@ class Request:
     grace: float = 0.3
     failed_at: tuple[int, ...] = ()
     stop_at: tuple[int, ...] = ()
+    expected: tuple[tuple[Step, ...], ...] = ()  # the first steps of references: a run may end that has left them all
     watch_calls: bool = False
     watch_origins: bool = True  # where tensors come from and where they lose their graph
     watch_from: int = 0  # backward calls that a trace or a reference may make before its modes are entered
@@ -329,6 +330,7 @@ class Trace:
     random: bool = False
     intact: bool = False  # each optimizer met its parameters as they were perturbed
     unsupported: tuple[str, ...] = ()
+    parted: bool = False  # it ended because its gradients had left those of every reference
     late: bool = False  # it needs what came before its modes were entered: to be run again with them from the start
     notes: tuple[str, ...] = ()
     executed: dict[str, tuple[int, ...]] = field(default_factory=dict)
@@ -341,6 +343,7 @@ class Trace:
     isolation: str = ""
     wrote: tuple[str, ...] = ()  # what the run tried to write: "created PATH", "changed PATH", "deleted PATH"
     reached: tuple[str, ...] = ()  # hosts that it tried to reach
+    compiles: bool = False  # it loaded torch._dynamo
     modules: tuple[str, ...] = ()
     torch: str = ""
     python: str = ""

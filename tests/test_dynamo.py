@@ -1,0 +1,96 @@
+"""Runs do without torch's compiler until they ask for it, and then have the real one, however they ask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from autofix.model import Target
+from autofix.probe.wire import Setup
+from autofix.references import request
+from autofix.run import Probe, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.torch
+
+TRAINING = """
+import sys, torch
+
+net = torch.nn.Linear(3, 1)
+optimizer = torch.optim.Adam(net.parameters())
+net(torch.randn(4, 3)).sum().backward()
+optimizer.step()
+"""
+WAYS = {
+    "attribute": "import torch._dynamo\nconfig = torch._dynamo.config\n",
+    "part": "import torch._dynamo.config as config\n",
+    "from the package": "from torch._dynamo import config\n",
+    "from a part": "from torch._dynamo.config import verbose\nimport torch._dynamo\nconfig = torch._dynamo.config\n",
+    "kept under a name": "import torch._dynamo as compiler\nconfig = compiler.config\n",
+}
+SAME = """
+assert config is sys.modules["torch._dynamo.config"] is torch._dynamo.config
+assert config.__spec__.name == "torch._dynamo.config"
+assert config.__spec__.loader.path == config.__file__
+assert sys.modules["torch._dynamo"] is torch._dynamo
+assert isinstance(torch.compile(net, backend="eager"), torch._dynamo.OptimizedModule)
+
+
+@torch.compiler.disable
+def twice(x):
+    return 2 * x
+
+
+assert twice.__name__ == "twice"
+assert torch.compile(lambda x: twice(x) + 1, backend="eager")(torch.ones(1)).item() == 3
+net(torch.randn(4, 3)).sum().backward()
+optimizer.step()
+"""
+THERE = "import sys\nprint('torch._dynamo.config' in sys.modules)\n"
+
+
+@pytest.fixture
+def fresh(python: Path) -> Probe:
+    """A probe that no other test has asked for anything."""
+    return Probe(python)
+
+
+def asked(tmp_path: Path, text: str) -> Target:
+    script = tmp_path / "train.py"
+    script.write_text(text)
+    return Target(script, root=tmp_path, setup=Setup(compiled=True))
+
+
+def test_what_is_not_compiled_loads_no_compiler(fresh: Probe, tmp_path: Path) -> None:
+    with fresh:
+        trace = run(fresh, request(asked(tmp_path, TRAINING + "print(len(sys.modules))\n"), "baseline"))
+    assert trace.outcome == "finished", trace.detail
+    assert not trace.compiles
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_who_asks_has_the_one_real_module(fresh: Probe, tmp_path: Path, way: str) -> None:
+    with fresh:
+        trace = run(fresh, request(asked(tmp_path, TRAINING + WAYS[way] + SAME), "baseline"))
+    assert trace.outcome == "finished", trace.detail
+    assert trace.compiles
+
+
+def test_what_looks_through_all_modules_loads_nothing(fresh: Probe, tmp_path: Path) -> None:
+    look = "import inspect\nfor module in list(sys.modules.values()):\n    hasattr(module, '__warningregistry__')\n"
+    with fresh:
+        trace = run(
+            fresh, request(asked(tmp_path, TRAINING + look + "inspect.getmodule(look := lambda: 0)\n"), "baseline")
+        )
+    assert trace.outcome == "finished", trace.detail
+    assert not trace.compiles
+
+
+def test_what_one_run_has_loaded_the_next_one_finds(fresh: Probe, tmp_path: Path) -> None:
+    target = asked(tmp_path, THERE + TRAINING + WAYS["part"])
+    with fresh:
+        said = [run(fresh, request(target, "baseline")).stdout for _ in range(3)]
+    assert said == ["False\n", "True\n", "True\n"]

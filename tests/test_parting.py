@@ -1,0 +1,94 @@
+"""A run whose gradients have left every reference ends there, and is judged as it would be at its end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from autofix import pipeline
+from autofix.edit import Edit
+from autofix.model import Applicability, Cause, Effect, Target
+from autofix.probe import wire
+from autofix.references import request
+from autofix.rule import Rule
+from autofix.run import run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.model import Diagnosis, Proposal
+    from autofix.run import Probe
+    from autofix.source import Sources
+
+pytestmark = pytest.mark.torch
+
+FREED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Linear(4, 3)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(8):
+    out = model(torch.randn(5, 4))
+    optimizer.zero_grad()
+    out.square().mean().backward()
+    out.abs().mean().backward()
+    optimizer.step()
+"""
+WORD = "out.square().mean().backward()"
+STEPS = 8
+
+
+class Several(Rule):
+    """The right edit is the last of those that scale the loss."""
+
+    code, name, title, rank = "TEST", "several", "Scale the loss", 1
+    causes = frozenset({Cause.FREED_GRAPH})
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:  # noqa: ARG002 - as rules are asked
+        path = Path(diagnosis.failure.stack[0].file)
+        start = path.read_bytes().find(WORD.encode())
+        for factor in (2, 3, 1):
+            text = f"({factor} * out.square().mean()).backward(retain_graph=True)"
+            yield self.propose([Edit(path, start, start + len(WORD), text)], f"times {factor}")
+
+
+def test_a_frozen_run_ends_when_it_cannot_be_equal_any_more(probe: Probe, tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(FREED)
+    report = pipeline.fix(Target(script), [Several()], probe=probe, progress=lambda _: None)
+    best, *changed = report.fixes
+    assert (best.verdict.effect, best.verdict.applicability) == (Effect.IDENTICAL, Applicability.SAFE)
+    assert [fix.verdict.effect for fix in changed] == [Effect.CHANGED] * 2
+    assert not any("steps" in change.note for fix in changed for change in fix.verdict.changes)
+    frozen = [one for fix in changed for one in fix.verdict.compared if one.kind == "frozen"]
+    parted = [one.candidate for one in frozen if one.candidate.parted]
+    # Of two: beside the first its reference was still under way.
+    assert [(trace.outcome, len(trace.steps)) for trace in parted] == [("stopped", 1)]
+
+
+@pytest.mark.parametrize(("gradient", "steps"), [(1.0, STEPS), (1.0005, STEPS), (1.01, 1)])
+def test_only_far_gradients_end_a_run(probe: Probe, tmp_path: Path, gradient: float, steps: int) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(FREED.replace("    out.abs().mean().backward()\n", ""))
+    asked = replace(request(Target(script), "candidate"), frozen=True)
+    whole = run(probe, asked)
+    assert [len(whole.steps), whole.parted] == [STEPS, False]
+    first = whole.steps[0]
+    other = replace(first, gradients=tuple(tuple(gradient * x for x in one) for one in first.gradients))
+    trace = run(probe, replace(asked, expected=((other,),)))
+    assert [len(trace.steps), trace.parted] == [steps, steps < STEPS]
+
+
+def test_one_reference_that_is_still_near_lets_a_run_go_on(probe: Probe, tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(FREED.replace("    out.abs().mean().backward()\n", ""))
+    asked = replace(request(Target(script), "candidate"), frozen=True)
+    whole = run(probe, asked)
+    none = wire.Step(0, tuple(() for _ in whole.steps[0].gradients), (), "")
+    assert not run(probe, replace(asked, expected=((none,), whole.steps[:2]))).parted
+    assert run(probe, replace(asked, expected=((none,),))).parted
