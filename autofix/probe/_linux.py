@@ -10,6 +10,7 @@ import platform
 import signal
 import socket
 import struct
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -192,6 +193,12 @@ def mount_points() -> list[str]:
         raw = line.split(" ")[4].encode(errors="surrogateescape")
         points.add(os.fsdecode(raw.decode("unicode_escape").encode("latin-1") if b"\\" in raw else raw))
     return sorted(points)
+
+
+def connections() -> bool:
+    """Whether this network namespace has sockets of the internet's protocols, or had and still waits for stragglers."""
+    words = [word for name in ("sockstat", "sockstat6") for word in _read(f"/proc/net/{name}").split()]
+    return any(word in ("inuse", "tw") and count != "0" for word, count in pairwise(words))
 
 
 def unix_sockets() -> list[str]:

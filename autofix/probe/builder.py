@@ -21,7 +21,11 @@ from .written import write_down
 
 MESSAGE = 1001
 """The longest answer at the door, in bytes."""
+AGAIN = b"+"
+"""What is said at the door when a run has ended, and another may use the room."""
 _COUNTED = 0.02
+_LAST = 2
+"""The last process before the first run: this one, and the one that passed through the second namespaces."""
 
 
 def answer(fence: Fence, inner: socket.socket, *, privileged: bool) -> None:
@@ -40,7 +44,7 @@ def answer(fence: Fence, inner: socket.socket, *, privileged: bool) -> None:
 
 
 def say(inner: socket.socket, kind: bytes, text: str = "", descriptors: tuple[int, ...] = ()) -> None:
-    """Answer at the door: `P` the processes' namespace is there, `K` all is, `E` why not."""
+    """Answer at the door: `P` the processes' namespace is there, `K` all is, `N` all is as new, `E` why not."""
     with contextlib.suppress(OSError):
         socket.send_fds(inner, [kind + text.encode(errors="replace")[: MESSAGE - 1]], list(descriptors))
 
@@ -55,17 +59,25 @@ def _build(stage: mounts.Stage, inner: socket.socket) -> NoReturn:
         say(inner, b"P", os.readlink("self", dir_fd=stage.host), (handle, *own))
         mounts.build(stage)
         locked = _second(stage)
-        names = ("ipc", "uts") if stage.fence.network else ("ipc", "uts", "net")
-        shared = tuple(_namespace(stage, "self", name) for name in names)
-        say(inner, b"K", descriptors=(*shared, *locked))
-        for descriptor in (handle, *own, *shared, *locked):
+        names = ("uts",) if stage.fence.network else ("uts", "net")
+        lasting = (*(_namespace(stage, "self", name) for name in names), *locked)
+        new = mounts.look(stage)
+        _hand_out(stage, inner, b"K", lasting)
+        for descriptor in (handle, *own):
             os.close(descriptor)
-        _live(stage, inner)
+        _live(stage, inner, lasting, new)
         os._exit(0)
     except Exception as error:  # whatever it is: this process must never go on as anything else
         say(inner, b"E", str(error))
     finally:
         os._exit(70)
+
+
+def _hand_out(stage: mounts.Stage, inner: socket.socket, kind: bytes, lasting: tuple[int, ...]) -> None:
+    """Give a run all that it joins: the objects of System V in a namespace of its own, and what lasts."""
+    ipc = _namespace(stage, "self", "ipc")
+    say(inner, kind, descriptors=(ipc, *lasting))
+    os.close(ipc)
 
 
 def _namespace(stage: mounts.Stage, process: str, name: str) -> int:
@@ -107,11 +119,24 @@ def _second(stage: mounts.Stage) -> tuple[int, int]:
     return found
 
 
-def _live(stage: mounts.Stage, inner: socket.socket) -> None:
-    """Adopt and reap until the run has ended or nobody waits for it; then end the rest and write down the writes."""
+def _live(stage: mounts.Stage, inner: socket.socket, lasting: tuple[int, ...], new: object) -> None:
+    """Adopt and reap until the run has ended or nobody waits for it; then end the rest and write down the writes.
+
+    A room in which nothing was written is as good as new: it is handed out again, if that is asked for.
+    """
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps
     _linux.prctl(_linux.PR_SET_DUMPABLE, 0)
-    stopped = _watch(inner, stage.fence.processes)
+    while True:
+        stopped = _watch(inner, stage.fence.processes)
+        more = inner.recv(1) == AGAIN
+        _end_the_rest()
+        if stopped or not more or mounts.look(stage) != new or not _renewed(stage):
+            break
+        _hand_out(stage, inner, b"N", lasting)
+    write_down(stage.manifest, [layer for layer in stage.layers if layer.upper >= 0], stopped)
+
+
+def _end_the_rest() -> None:
     with contextlib.suppress(OSError):
         os.kill(-1, signal.SIGKILL)
     with contextlib.suppress(ChildProcessError):
@@ -120,7 +145,22 @@ def _live(stage: mounts.Stage, inner: socket.socket) -> None:
     end = time.monotonic() + 1
     while _processes() > 1 and time.monotonic() < end:  # one of another parent is dying
         time.sleep(0.001)
-    write_down(stage.manifest, [layer for layer in stage.layers if layer.upper >= 0], stopped)
+
+
+def _renewed(stage: mounts.Stage) -> bool:
+    """Have what namespaces keep of a run gone, too: its objects, its connections, the count of its processes."""
+    try:
+        if not stage.fence.network and _linux.connections():
+            return False  # one that is closed keeps its port for a minute
+        _linux.unshare(_linux.CLONE_NEWIPC)
+        last = os.open("sys/kernel/ns_last_pid", os.O_WRONLY | os.O_CLOEXEC, dir_fd=stage.host)
+        try:
+            os.write(last, str(_LAST).encode())
+        finally:
+            os.close(last)
+    except OSError:
+        return False
+    return _processes() == 1
 
 
 def _watch(inner: socket.socket, most: int | None) -> str | None:

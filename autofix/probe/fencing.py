@@ -27,6 +27,7 @@ class Fencing:
         self._rungs: dict[str, tuple[str, ...]] = {}
         self._keeper = keeper.start()
         self._ahead: dict[int, Place] = {}
+        self._spare: list[Place] = []
         self.fork = True
         """Whether runs are forks of this process, rather than processes that enter their fence by themselves."""
         isolate.adopt_orphans()
@@ -58,6 +59,8 @@ class Fencing:
 
     def forget(self, request: Request | None = None) -> None:
         """Give up the room that was prepared for a run, or all of them."""
+        if request is None:
+            self.rest()
         for number in [request.id] if request is not None else list(self._ahead):
             if (place := self._ahead.pop(number, None)) is not None:
                 place.clear(())
@@ -87,7 +90,11 @@ class Fencing:
         return scratch
 
     def _fenced(self, request: Request) -> Place:
-        """A place whose room is still to be met."""
+        """A place whose room is still to be met, or that of a run before, which left nothing in it."""
+        for place in self._spare:
+            if place.fits(request):
+                self._spare.remove(place)
+                return Place(request, "overlay", place.scratch, place.room)
         scratch = self._scratch()
         try:
             return Place(request, "overlay", scratch, self._room(request, scratch))
@@ -112,7 +119,15 @@ class Fencing:
         keep = others if self._keeper is None else (*others, self._keeper.pid)
         if place.rung == "none" and not others:  # else nobody can tell whose an orphan is; the last run ends them
             isolate.kill_tree(os.getpid(), spare_root=True, keep=keep)
+        if place.as_new():
+            self._spare.append(place)
+            return ()
         return place.clear(keep)
+
+    def rest(self) -> None:
+        """Let go of the rooms that runs have left as new: while nobody runs, the folders beneath them may change."""
+        while self._spare:
+            self._spare.pop().let_go()
 
 
 class Place:
@@ -124,6 +139,8 @@ class Place:
         self.room = room
         self.stopped = ""
         """The outcome of a run that the fence itself has ended."""
+        self.last = False
+        """Whether no other run may have its room."""
         self._real = self._copy = request.root
         self.request = self.original = request
         if rung in _COPIES:
@@ -153,6 +170,23 @@ class Place:
         if self._copy == self._real:
             return message
         return message.replace(json.dumps(self._copy)[1:-1].encode(), json.dumps(self._real)[1:-1].encode())
+
+    def fits(self, request: Request) -> bool:
+        """Whether a run of `request` would have the same fence."""
+        mine, other = (
+            (one.root, one.cwd, one.network, one.process_limit, one.isolation) for one in (self.original, request)
+        )
+        return mine == other
+
+    def as_new(self) -> bool:
+        """Whether the run, which has left, has left nothing, so that another may have the room."""
+        return self.room is not None and not self.last and self.room.as_new()
+
+    def let_go(self) -> None:
+        """Clear it without waiting, as no run has written there."""
+        if self.room is not None:
+            self.room.close()
+        isolate.clear(self.scratch)
 
     def meet(self) -> None:
         """Wait until a process can be forked into the room, if there is one; raises isolate.Refused."""

@@ -34,6 +34,8 @@ class Stage:
     manifest: int
     host: int  # /proc as mounted outside, where id maps can still be written
     folder: int = -1
+    plain: bool = True
+    """Whether all that a run can write are overlays of whole folders, and /dev."""
     layers: list[Layer] = field(default_factory=list)
 
     def close(self) -> None:
@@ -97,6 +99,20 @@ def build(stage: Stage) -> None:
         _linux.loopback_up()
 
 
+def look(stage: Stage) -> object:
+    """What shows whether anything was written: the top folders; a file deeper down needs a new folder here."""
+    if not stage.plain:
+        return object()  # nobody can tell
+    tops: list[int | str] = [layer.upper for layer in stage.layers if layer.upper >= 0]
+    return [_looks(top) for top in [*tops, "/dev", _SHARED, "/dev/pts"]]
+
+
+def _looks(folder: int | str) -> tuple[object, ...]:
+    info = os.stat(folder)
+    times = info.st_mtime_ns, info.st_ctime_ns
+    return info.st_mode, info.st_uid, info.st_gid, *times, sorted(os.listdir(folder))
+
+
 def _take_devices() -> dict[str, int]:
     """Return copies of the few device mounts a script needs, taken while they still act as devices."""
     with os.scandir("/dev") as entries:
@@ -147,14 +163,15 @@ def _cover(stage: Stage, path: str) -> None:
     except OSError:
         if path != "/run":
             raise
-        _mask(path)
+        _mask(stage, path)
 
 
 def _homes(fence: Fence) -> tuple[str, ...]:
     return fence.project, fence.cwd, *fence.extra, os.environ.get("HOME", "/"), sys.prefix, sys.base_prefix
 
 
-def _mask(path: str) -> None:
+def _mask(stage: Stage, path: str) -> None:
+    stage.plain = False
     _linux.mount("tmpfs", path, "tmpfs", _linux.MS_NOSUID | _linux.MS_NODEV, "mode=755,size=1m")
 
 
@@ -216,6 +233,7 @@ def _new_folder(stage: Stage, name: str, like: os.stat_result | None) -> int:
 
 def _rebuild(stage: Stage, path: str, lower: int, inner: list[str]) -> None:
     """Stand in for a folder that no overlay may cover, because of mounts inside: cover what it holds."""
+    stage.plain = False
     name = f"u{len(stage.layers)}"
     upper = _new_folder(stage, name, os.stat(lower))
     stage.layers.append(Layer(path, lower, upper))

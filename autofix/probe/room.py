@@ -12,7 +12,7 @@ import signal
 import socket
 
 from . import _linux
-from .builder import MESSAGE, answer, own_user_namespace
+from .builder import AGAIN, MESSAGE, answer, own_user_namespace
 from .ending import MARKER
 from .fence import Fence, Refused, limit
 from .waiter import die_with_parent, stand_by
@@ -85,7 +85,7 @@ class Room:
         """
         fence = self.fence
         answer, descriptors = self._hear(5)
-        if answer[:1] != b"K":
+        if answer[:1] not in (b"K", b"N"):
             raise Refused(_reason(answer))
         kinds = [_linux.CLONE_NEWIPC, _linux.CLONE_NEWUTS, *([] if fence.network else [_linux.CLONE_NEWNET])]
         try:
@@ -106,10 +106,16 @@ class Room:
         os.environ[MARKER] = fence.scratch
 
     def leave(self) -> int:
-        """Have everything in the room ended; returns the descriptor at which the end of that can be read."""
+        """Have everything in the room ended; returns where something can be read when that is done."""
         with contextlib.suppress(OSError):
-            self._door.send(b".")
+            self._door.send(AGAIN)
         return self._door.fileno()
+
+    def as_new(self) -> bool:
+        """Whether what `leave` began has ended with a room in which no run has left anything: another may use it."""
+        with contextlib.suppress(OSError):
+            return self._door.recv(MESSAGE, socket.MSG_PEEK | socket.MSG_DONTWAIT)[:1] == b"N"
+        return False
 
     def finish(self) -> None:
         """End everything in the room and wait until what the run wrote is written down."""

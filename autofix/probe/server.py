@@ -159,6 +159,8 @@ class Server:
             self._fencing.forget()
 
     def _wait(self) -> bool:
+        if not (self._children or self._leaving or self._queue):
+            self._fencing.rest()
         for key, _ in self._selector.select(_TICK if self._children or self._leaving else self._idle()):
             if key.data is None:
                 if not self._read_requests():
@@ -193,6 +195,9 @@ class Server:
         return bool(data)
 
     def _cancel(self, number: int) -> None:
+        self._fencing.rest()  # who gives up runs may go on with other files
+        for child in (*self._leaving, *self._children.values()):
+            child.place.last = True
         for child in self._children.values():
             if child.request.id == number:
                 child.kill("timed_out")

@@ -1,0 +1,125 @@
+"""A room is used again only by runs of one burst, and only as long as no run has left anything in it."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from autofix.model import Target
+from autofix.probe import isolate
+from autofix.references import request
+from autofix.run import JOBS, Probe, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from autofix.probe import wire
+
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.skipif(sys.platform != "linux", reason="rooms are a Linux thing"),
+    pytest.mark.skipif("overlay" not in isolate.available(), reason="this machine has no overlays to run in"),
+]
+
+ROOM = "import os\nat = os.stat('/dev')\nprint(at.st_dev, at.st_ctime_ns)\n"
+LOOK = """
+import ctypes, os, socket, subprocess
+
+libc = ctypes.CDLL(None)
+with socket.socket() as server:
+    server.bind(("127.0.0.1", 29500))
+with socket.socket(socket.AF_UNIX) as server:
+    server.bind("\\0autofix-room")
+print(
+    sorted(os.listdir(".")), sorted(os.listdir("data")), oct(os.stat(".").st_mode), os.path.exists("/dev/shm/left"),
+    os.path.exists("/dev/left"), libc.shmget(4711, 1, 0), [pid for pid in os.listdir("/proc") if pid.isdigit()][1:-1],
+)
+"""
+TRICKS = {
+    "nothing": "",
+    "a file": "open('left', 'w').close()",
+    "a file that was there": "open('data/old', 'a').write('more')",
+    "a file that is gone": "import os\nos.unlink('data/old')",
+    "a file for a while": "import os\nopen('left', 'w').close()\nos.unlink('left')",
+    "a mode": "import os\nos.chmod('.', 0o700)",
+    "shared memory": "open('/dev/shm/left', 'w').close()",
+    "a device": "import contextlib\nwith contextlib.suppress(OSError):\n    open('/dev/left', 'w').close()",
+    "an object of System V": "import ctypes\nctypes.CDLL(None).shmget(4711, 1, 0o1600)",
+    "a process": "import subprocess\nsubprocess.Popen(['sleep', '60'], start_new_session=True)",
+    "a connection": """
+import socket
+with socket.socket() as server:
+    server.bind(("127.0.0.1", 29500))
+    server.listen()
+    with socket.create_connection(("127.0.0.1", 29500)) as client:
+        server.accept()[0].close()
+        client.recv(1)
+""",
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder with a script that looks around, one that does something, and a file in a folder."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "old").write_text("old")
+    tmp_path.chmod(0o755)
+    (tmp_path / "look.py").write_text(LOOK)
+    (tmp_path / "room.py").write_text(ROOM)
+    (tmp_path / "trick.py").write_text("")
+    return tmp_path
+
+
+def asked(project: Path, name: str) -> wire.Request:
+    return replace(request(Target(project / name, root=project), "baseline"), isolation="overlay")
+
+
+def together(probe: Probe, requests: list[wire.Request]) -> list[wire.Trace]:
+    numbers = [probe.submit(one) for one in requests]
+    return [probe.wait(number, 60.0) for number in numbers]
+
+
+@pytest.mark.parametrize("trick", TRICKS)
+def test_what_a_run_leaves_no_later_one_finds(probe: Probe, project: Path, trick: str) -> None:
+    plain = run(probe, asked(project, "look.py"))
+    assert plain.outcome == "finished", plain.detail
+    (project / "trick.py").write_text(TRICKS[trick])
+    traces = together(probe, [asked(project, name) for name in ("trick.py", "trick.py", "look.py") * 4])
+    assert {trace.outcome for trace in traces} == {"finished"}, [trace.detail for trace in traces]
+    assert {trace.stdout for trace in traces[2::3]} == {plain.stdout}
+    assert all(not trace.wrote for trace in traces[2::3])
+    assert len({trace.wrote for trace in traces[:1] + traces[1::3]}) == 1
+
+
+def test_runs_that_leave_nothing_share_rooms_until_none_is_left_to_do(probe: Probe, project: Path) -> None:
+    run(probe, asked(project, "room.py"))
+    bursts = [together(probe, [asked(project, "room.py")] * 16) for _ in range(2)]
+    rooms = [{trace.stdout for trace in burst} for burst in bursts]
+    assert all(1 <= len(those) < 16 for those in rooms)
+    assert not rooms[0] & rooms[1], "between them the files beneath may have changed"
+
+
+def test_other_folders_and_other_rights_have_other_rooms(probe: Probe, project: Path) -> None:
+    run(probe, asked(project, "room.py"))
+    one = asked(project, "room.py")
+    other = replace(one, network=True)
+    traces = together(probe, [one, other] * 6)
+    assert not {trace.stdout for trace in traces[::2]} & {trace.stdout for trace in traces[1::2]}
+
+
+@pytest.mark.skipif(JOBS < 2, reason="one run at a time")
+def test_who_gives_up_a_run_may_have_changed_files_meanwhile(probe: Probe, project: Path) -> None:
+    (project / "trick.py").write_text("import time\ntime.sleep(60)\n")
+    run(probe, asked(project, "room.py"))
+    lasting = probe.submit(asked(project, "trick.py"))
+
+    def rooms() -> set[str]:
+        return {trace.stdout for trace in together(probe, [asked(project, "room.py")] * 4)}
+
+    before, still = rooms(), rooms()
+    assert before & still
+    probe.drop(lasting)
+    assert not rooms() & (before | still)
