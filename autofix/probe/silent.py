@@ -119,10 +119,13 @@ class Silent(Listener):
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         owner = self._owners.setdefault(index, _Owner())
-        owner.sample = next((p for p in parameters(optimizer) if p.grad is not None), None)
-        owner.gradient = owner.sample.grad if owner.sample is not None else None
-        owner.version = owner.gradient._version if owner.gradient is not None else -1
-        owner.kept, owner.added = owner.gradient is not None, False
+        gradient = owner.sample.grad if owner.sample is not None else None
+        if gradient is None:
+            owner.sample = next((p for p in parameters(optimizer) if p.grad is not None), None)
+            gradient = owner.sample.grad if owner.sample is not None else None
+        owner.gradient = gradient
+        owner.version = gradient._version if gradient is not None else -1
+        owner.kept, owner.added = gradient is not None, False
         if self._mark < 0:
             self._mark = graph.now()
 
