@@ -44,10 +44,10 @@ failure = dict(
     type="RuntimeError" + NASTY, message="Trying to backward through the graph a second time" + NASTY,
     stack=[place], kind="freed_graph", in_backward=True, notes=[NASTY],
 )
-backward = dict(stack=[first], retain=False, grad=False, create=False, count=1)
+backward = dict(stack=[first], grad=False, create=False, count=1)
 saved = dict(node="MulBackward0" + NASTY, made=[made], freed_by=[first])
 trace = dict(
-    id=request.id, outcome="failed", detail=NASTY, exit_code=1, failure=failure, backwards=[backward],
+    id=request.id, outcome="failed", detail=NASTY, failure=failure,
     backward_count=2, saved=[saved], earlier=[backward], notes=[NASTY], torch=NASTY, reached=[NASTY],
     isolation=NASTY, wrote=[NASTY],
 )

@@ -156,7 +156,7 @@ class Run:
 
     def execute(self) -> None:
         """Run the target to its end, its failure, or until a listener stops it; does not return."""
-        outcome, detail, code, failure = "finished", "", 0, None
+        outcome, detail, failure = "finished", "", None
         self.frames.outermost = sys._getframe()
         try:
             self._seed()
@@ -170,13 +170,13 @@ class Run:
             code = error.code if isinstance(error.code, int) else int(error.code is not None)
             outcome, detail = ("finished", "") if code == 0 else ("failed", f"SystemExit: {error.code}")
         except BaseException as error:
-            outcome, code, failure = "failed", 1, self._failure(error)
+            outcome, failure = "failed", self._failure(error)
             detail = _one_line(error)
-        self._finish(outcome, detail, code, failure)
+        self._finish(outcome, detail, failure)
 
     def stop(self) -> None:
         """End the run here: enough was seen. Does not return, and nothing in the script can catch it."""
-        self._finish("stopped", "", 0, None)
+        self._finish("stopped", "", None)
 
     def part(self) -> None:
         """End the run here: it cannot be found equal any more. Does not return."""
@@ -185,7 +185,7 @@ class Run:
 
     def out_of_time(self, seen: str) -> None:
         """End the run shortly before its time limit, with what was seen. Does not return."""
-        self._finish("timed_out", seen, 0, None)
+        self._finish("timed_out", seen, None)
 
     def _seed(self) -> None:
         random.seed(0)
@@ -202,7 +202,7 @@ class Run:
             self.picture.error = error
         return classify.failure(error, self)
 
-    def _finish(self, outcome: str, detail: str, code: int, failure: wire.Failure | None) -> None:
+    def _finish(self, outcome: str, detail: str, failure: wire.Failure | None) -> None:
         facts: dict[str, Any] = {}
         with contextlib.suppress(BaseException):
             sys.stdout.flush()
@@ -219,7 +219,7 @@ class Run:
         except Exception as error:
             facts = {"unsupported": (f"facts incomplete: {_one_line(error)}",)}
         trace = wire.Trace(
-            self.request.id, outcome, detail, code, failure,
+            self.request.id, outcome, detail, failure,
             seconds=time.monotonic() - self._began,
             peak_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
             torch=self._torch.__version__, python=sys.version.split()[0], notes=self.adapted.notes,

@@ -192,9 +192,7 @@ class Tracer(TorchDispatchMode, Listener):
         for done in reversed(self._passes):
             seen.setdefault(done.call.stack, []).append(done.call)
         resolve = self._frames.resolve
-        return tuple(
-            wire.Backward(resolve(raw), c[0].keep, not c[0].accumulate, c[0].create, len(c)) for raw, c in seen.items()
-        )
+        return tuple(wire.Backward(resolve(raw), not c[0].accumulate, c[0].create, len(c)) for raw, c in seen.items())
 
     def modified(self) -> tuple[wire.Saved, ...]:
         """The saved tensor that backward found modified, with the writes since it was saved."""
@@ -293,8 +291,4 @@ class Refusals(TorchFunctionMode):
 def describe(name: str, tensor: torch.Tensor) -> wire.Argument:
     """What matters to autograd about a tensor."""
     with torch._C.DisableTorchFunction():
-        base = tensor._base
-        return wire.Argument(
-            name, tensor.is_leaf, tensor.requires_grad, tensor._is_view(),
-            base is not None and base.is_leaf and base.requires_grad, tuple(tensor.shape), str(tensor.dtype),
-        )  # fmt: skip
+        return wire.Argument(name, tensor.is_leaf, tensor.requires_grad, tuple(tensor.shape), str(tensor.dtype))

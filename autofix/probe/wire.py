@@ -111,7 +111,6 @@ class Backward:
     """One backward call site and how often it ran."""
 
     stack: Stack
-    retain: bool
     grad: bool  # autograd.grad rather than backward
     create: bool  # with create_graph
     count: int
@@ -165,8 +164,6 @@ class Argument:
     name: str
     is_leaf: bool
     requires_grad: bool
-    is_view: bool
-    base_is_leaf: bool
     shape: tuple[int, ...]
     dtype: str
 
@@ -303,9 +300,7 @@ class Trace:
     id: int
     outcome: str  # finished | stopped | failed | timed_out | one of LIMITS | crashed | cannot_run
     detail: str = ""
-    exit_code: int = 0
     failure: Failure | None = None
-    backwards: tuple[Backward, ...] = ()
     counts: tuple[int, ...] = ()  # steps of each optimizer, in the order they were made
     backward_count: int = 0
     saved: tuple[Saved, ...] = ()
@@ -344,7 +339,6 @@ class Trace:
     wrote: tuple[str, ...] = ()  # what the run tried to write: "created PATH", "changed PATH", "deleted PATH"
     reached: tuple[str, ...] = ()  # hosts that it tried to reach
     compiles: bool = False  # it loaded torch._dynamo
-    modules: tuple[str, ...] = ()
     torch: str = ""
     python: str = ""
 
