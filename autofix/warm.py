@@ -21,7 +21,7 @@ AHEAD = frozenset({"PIL", "einops", "numpy", "pandas", "scipy", "torchaudio", "t
 _IMPORTS = re.compile(rb"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
 _COMPILER = "torch._dynamo"
 """Part of torch that a server also loads when a run has."""
-_COMPILES = re.compile(rb"\b_dynamo\b|\btorch\.compile|\bcheckpoint\(")
+_COMPILES = re.compile(rb"\b_dynamo\b|\btorch\.compile|\bcheckpoint\(|\btorch\.func\b")
 AnyProbe = TypeVar("AnyProbe", bound=Probe)
 
 
