@@ -71,11 +71,10 @@ def rebound(origins: Sequence[Origin], sources: Sources) -> Iterator[Origin]:
         if not bound:
             yield origin
         for within, one in bound:
-            frame = _frame(origin.stack[0].file, one.value, _qualified(within, one))
+            frame = _frame(origin.stack[0].file, one.value, _qualified(within, one.statement))
             if frame not in seen:
                 seen.add(frame)
-                path = ast.unparse(one.targets[0])
-                yield replace(origin, kind="rebound", stack=(frame, *origin.stack[1:]), name=path)
+                yield replace(origin, kind="rebound", stack=(frame, *origin.stack[1:]), name=one.path)
 
 
 def _without_gradient(source: Source, node: ast.AST) -> Iterator[ast.stmt]:

@@ -20,12 +20,13 @@ from typing import TYPE_CHECKING
 
 from autofix import places
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rewrite import insert_before, move_before
+from autofix.rewrite import flow, insert_before, move_before, update
 from autofix.rule import Example, Rule, Sources
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from autofix.edit import Edit
     from autofix.probe.wire import Carrier, Frame, Stack
     from autofix.source import Source
 
@@ -199,6 +200,107 @@ train(torch.nn.Linear(2, 1), 4)
             before="""\
 import torch
 
+torch.manual_seed(0)
+x = torch.randn(8, 2)
+net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+opt = torch.optim.Adam(net.parameters(), lr=0.1)
+out = net(x)
+loss = (out - 1).pow(2).mean()  # how far off
+for _ in range(4):
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+x = torch.randn(8, 2)
+net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+opt = torch.optim.Adam(net.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    out = net(x)
+    loss = (out - 1).pow(2).mean()  # how far off
+    loss.backward()
+    opt.step()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+x = torch.randn(8, 2)
+net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+opt = torch.optim.LBFGS(net.parameters(), lr=0.1, max_iter=4)
+
+
+def closure():
+    opt.zero_grad()
+    loss.backward()
+    return loss
+
+
+for _ in range(3):
+    out = net(x)
+    loss = (out - 1).pow(2).mean()
+    loss += 0.01 * out.abs().mean()
+    opt.step(closure)
+    print(loss.item())
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+x = torch.randn(8, 2)
+net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+opt = torch.optim.LBFGS(net.parameters(), lr=0.1, max_iter=4)
+
+
+def closure():
+    opt.zero_grad()
+    out = net(x)
+    loss = (out - 1).pow(2).mean()
+    loss += 0.01 * out.abs().mean()
+    loss.backward()
+    return loss
+
+
+for _ in range(3):
+    out = net(x)
+    loss = (out - 1).pow(2).mean()
+    loss += 0.01 * out.abs().mean()
+    opt.step(closure)
+    print(loss.item())
+""",
+            note="the loop looks at the values too, so they are computed in both places",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.LBFGS(net.parameters(), max_iter=4)
+out, total = net(torch.ones(3, 2)).exp(), 0.0
+
+
+def closure():
+    total.backward()
+    return total
+
+
+total += out.sum()
+opt.step(closure)
+""",
+            after=None,
+            note="what a sum begins with stands where it began",
+        ),
+        Example(
+            before="""\
+import torch
+
 w = torch.ones(3, requires_grad=True)
 h = torch.sigmoid(w)
 h.sum().backward()
@@ -313,6 +415,10 @@ for _ in range(2):
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For each shared tensor that was made outside the function or loop that uses it."""
         seen = set()
+        crossings = [one for one in diagnosis.trace.crossings if one.by == "failing"]
+        # Where no boundary was crossed, the failing backward starts at what was made once: all of its graph was.
+        stacks = [one.made for one in crossings or diagnosis.trace.saved]
+        yield from self._all_made(diagnosis, sources, stacks, whole=not crossings)
         for crossing in diagnosis.trace.crossings:
             for frame, source, node in places.located(sources, crossing.made):
                 statement = source.statement(node)
@@ -337,10 +443,6 @@ for _ in range(2):
             inside = isinstance(later, (ast.For, ast.While)) and any(
                 later.body[0].lineno <= line <= (later.end_lineno or 0) for line in failing
             )
-            if isinstance(later, ast.FunctionDef) and _fails_in(later, frame.file, diagnosis):
-                if not _binds(later, names) and (reader := _reader(later, names)) is not None:
-                    yield self.propose(move_before(source, [statement], reader), WHY_CLOSURE.format(path=target))
-                return
             if inside and isinstance(later, (ast.For, ast.While)):
                 if not _binds(later, names):
                     yield self.propose(move_before(source, [statement], later.body[0]), WHY.format(path=target))
@@ -348,6 +450,25 @@ for _ in range(2):
             if any(places.reads(later, name) for name in names):
                 break
         yield from self._copied(source, statement, failing)
+
+    def _all_made(
+        self, diagnosis: Diagnosis, sources: Sources, stacks: Sequence[Stack], *, whole: bool
+    ) -> Iterator[Proposal]:  # fmt: skip
+        """All statements that a graph comes from, at the place where a function or loop begins to use their values."""
+        made: dict[ast.Assign, tuple[Source, Frame]] = {}
+        for frame, source, node in (one for stack in stacks for one in places.located(sources, stack)):
+            statement = source.statement(node)
+            if isinstance(statement, ast.Assign):
+                made.setdefault(statement, (source, frame))
+        ordered = sorted(made, key=lambda one: one.lineno)
+        for statement in ordered:
+            source, frame = made[statement]
+            user = _user(source, statement, frame, diagnosis, whole=whole)
+            if user is not None and (edits := _moved(source, statement, ordered, user)):
+                names = ", ".join(dict.fromkeys(ast.unparse(one.targets[0]) for one in ordered))
+                closure = isinstance(user, ast.FunctionDef)
+                yield self.propose(edits, (WHY_CLOSURE if closure else WHY).format(path=names))
+                return
 
     def _copied(self, source: Source, statement: ast.Assign, failing: list[int]) -> Iterator[Proposal]:
         """Where it cannot move, because it is used before too, it is repeated at the start of the later loop."""
@@ -382,14 +503,66 @@ for _ in range(2):
             return
 
 
+def _user(
+    source: Source, statement: ast.stmt, frame: Frame, diagnosis: Diagnosis, *, whole: bool
+) -> ast.FunctionDef | ast.For | ast.While | None:  # fmt: skip
+    """The function (an optimizer's closure) or the loop in which the failing call was made, in a statement's scope."""
+    scope = source.function(statement)
+    for node in ast.walk(scope or source.tree):
+        if isinstance(node, ast.FunctionDef) and node is not scope and _fails_in(node, frame.file, diagnosis):
+            arguments = any(isinstance(one, ast.arg) for one in ast.walk(node.args))
+            return node if source.function(node) is scope and not arguments else None
+    block = places.block(source, statement)
+    failing = [f.line for f in diagnosis.failure.stack if (f.file, f.function) == (frame.file, frame.function)]
+    loops = (one for one in block[block.index(statement) + 1 :] if isinstance(one, (ast.For, ast.While)))
+    return next((one for one in loops if whole and any(one.lineno < n <= (one.end_lineno or 0) for n in failing)), None)
+
+
+def _moved(
+    source: Source, first: ast.stmt, made: Sequence[ast.stmt], user: ast.FunctionDef | ast.For | ast.While
+) -> list[Edit]:  # fmt: skip
+    """Edits by which what was made beside `first`, and what is computed from it, is computed in `user` instead."""
+    block = places.block(source, first)
+    block = block[: block.index(user)] if user in block else block
+    used = {one for each in made if each in block for one in flow.forward(each, block[block.index(each) + 1 :])}
+    moved = [one for one in block if one in used and isinstance(one, (ast.Assign, ast.AugAssign))]
+    names = update.bound(moved)
+    reader = _reader(user, sorted(names))
+    if reader is None or _binds(user, sorted(names)) or not _begins(moved):
+        return []
+    scope = source.function(user)
+    own = {id(node) for one in (*moved, user) for node in ast.walk(one)}
+    others = [
+        node
+        for node in ast.walk(scope or source.tree)
+        if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in own and ast.unparse(node) in names
+    ]
+    if any(not isinstance(node.ctx, ast.Load) and source.function(node) is scope for node in others):
+        return []
+    before = [node for node in others if isinstance(user, ast.FunctionDef) or node.lineno < user.lineno]
+    if len(list(update.runs(block, moved))) == 1 and not before:
+        return move_before(source, moved, reader)
+    return insert_before(source, reader, [line for one in moved for line in flow.copied(source, one)])
+
+
+def _begins(moved: Sequence[ast.stmt]) -> bool:
+    """Whether each variable that statements add to was given its value by one of them."""
+    bound: set[str] = set()
+    for one in moved:
+        if isinstance(one, ast.AugAssign) and not flow.binds(one) <= bound:
+            return False
+        bound |= flow.binds(one)
+    return True
+
+
 def _fails_in(function: ast.FunctionDef, file: str, diagnosis: Diagnosis) -> bool:
     """Whether the failing call was made while a function ran."""
     inside = (function.lineno, function.end_lineno or function.lineno)
     return any(f.file == file and inside[0] < f.line <= inside[1] for f in diagnosis.failure.stack)
 
 
-def _reader(function: ast.FunctionDef, names: list[str]) -> ast.stmt | None:
-    """The first statement of a function that reads one of some variables."""
+def _reader(function: ast.FunctionDef | ast.For | ast.While, names: list[str]) -> ast.stmt | None:
+    """The first statement of a function or loop that reads one of some variables."""
     return next((one for one in function.body if any(places.reads(one, name) for name in names)), None)
 
 

@@ -18,13 +18,14 @@ holds the same tensor (`best = w`, a list of all of them, the caller), a write w
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rewrite import ensure_import, insert_after, update, wrap, writes
 from autofix.rewrite.apply import edit
-from autofix.rewrite.layout import block_of
+from autofix.rewrite.layout import block_of, indent_of, newline_near, run_of, unit_near
 from autofix.rewrite.parentheses import outer
 from autofix.rule import Example, Rule, Sources
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from autofix.edit import Edit
+    from autofix.rewrite.update import Binding
     from autofix.source import Source
 
 WHY = "The update changes the values of the same leaf, which keeps receiving its gradient."
@@ -143,6 +145,70 @@ for _ in range(3):
             before="""\
 import torch
 
+
+def fit(x, lr=0.1):
+    w, b = torch.zeros(2, requires_grad=True), torch.zeros(1, requires_grad=True)
+    for _ in range(4):
+        loss = (x @ w + b - x.sum(1)).pow(2).mean()
+        loss.backward()
+        (w, b) = (w - lr * w.grad).clamp(-1, 1), b - lr * (b.grad + 1)  # down the slope
+        print(loss.item())
+
+
+torch.manual_seed(0)
+fit(torch.randn(16, 2))
+""",
+            after="""\
+import torch
+
+
+def fit(x, lr=0.1):
+    w, b = torch.zeros(2, requires_grad=True), torch.zeros(1, requires_grad=True)
+    for _ in range(4):
+        loss = (x @ w + b - x.sum(1)).pow(2).mean()
+        loss.backward()
+        with torch.no_grad():
+            w.copy_((w - lr * w.grad).clamp(-1, 1))
+            b -= lr * (b.grad + 1)
+        w.grad = None
+        b.grad = None  # down the slope
+        print(loss.item())
+
+
+torch.manual_seed(0)
+fit(torch.randn(16, 2))
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+w, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+for _ in range(3):
+    (w * b).sum().backward()
+    with torch.no_grad():
+        w, b = w - 0.1 * w.grad, b - w * b.grad
+""",
+            after=None,
+            note="the second update reads what the first has not written yet",
+        ),
+        Example(
+            before="""\
+import torch
+
+start = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+w, b = start
+for _ in range(3):
+    (w * b).sum().backward()
+    w, b = w - 0.1 * w.grad, b - 0.1 * b.grad
+""",
+            after=None,
+            note="the pair of them still holds where they began",
+        ),
+        Example(
+            before="""\
+import torch
+
 w = torch.ones(2, requires_grad=True)
 h = w * 2
 h.sum().backward()
@@ -195,11 +261,13 @@ for _ in range(2):
             node = sources.node(origin.stack[0]) if source is not None else None
             if source is not None and node is not None:
                 statement = source.statement(node)
-                if isinstance(statement, ast.Assign) and update.held_elsewhere(source, statement):
+                if any(update.held_elsewhere(source, one) for one in update.bindings(statement)):
                     raise Declined(
                         f"the tensor of {origin.name} is held elsewhere too, and a write would change it there"
                     )
-                found.setdefault((source, block_of(source, statement)[0]), []).append(statement)
+                statements = found.setdefault((source, block_of(source, statement)[0]), [])
+                if statement not in statements:
+                    statements.append(statement)
         for forget in (False, True):
             edits: list[Edit] = []
             for (source, first), statements in found.items():
@@ -211,18 +279,57 @@ for _ in range(2):
 
 def _in_place(source: Source, run: list[ast.stmt], *, forget: bool) -> list[Edit]:
     """Neighbouring updates written in place, under `no_grad` if they are not under it already."""
+    several = next((place for place, one in enumerate(run) if len(update.bindings(one)) > 1), None)
+    if several is not None:
+        before, after = run[:several], run[several + 1 :]
+        rest = [edit for part in (before, after) if part for edit in _in_place(source, part, forget=forget)]
+        return [*rest, *_apart(source, run[several], forget=forget)]
     edits: list[Edit] = []
     if not _without_gradient(source, run[0]):
         torch, imports = ensure_import(source, "torch")
         edits = [*imports, *wrap(source, run, f"with {torch}.no_grad():")]
     targets = []
-    for statement in run:
-        if isinstance(statement, ast.Assign):
-            targets.append(ast.unparse(statement.targets[0]))
-            edits += _written(source, statement.targets[0], statement.value)
+    for one in (binding for statement in run for binding in update.bindings(statement)):
+        targets.append(one.path)
+        edits += _written(source, one.target, one.value)
     if forget:
         edits += insert_after(source, run[-1], [f"{path}.grad = None" for path in dict.fromkeys(targets)])
     return edits
+
+
+def _apart(source: Source, statement: ast.stmt, *, forget: bool) -> list[Edit]:
+    """An update of several variables at once, as one for each."""
+    bound = update.bindings(statement)
+    start, end = source.extent(statement)
+    paths = [one.path for one in bound]
+    # Each value is computed before any variable is bound; what only looks at `w.grad` may come after the write to `w`.
+    for place, one in enumerate(bound):
+        rest = ast.unparse(one.value)
+        for path in paths[:place]:
+            rest = re.sub(rf"(?<![\w.]){re.escape(path)}\.grad\b", "", rest)
+            if re.search(rf"(?<![\w.]){re.escape(path)}(?!\w)", rest):
+                raise Declined(f"the new value of {one.path} depends on the old one of {path}")
+    run = run_of(source, [statement])
+    if "\n" in source.text[start:end] or not run.leads or run.next_start is not None or len(set(paths)) < len(paths):
+        raise Declined("the update does not stand on a line of its own")
+    imports: list[Edit] = []
+    lines = [_line(source, one) for one in bound]
+    if not _without_gradient(source, statement):
+        torch, imports = ensure_import(source, "torch")
+        unit = unit_near(source, statement)
+        lines = [f"with {torch}.no_grad():", *(f"{unit}{line}" for line in lines)]
+    lines += [f"{path}.grad = None" for path in paths] if forget else []
+    between = newline_near(source, start) + indent_of(source, block_of(source, statement))
+    return [*imports, edit(source, start, end, between.join(lines))]
+
+
+def _line(source: Source, one: Binding) -> str:
+    """One update in place, as a line of its own."""
+    match one.value:
+        case ast.BinOp(left=left, op=ast.Sub() | ast.Add() as op, right=right) if _is(left, one.path):
+            first, last = outer(source, right)
+            return f"{one.path} {_SIGNS[type(op)]} {source.text[first:last]}"
+    return f"{one.path}.copy_({source.segment(one.value)})"
 
 
 def _written(source: Source, target: ast.expr, value: ast.expr) -> list[Edit]:

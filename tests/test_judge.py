@@ -591,6 +591,28 @@ def test_a_trunk_under_heads_with_optimizers_of_their_own_is_no_doubt(
     assert verify(probe, path, (old, new)).outcome is Outcome.SAFE
 
 
+def test_a_graph_kept_from_before_its_closure_is_stale(probe: Probe, script: Callable[[str], Path]) -> None:
+    path = script("""
+        import torch
+
+        torch.manual_seed(4)
+        w = torch.nn.Parameter(torch.randn(3))
+        opt = torch.optim.LBFGS([w], line_search_fn="strong_wolfe")
+        for _ in range(2):
+            loss = (w.tanh() - 0.3).pow(2).sum()
+
+            def closure():
+                opt.zero_grad()
+                loss.backward()
+                return loss
+
+            opt.step(closure)
+    """)
+    report = verify(probe, path, (".backward()", ".backward(retain_graph=True)"))
+    assert report.outcome is Outcome.UNSAFE
+    assert "stale" in {guard.name for guard in report.fixes[0].verdict.guards}
+
+
 def test_a_graph_kept_from_before_the_loop_is_stale(probe: Probe, script: Callable[[str], Path]) -> None:
     path = script("""
         import torch

@@ -219,6 +219,7 @@ class Guards(Listener):
         self._thrown |= {(stack, index) for stack in self._undecided}
         self._check_mixed(index, optimizer)
         self._tell_mixed()
+        self._outdate(optimizer)  # already now: a closure may be evaluated again before the step is done
         for parameter in parameters(optimizer):
             sent = self._sent.get(id(parameter))
             if parameter.grad is None or sent is None:
@@ -277,6 +278,9 @@ class Guards(Listener):
                 yield wire.Guard("mixed", mixed.detail, self._frames.resolve(stack))
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._outdate(optimizer)
+
+    def _outdate(self, optimizer: torch.optim.Optimizer) -> None:
         age = graph.now()
         for parameter in parameters(optimizer):
             self._updated[id(parameter)] = age

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from autofix.rewrite import flow, writes
@@ -75,39 +76,65 @@ def runs(statements: Sequence[ast.stmt], moved: Sequence[ast.stmt]) -> Iterator[
         yield run
 
 
-def rebindings(source: Source, statement: ast.stmt) -> list[ast.Assign]:
-    """The statements of a block that bind variables anew to what they come to by their gradient.
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """One variable that a statement binds, alone or beside others: `w, b = w - lr * w.grad, b - lr * b.grad`."""
+
+    statement: ast.Assign
+    target: ast.expr
+    value: ast.expr
+
+    @property
+    def path(self) -> str:
+        return ast.unparse(self.target)
+
+
+def bindings(statement: ast.stmt) -> list[Binding]:
+    """The variables that an assignment binds, each with its own value; [] where they cannot be told apart."""
+    match statement:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(targets) == len(values):
+            pairs = zip(targets, values, strict=True)
+        case ast.Assign(targets=[target], value=value):
+            pairs = zip([target], [value], strict=True)
+        case _:
+            return []
+    assert isinstance(statement, ast.Assign)  # noqa: S101  as matched
+    found = [Binding(statement, target, value) for target, value in pairs]
+    kinds = (ast.Name, ast.Attribute, ast.Subscript)
+    plain = all(isinstance(one.target, kinds) and not isinstance(one.value, ast.Starred) for one in found)
+    return found if plain else []
+
+
+def rebindings(source: Source, statement: ast.stmt) -> list[Binding]:
+    """Where a block binds variables anew to what they come to by their gradient.
 
     `w = w - lr * w.grad`, and what follows on the same variable (`w = w.clamp(0, 1)`), of each variable that is treated
     so there; none, if `statement` is not one of them.
     """
     block = block_of(source, statement)
-    found = []
+    found: list[Binding] = []
     by_gradient: set[str] = set()
     for one in block:
-        path = _rebound(one)
-        if path and (path in by_gradient or _by_gradient(one, path, block)):
-            by_gradient.add(path)
-            found.append(one)
-    return [one for one in found if isinstance(one, ast.Assign)] if statement in found else []
+        bound = bindings(one)
+        if bound and all(_rebinds(each, by_gradient, block) for each in bound):
+            by_gradient.update(each.path for each in bound)
+            found += bound
+    return found if any(one.statement is statement for one in found) else []
 
 
-def _rebound(statement: ast.stmt) -> str:
-    """The variable that a statement binds to a value computed from it."""
-    match statement:
-        case ast.Assign(targets=[(ast.Name() | ast.Attribute() | ast.Subscript()) as target], value=value):
-            path = ast.unparse(target)
-            return path if any(_reads(value, path)) else ""
-    return ""
+def _rebinds(binding: Binding, by_gradient: set[str], block: Sequence[ast.stmt]) -> bool:
+    """Whether a variable is bound to a value computed from it, by its gradient or after it was."""
+    path = binding.path
+    return any(_reads(binding.value, path)) and (path in by_gradient or _by_gradient(binding.value, path, block))
 
 
-def _by_gradient(statement: ast.stmt, path: str, block: Sequence[ast.stmt]) -> bool:
-    """Whether a statement uses the gradient of a variable, itself or by another name that its block gives it."""
+def _by_gradient(value: ast.expr, path: str, block: Sequence[ast.stmt]) -> bool:
+    """Whether a value uses the gradient of a variable, itself or by another name that its block gives it."""
     gradient = f"{path}.grad"
-    if any(_reads(statement, gradient)):
+    if any(_reads(value, gradient)):
         return True
     named = [one for one in block if isinstance(one, ast.Assign) and any(_reads(one.value, gradient))]
-    return flow.meets(bound(named), flow.reads(statement))
+    return flow.meets(bound(named), flow.reads(value))
 
 
 def _reads(node: ast.AST, path: str) -> Iterator[bool]:
@@ -115,27 +142,32 @@ def _reads(node: ast.AST, path: str) -> Iterator[bool]:
     return (ast.unparse(part) == path for part in ast.walk(node) if isinstance(part, kinds))
 
 
-def held_elsewhere(source: Source, statement: ast.Assign) -> bool:
-    """Whether the tensor that a statement binds anew may be held by something else, which a write would change too.
+def held_elsewhere(source: Source, binding: Binding) -> bool:
+    """Whether the tensor of a variable that is bound anew may be held by something else, which a write would change.
 
     `best = w`, `path.append(w.detach())`, `w = start.detach()`, a parameter of the function. Neither a gradient nor a
     printed number need ever show that. Copies (`w.clone()`) and what else computes is no such holder.
     """
-    target = statement.targets[0]
-    path, function = ast.unparse(target), source.function(statement)
+    path, function = binding.path, source.function(binding.statement)
     if function is not None and any(isinstance(one, ast.arg) and one.arg == path for one in ast.walk(function.args)):
         return True
-    around: ast.AST = function if function is not None and isinstance(target, ast.Name) else source.tree
+    around: ast.AST = function if function is not None and isinstance(binding.target, ast.Name) else source.tree
     if any(isinstance(one, ast.Global) for one in ast.walk(around)):
         around = source.tree
     for node in ast.walk(around):
         match node:
-            case ast.Assign(targets=targets, value=value) if path in map(ast.unparse, targets):
-                if len(targets) > 1 or _shared(value, path):
+            case ast.Assign(targets=targets, value=value) if _among(path, targets):
+                values = [one.value for one in bindings(node) if one.path == path] or [value]
+                if len(targets) > 1 or any(_shared(one, path) for one in values):
                     return True
             case ast.Name() | ast.Attribute() | ast.Subscript() if ast.unparse(node) == path and _held(source, node):
                 return True
     return False
+
+
+def _among(path: str, targets: Sequence[ast.expr]) -> bool:
+    parts = [part for target in targets for part in (target.elts if isinstance(target, ast.Tuple) else [target])]
+    return path in map(ast.unparse, parts)
 
 
 def _shared(value: ast.expr, path: str) -> bool:
