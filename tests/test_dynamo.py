@@ -30,9 +30,12 @@ WAYS = {
     "from the package": "from torch._dynamo import config\n",
     "from a part": "from torch._dynamo.config import verbose\nimport torch._dynamo\nconfig = torch._dynamo.config\n",
     "kept under a name": "import torch._dynamo as compiler\nconfig = compiler.config\n",
+    "everything": "from torch._dynamo import *\nassert optimize\nconfig = torch._dynamo.config\n",
+    "once more": "import importlib\nimportlib.reload(torch._dynamo)\nconfig = torch._dynamo.config\n",
 }
 SAME = """
 assert config is sys.modules["torch._dynamo.config"] is torch._dynamo.config
+assert config is torch._dynamo.eval_frame.config, "executed twice"
 assert config.__spec__.name == "torch._dynamo.config"
 assert config.__spec__.loader.path == config.__file__
 assert sys.modules["torch._dynamo"] is torch._dynamo
@@ -94,3 +97,15 @@ def test_what_one_run_has_loaded_the_next_one_finds(fresh: Probe, tmp_path: Path
     with fresh:
         said = [run(fresh, request(target, "baseline")).stdout for _ in range(3)]
     assert said == ["False\n", "True\n", "True\n"]
+
+
+def test_a_compiler_that_cannot_be_loaded_ends_no_server(
+    python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "sympy.py").write_text("raise ImportError('broken')\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "broken"))
+    text = "try:\n    import torch._dynamo.config\nexcept ImportError:\n    print('none')\n"
+    with Probe(python) as fresh:
+        traces = [run(fresh, request(asked(tmp_path, TRAINING + text), "baseline")) for _ in range(2)]
+    assert [(trace.outcome, trace.stdout) for trace in traces] == [("finished", "none\n")] * 2

@@ -8,6 +8,7 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
+import threading
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 NAME = "torch._dynamo"
+_OF_PACKAGES = ("__path__", "__all__")
+"""What an import asks a package for, when it wants a part of it, or everything."""
+_swap = threading.Lock()
 
 
 class Lazy(ModuleType):
@@ -49,28 +53,40 @@ class Lazy(ModuleType):
         return plain
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name != "__path__":  # what looks through all modules wants nothing of this one
+        if name.startswith("__") and name not in _OF_PACKAGES:  # what looks through all modules wants nothing of it
             raise AttributeError(name)
         return getattr(real(), name)
 
 
-class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Sees to it that the import of a part of the package loads all of it first, and that part no second time."""
+class _Finder(importlib.abc.MetaPathFinder):
+    """Sees to it that no part of the package is executed twice: once with all of it, and once for who asked for it.
+
+    An import of a part asks the package for its path, which loads it all, when it has already seen that the part is not
+    there. Here nothing may be loaded: who looks for a module holds the lock of all imports.
+    """
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if not name.startswith(f"{NAME}.") or loaded():
+        part = sys.modules.get(name) if name.startswith(f"{NAME}.") and target is None else None
+        if part is None or part.__spec__ is None:
             return None
-        real()
-        return importlib.util.spec_from_loader(name, self) if name in sys.modules else None
+        part.__spec__.loader = _Done(part.__spec__.loader)  # the import goes by this one, whatever is returned
+        return part.__spec__
+
+
+class _Done(importlib.abc.Loader):
+    """Gives back a module that is there, in place of its own loader, which is put back."""
+
+    def __init__(self, own: Any) -> None:
+        self._own = own
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
-        self._own = sys.modules[spec.name].__spec__
         return sys.modules[spec.name]
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = self._own
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._own
 
 
 def stand_in() -> None:
@@ -85,12 +101,14 @@ def stand_in() -> None:
 
 
 def loaded() -> bool:
-    """Whether the real module is there, or on its way."""
-    return not isinstance(sys.modules.get(NAME), Lazy)
+    """Whether the real module is there, or on its way; not where that failed."""
+    module = sys.modules.get(NAME)
+    return module is not None and not isinstance(module, Lazy)
 
 
 def real() -> ModuleType:
     """The real module, loaded now if it was not."""
-    if not loaded():
-        del sys.modules[NAME]
+    with _swap:  # two threads may ask at once
+        if isinstance(sys.modules.get(NAME), Lazy):
+            del sys.modules[NAME]
     return importlib.import_module(NAME)

@@ -308,7 +308,8 @@ class Server:
         trace = child.trace(self._fencing.clear(child.place, tuple(self._children)))
         _send(self._answers, trace)
         if trace.compiles and not dynamo.loaded():  # what one run has loaded, the next will
-            dynamo.real()
+            with contextlib.suppress(Exception):  # the run had another path
+                dynamo.real()
             gc.freeze()
 
 
