@@ -26,7 +26,7 @@ from autofix.rule import Example, Rule, Sources
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.probe.wire import Carrier
+    from autofix.probe.wire import Carrier, Frame
     from autofix.source import Source
 
 WHY = "The next pass begins with empty {paths}, and its loss reaches only what it computed itself."
@@ -184,15 +184,129 @@ def train():
     opt.zero_grad()
     torch.stack(list(window)).mean().backward()
     opt.step()
+    window.clear()
 
 
 for step in range(1, 9):
     window.append(net(torch.randn(4, 2)).pow(2).mean())
     if step % 4 == 0:
         train()
-        window.clear()
 """,
-            note="the list is no variable of the function that steps: it is emptied where that is called",
+            note="the list is no variable of the function that steps, but it is read there",
+        ),
+        Example(
+            before="""\
+import torch
+
+torch.manual_seed(0)
+student, teacher = torch.nn.Linear(2, 3), torch.nn.Linear(2, 3)
+mine, theirs = [], []
+student.register_forward_hook(lambda module, given, out: mine.append(out))
+teacher.register_forward_hook(lambda module, given, out: theirs.append(out.detach()))
+opt = torch.optim.SGD(student.parameters(), lr=0.1)
+
+
+def train(x):
+    student(x), teacher(x)
+    loss = sum((a - b).pow(2).mean() for a, b in zip(mine, theirs))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+
+
+for _ in range(3):
+    train(torch.randn(4, 2))
+""",
+            after="""\
+import torch
+
+torch.manual_seed(0)
+student, teacher = torch.nn.Linear(2, 3), torch.nn.Linear(2, 3)
+mine, theirs = [], []
+student.register_forward_hook(lambda module, given, out: mine.append(out))
+teacher.register_forward_hook(lambda module, given, out: theirs.append(out.detach()))
+opt = torch.optim.SGD(student.parameters(), lr=0.1)
+
+
+def train(x):
+    student(x), teacher(x)
+    loss = sum((a - b).pow(2).mean() for a, b in zip(mine, theirs))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    mine.clear()
+    theirs.clear()
+
+
+for _ in range(3):
+    train(torch.randn(4, 2))
+""",
+            note="hooks fill two lists that are gone through in step: both are emptied",
+        ),
+        Example(
+            before="""\
+import torch
+
+
+class Probe:
+    def __init__(self, net):
+        self.outputs = []
+        net.register_forward_hook(self.save)
+
+    def save(self, module, given, out):
+        self.outputs.append(out)
+
+
+class Trainer:
+    def __init__(self):
+        self.net = torch.nn.Linear(2, 3)
+        self.probe = Probe(self.net)
+        self.opt = torch.optim.SGD(self.net.parameters(), lr=0.1)
+
+    def train(self, x):
+        self.opt.zero_grad()
+        self.net(x)
+        torch.stack(self.probe.outputs).pow(2).mean().backward()
+        self.opt.step()
+
+
+torch.manual_seed(0)
+trainer = Trainer()
+for _ in range(3):
+    trainer.train(torch.randn(4, 2))
+""",
+            after="""\
+import torch
+
+
+class Probe:
+    def __init__(self, net):
+        self.outputs = []
+        net.register_forward_hook(self.save)
+
+    def save(self, module, given, out):
+        self.outputs.append(out)
+
+
+class Trainer:
+    def __init__(self):
+        self.net = torch.nn.Linear(2, 3)
+        self.probe = Probe(self.net)
+        self.opt = torch.optim.SGD(self.net.parameters(), lr=0.1)
+
+    def train(self, x):
+        self.opt.zero_grad()
+        self.net(x)
+        torch.stack(self.probe.outputs).pow(2).mean().backward()
+        self.opt.step()
+        self.probe.outputs.clear()
+
+
+torch.manual_seed(0)
+trainer = Trainer()
+for _ in range(3):
+    trainer.train(torch.randn(4, 2))
+""",
         ),
         Example(
             before="""\
@@ -229,25 +343,57 @@ losses["first"].backward()
             raise Declined("no earlier pass stands at the failing line")
         for frame in diagnosis.failure.stack:
             source, node = sources.source(frame.file), sources.node(frame)
-            here = [c for c in carriers if (c.file, c.function) == (frame.file, frame.function)]
-            paths = list(dict.fromkeys(c.path for c in here if c.kind in _CONTAINERS and _is_filled(c, source)))
-            if source is None or node is None or not paths:
+            if source is None or node is None:
+                continue
+            function = source.function(node)
+            here = [c for c in carriers if c.kind in _CONTAINERS and _is_seen(c, frame, function)]
+            paths = list(dict.fromkeys(c.path for c in here if _is_filled(c, carriers, sources)))
+            if not paths:
                 continue
             statement = places.after_steps(source, source.statement(node))
-            for chosen in [paths, *([path] for path in paths if len(paths) > 1)]:
+            together = [*paths, *(path for path in _beside(source, paths) if path not in paths)]
+            for chosen in [together, *([path] for path in paths if len(together) == len(paths) > 1)]:
                 why = WHY.format(paths=" and ".join(chosen))
                 yield self.propose(insert_after(source, statement, [f"{path}.clear()" for path in chosen]), why)
             return
 
 
-def _is_filled(carrier: Carrier, source: Source | None) -> bool:
+def _is_seen(carrier: Carrier, frame: Frame, function: ast.FunctionDef | ast.AsyncFunctionDef | None) -> bool:
+    """Whether a variable is one of a frame, or of the module or function around it and read there."""
+    if carrier.file != frame.file or carrier.function == frame.function:
+        return carrier.file == frame.file
+    around = carrier.function == "<module>" or frame.function.startswith(f"{carrier.function}.<locals>.")
+    root = carrier.path.partition(".")[0]
+    if function is None or not around or not places.reads(function, carrier.path):
+        return False
+    arguments = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
+    return root not in arguments and not places.binds(function, root)
+
+
+def _is_filled(carrier: Carrier, carriers: list[Carrier], sources: Sources) -> bool:
     """Whether a container grows by items, here or where it is another name for an attribute that does."""
+    source = sources.source(carrier.file)
     if source is None or "[" in carrier.path:
         return False
     if any(isinstance(call, ast.Call) for call, _ in places.fills(source, carrier.path)):
         return True
     values = [one.value for one in places.assignments(source, carrier.path)]
-    return any(isinstance(value, ast.Attribute) and _grows(source, value.attr) for value in values)
+    if any(isinstance(value, ast.Attribute) and _grows(source, value.attr) for value in values):
+        return True
+    _, dot, attribute = carrier.path.rpartition(".")
+    kept = {c.file for c in carriers if dot and c.path == f"self.{attribute}"}
+    return any(_grows(one, attribute) for one in map(sources.source, kept) if one is not None)
+
+
+def _beside(source: Source, paths: list[str]) -> Iterator[str]:
+    """What is filled too and gone through in step with records: with some emptied alone, the pairs were others."""
+    for node in ast.walk(source.tree):
+        match node:
+            case ast.Call(func=ast.Name(id="zip"), args=args):
+                names = [ast.unparse(one) for one in args if isinstance(one, (ast.Name, ast.Attribute))]
+                if any(name in paths for name in names):
+                    filled = (name for name in names if any(True for _ in places.fills(source, name)))
+                    yield from dict.fromkeys(filled)
 
 
 def _grows(source: Source, attribute: str) -> bool:
