@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from autofix.probe import wire
 
+    _Course = tuple[tuple[float, ...], ...]
+
 LIVE = 2e-5
 """Relative tolerance while parameters evolve: rounding of reordered sums grows from step to step."""
 FROZEN = 4e-6
@@ -42,6 +44,7 @@ def differences(
             found.extend(_printed(reference, candidate, tolerance))
     found.extend(_states(reference, candidate, tolerance))
     found.extend(_finals(reference, candidate, tolerance, leaves=leaves))
+    found.extend(_helds(reference, candidate))
     return found[:_MOST]
 
 
@@ -202,9 +205,7 @@ def _printed(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> 
 def _states(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> Iterator[Change]:
     """Writes outside optimizers: target networks, moving averages, buffers."""
     other = {state.name: state for state in candidate.states}
-    counts = {state.name: state.last for state in reference.states if state.name.endswith(_BATCHES)}
-    # One more forward moves running statistics, which is no write that an edit lost; their own counter tells.
-    again = tuple(n.removesuffix(_BATCHES) for n, last in counts.items() if n in other and other[n].last != last)
+    again = _again(reference, candidate)
     same_end = _ended(reference, candidate) or _stopped_alike(reference, candidate)
     for state in reference.states:
         match = other.get(state.name)
@@ -213,10 +214,60 @@ def _states(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> I
         if state.changed != match.changed:
             word = "no longer written" if state.changed else "written"
             yield Change(state.name, 0, norm(state.last), norm(match.last), note=f"{state.name} is {word}")
-        elif state.result or match.result or (again and state.name.startswith(again)):
+        elif state.result or match.result or state.name.startswith(again):
             continue  # a result has the values of the last pass, wherever that was
         elif state.changed and same_end and not close(state.last, match.last, 50 * tolerance):
             yield Change(state.name, 0, norm(state.last), norm(match.last), note=f"{state.name} ends with other values")
+
+
+def _again(reference: wire.Trace, candidate: wire.Trace) -> tuple[str, ...]:
+    """What the names of running statistics begin with that another number of forwards has moved.
+
+    One more forward is no write that an edit lost; their own counter tells.
+    """
+    other = {state.name: state.last for state in candidate.states}
+    counts = [state for state in reference.states if state.name.endswith(_BATCHES)]
+    return tuple(s.name.removesuffix(_BATCHES) for s in counts if other.get(s.name, s.last) != s.last)
+
+
+def _helds(reference: wire.Trace, candidate: wire.Trace) -> Iterator[Change]:
+    """What was held between steps: a write that is taken back before a step, or a state at another end of a run."""
+    names = [name for group in reference.names[:-1] for name in group]
+    wanted, got = ([one.values for one in trace.held if not one.name] for trace in (reference, candidate))
+    pairs = list(zip(names, wanted, got, strict=False)) if len(wanted) == len(got) else []
+    other = {one.name: one.values for one in candidate.held if one.name}
+    skipped = {state.name for trace in (reference, candidate) for state in trace.states if state.result}
+    again = _again(reference, candidate)
+    for one in reference.held:
+        if one.name in other and one.name not in skipped and not one.name.startswith(again):
+            pairs.append((one.name, one.values, other[one.name]))
+    for name, want, have in pairs:
+        if not _same_course(want, have, ended=_ended(reference, candidate)):
+            yield Change(name, 0, len(want), len(have), note=f"{name} holds other values between the steps")
+
+
+def _same_course(want: _Course, have: _Course, *, ended: bool) -> bool:
+    """Whether two tensors held the same values in the same order, each for as long as may be.
+
+    One look more or less, by an edit that moves a backward or a step, is no difference; where runs were stopped, one of
+    them may have seen more.
+    """
+    return any(
+        _walks(want[a:], have[b:], ended=ended) for a, b in ((0, 0), (1, 0), (0, 1)) if want[a:] and have[b:]
+    ) or not (want and have)
+
+
+def _walks(want: _Course, have: _Course, *, ended: bool) -> bool:
+    if not close(want[0], have[0], LIVE):
+        return False
+    i = j = 0
+    while i + 1 < len(want) and j + 1 < len(have):
+        steps = [(a, b) for a, b in ((1, 1), (1, 0), (0, 1)) if close(want[i + a], have[j + b], LIVE)]
+        if not steps:
+            return False
+        i, j = i + steps[0][0], j + steps[0][1]
+    rest = [(value, have[-1]) for value in want[i + 1 :]] + [(value, want[-1]) for value in have[j + 1 :]]
+    return all(close(*pair, LIVE) for pair in rest) or (not ended and 2 * len(rest) <= max(len(want), len(have)))
 
 
 def vanished(reference: wire.Trace, candidate: wire.Trace) -> list[Change]:

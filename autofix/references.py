@@ -50,7 +50,7 @@ class References:
         self._probe = probe
         self._target = target
         self._removed = {str(path): _changed(data, target.read(path)) for path, data in (edited or {}).items()}
-        self._shapes = edited is not None
+        self._edited = edited is not None
         self._sites: tuple[wire.Site, ...] = ()
         self._perturbed = True
         self._begun: dict[tuple[object, ...], tuple[int, wire.Request]] = {}
@@ -244,7 +244,7 @@ class References:
     def _reference(self, name: str, *, frozen: bool) -> wire.Request:
         reading = OPERATION if OPERATION in name else ""
         asked = replace(self._request("reference"), frozen=frozen, truncated="truncated" in name, reading=reading)
-        asked = replace(asked, sites=self._sites, marks=self._removed)
+        asked = replace(asked, held=frozen and self._edited, sites=self._sites, marks=self._removed)
         # Steps made by hand are writes, which only a run that is watched sees: they tell passes apart and where to cut.
         by_hand = "truncated" in name or not any(self.baseline.counts)
         if not (by_hand or frozen or reading or self._sites):
@@ -258,8 +258,8 @@ class References:
 
     def _candidate(self, files: Mapping[Path, bytes], *, frozen: bool = False, still: bool = False) -> wire.Request:
         full = self.live(self.bases()[0])
-        asked = replace(self._request("candidate", files), frozen=frozen, still=still, shapes=still or self._shapes)
-        asked = _ending_with(asked, full)
+        asked = replace(self._request("candidate", files), frozen=frozen, still=still, shapes=still or self._edited)
+        asked = replace(_ending_with(asked, full), held=frozen and self._edited)
         limit = self._target.time_limit
         if full.outcome != "failed":  # one that died early says nothing of how long a run takes
             limit = min(limit, max(_AT_LEAST, _SLOWER * full.seconds))

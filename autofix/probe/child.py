@@ -47,6 +47,7 @@ class Run:
         self.refusals: Any = None
         self.picture: Any = None
         self.guards: Any = None
+        self.held: Any = None
         self.silent: Any = None
         self.truncate: Any = None
         self.keyed: Any = None
@@ -119,6 +120,11 @@ class Run:
             self._arm_reference()
         # Guards first: they must see a segment end before the witness looks; the freezer undoes a step last of all.
         self.taps.listeners += [self.guards, self.witness]
+        if self.request.held:
+            from .held import Held
+
+            self.held = Held(self.taps, self.names, self.witness)
+            self.taps.listeners.append(self.held)
         if self.request.frozen:
             self.perturb = Freeze(drift=not self.request.still)
             self.keyed = KeyedRandom(self.frames, self.perturb)
@@ -265,6 +271,7 @@ class Run:
             "names": tuple(names),
             "states": self.names.states({id(p) for params in owned for p in params}),
             "finals": self.witness.sketch_all([p for params in owned for p in params]),
+            "held": self.held.told() if self.held is not None else (),
             "guards": (
                 *self.guards.found.values(),
                 *self.guards.undecided(),

@@ -77,15 +77,19 @@ class Names:
 
     def states(self, owned: set[int]) -> tuple[wire.State, ...]:
         """Every named tensor that no optimizer owns: whether it was written since it was first seen, and its sketch."""
-        # A batch that each pass makes anew is no state that is written.
-        roots = [pair for pair in self._roots.values() if pair[0] not in self._rebuilt]
-        now = {name: t for name, t in self._tensors(roots) if id(t) not in owned}
-        now = {name: t for name, t in now.items() if name in self._first}
+        now = self.kept(owned)
         sketches = zip(now.items(), self._sketch(list(now.values())), strict=True)
         return tuple(
             wire.State(name, sketch != self._first[name], sketch, result=tensor.grad_fn is not None)
             for (name, tensor), sketch in sketches
         )
+
+    def kept(self, owned: set[int]) -> dict[str, torch.Tensor]:
+        """Every named tensor that no optimizer owns, as it is now."""
+        # A batch that each pass makes anew is no state that is written.
+        roots = [pair for pair in self._roots.values() if pair[0] not in self._rebuilt]
+        found = {name: t for name, t in self._tensors(roots) if id(t) not in owned}
+        return {name: t for name, t in found.items() if name in self._first}
 
     def _is_container(self, value: Any) -> bool:
         return isinstance(value, (torch.nn.Module, dict, list, tuple)) or self._is_users(value)

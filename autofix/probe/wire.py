@@ -82,6 +82,7 @@ class Request:
     frozen: bool = False
     still: bool = False  # frozen, and parameters stay where they are from round to round
     shapes: bool = False  # what the graphs behind each step are made of is told
+    held: bool = False  # what parameters and other state held between steps is told
     truncated: bool = False
     nudged: bool = False  # results of autograd.grad come out a little larger: does a later loss depend on them?
     doubled: int = -1  # after that many steps each backward sends twice as much: does a loss depend on gradients?
@@ -219,6 +220,14 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """What one tensor held, as sketches in the order of the run: of a parameter (without a name), or of other state."""
+
+    name: str
+    values: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Guard:
     """A fault seen in a run that makes a passing candidate unsafe."""
 
@@ -313,6 +322,7 @@ class Trace:
     reaches: tuple[Reach, ...] = ()
     states: tuple[State, ...] = ()
     finals: tuple[tuple[float, ...], ...] = ()
+    held: tuple[Held, ...] = ()  # the parameters in the order of `finals`, then other state; only where asked for
     guards: tuple[Guard, ...] = ()
     silent: tuple[Guard, ...] = ()
     derivatives: int = 0  # autograd.grad calls whose results carry no graph

@@ -1,0 +1,124 @@
+"""What parameters and other state hold between the steps is compared where somebody else made the edit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from autofix import pipeline
+from autofix.compare import _same_course
+from autofix.model import Outcome, Target
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from autofix.run import Probe
+
+SHARPNESS = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+weights = list(net.parameters())
+opt = torch.optim.SGD(weights, lr=0.1)
+for step in range(ROUNDS):
+    loss = net(torch.randn(16, 4)).sub(1).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    with torch.no_grad():
+        size = torch.stack([w.grad.norm() for w in weights]).norm()
+        climbs = [0.05 * w.grad / size for w in weights]
+    for w, climb in zip(weights, climbs):
+        w.data += climb
+    opt.zero_grad()
+    loss.backward()
+    for w, climb in zip(weights, climbs):
+        w.data -= climb
+    opt.step()
+"""
+KEEP = ("loss.backward()\n    with", "loss.backward(retain_graph=True)\n    with")
+UP, DOWN = ("w.data += climb", "pass"), ("w.data -= climb", "pass")
+MIDDLE = SHARPNESS[SHARPNESS.index("    with") : SHARPNESS.index("    opt.step()")]
+
+PENALISED = """
+import copy, torch
+from torch import nn
+
+torch.manual_seed(0)
+critic, maker = nn.Linear(3, 3), nn.Linear(3, 3)
+average = {name: value.clone() for name, value in maker.state_dict().items()}
+opt_c, opt_m = (torch.optim.SGD(net.parameters(), lr=0.05) for net in (critic, maker))
+for step in range(100_000):
+    made = maker(torch.randn(8, 3))
+    score = critic(made)
+    opt_c.zero_grad()
+    score.pow(2).mean().backward(retain_graph=True)
+    opt_c.step()
+    loss = (1 - score).pow(2).mean() + made.mean()
+    opt_m.zero_grad()
+    loss.backward()
+    opt_m.step()
+    for weight in critic.parameters():
+        weight.data.clamp_(-0.2, 0.2)
+    for name, value in maker.state_dict().items():
+        average[name].mul_(0.9).add_(value, alpha=0.1)
+"""
+LATER = [
+    ("    opt_c.step()\n", ""),
+    ("    opt_m.step()\n", "    opt_m.step()\n    opt_c.step()\n"),
+    ("loss.backward()", "loss.backward(inputs=list(maker.parameters()))"),
+]
+
+
+def judged(probe: Probe, folder: Path, text: str, *changes: tuple[str, str]) -> Outcome:
+    """What `verify` says of the script with each (old, new) replaced."""
+    path = folder / "train.py"
+    path.write_text(text)
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    target = Target(path, root=path.parent)
+    return pipeline.verify(target, {path: text.encode()}, probe=probe, progress=lambda _: None).outcome
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("rounds", ["3", "100_000"])
+@pytest.mark.parametrize(
+    "wrong", [pytest.param([KEEP, UP, DOWN], id="both writes"), pytest.param([(MIDDLE, "")], id="the second backward")]
+)
+def test_a_write_that_is_taken_back_before_the_step_is_missed(
+    probe: Probe, tmp_path: Path, rounds: str, wrong: list[tuple[str, str]]
+) -> None:
+    text = SHARPNESS.replace("ROUNDS", rounds)
+    assert judged(probe, tmp_path, text, *wrong) is Outcome.UNSAFE
+
+
+@pytest.mark.torch
+def test_an_edit_that_moves_a_step_leaves_writes_by_hand_as_they_were_and_may_not_change_them(
+    probe: Probe, tmp_path: Path
+) -> None:
+    assert judged(probe, tmp_path, PENALISED, *LATER) is Outcome.SAFE
+    assert judged(probe, tmp_path, PENALISED, *LATER, ("mul_(0.9)", "mul_(0.5)")) is Outcome.UNSAFE
+    assert judged(probe, tmp_path, PENALISED, *LATER, ("clamp_(-0.2, 0.2)", "clamp_(-0.4, 0.4)")) is Outcome.UNSAFE
+
+
+@pytest.mark.parametrize(
+    ("want", "have", "ended", "same"),
+    [
+        ([1, 2, 1, 3], [1, 2, 1, 3], True, True),
+        ([1, 2, 1, 3], [1, 1, 2, 1, 3, 3], True, True),
+        ([1, 2, 3], [2, 3], True, True),
+        ([1, 2, 3, 4], [1, 2, 3], False, True),
+        ([1, 2, 3, 4], [1, 2, 3], True, False),
+        ([1, 2, 1, 3], [1, 3], True, False),
+        ([1, 2, 1, 2, 1], [1], False, False),
+        ([1, 2, 1, 3], [1, 2.1, 1, 3], False, False),
+    ],
+)
+def test_courses_are_the_same_if_the_same_values_come_in_the_same_order(
+    want: list[float], have: list[float], ended: bool, same: bool
+) -> None:
+    courses = [tuple((float(value),) for value in values) for values in (want, have)]
+    assert _same_course(*courses, ended=ended) is same
