@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import sys
+import time
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from autofix.model import Target
-from autofix.probe import isolate
+from autofix.probe import builder, isolate, room
 from autofix.references import request
 from autofix.run import JOBS, Probe, run
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from autofix.probe import wire
 
 pytestmark = [
@@ -123,3 +126,58 @@ def test_who_gives_up_a_run_may_have_changed_files_meanwhile(probe: Probe, proje
     assert before & still
     probe.drop(lasting)
     assert not rooms() & (before | still)
+
+
+def children(process: int) -> list[int]:
+    return [int(pid) for pid in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+@pytest.mark.skipif(JOBS < 2, reason="one run at a time")
+def test_a_room_that_was_killed_while_it_waited_ends_no_server(python: Path, project: Path) -> None:
+    (project / "trick.py").write_text("import time\ntime.sleep(60)\n")
+    with Probe(python) as fresh:
+        run(fresh, asked(project, "room.py"))
+        keeper = children(fresh.pid)[0]
+        lasting = fresh.submit(asked(project, "trick.py"))
+        used = run(fresh, asked(project, "room.py"))
+        assert run(fresh, asked(project, "room.py")).stdout == used.stdout
+        os.kill(children(keeper)[-1], signal.SIGKILL)  # the last that was built is the one that waits
+        again = run(fresh, asked(project, "room.py"))
+        assert (again.outcome, again.stdout != used.stdout) == ("finished", True), again.detail
+        fresh.drop(lasting)
+
+
+def test_a_room_that_still_ends_a_run_is_not_as_new_whatever_was_said_before(project: Path, tmp_path: Path) -> None:
+    """A run that was killed before it joined has not read what the room said when it was as new the last time."""
+    (tmp_path / "scratch").mkdir()
+    fence = isolate.Fence("overlay", str(project), str(project), str(tmp_path / "scratch"))
+    child = os.fork()
+    if child == 0:
+        with contextlib.suppress(BaseException):
+            os._exit(_uses_a_room_twice(fence))
+        os._exit(70)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def _uses_a_room_twice(fence: isolate.Fence) -> int:
+    """The second run joins nothing; 0 if the room was then never taken for one that is as new."""
+    builder.own_user_namespace()
+    door, inner = room.socket.socketpair(room.socket.AF_UNIX, room.socket.SOCK_SEQPACKET)
+    with inner:
+        builder.answer(fence, inner, privileged=False)
+    one = room.Room(fence, door)
+    one.wait()
+    said = []
+    for joins in (True, False):
+        if (run := one.fork()) == 0:
+            with contextlib.suppress(BaseException):
+                if joins:
+                    one.join(None)
+            os._exit(0)
+        os.waitpid(run, 0)
+        one.leave()
+        end = time.monotonic() + 10 * joins
+        while not one.as_new() and time.monotonic() < end:
+            time.sleep(0.01)
+        said.append(one.as_new())
+    return 0 if said == [True, False] else 1

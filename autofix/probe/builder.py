@@ -44,7 +44,7 @@ def answer(fence: Fence, inner: socket.socket, *, privileged: bool) -> None:
 
 
 def say(inner: socket.socket, kind: bytes, text: str = "", descriptors: tuple[int, ...] = ()) -> None:
-    """Answer at the door: `P` the processes' namespace is there, `K` all is, `N` all is as new, `E` why not."""
+    """Answer at the door: `P` the processes' namespace is there, `K` all is, `N` all is as new again, `E` why not."""
     with contextlib.suppress(OSError):
         socket.send_fds(inner, [kind + text.encode(errors="replace")[: MESSAGE - 1]], list(descriptors))
 
@@ -62,7 +62,7 @@ def _build(stage: mounts.Stage, inner: socket.socket) -> NoReturn:
         names = ("uts",) if stage.fence.network else ("uts", "net")
         lasting = (*(_namespace(stage, "self", name) for name in names), *locked)
         new = mounts.look(stage)
-        _hand_out(stage, inner, b"K", lasting)
+        _hand_out(stage, inner, b"K", "", lasting)
         for descriptor in (handle, *own):
             os.close(descriptor)
         _live(stage, inner, lasting, new)
@@ -73,10 +73,10 @@ def _build(stage: mounts.Stage, inner: socket.socket) -> NoReturn:
         os._exit(70)
 
 
-def _hand_out(stage: mounts.Stage, inner: socket.socket, kind: bytes, lasting: tuple[int, ...]) -> None:
+def _hand_out(stage: mounts.Stage, inner: socket.socket, kind: bytes, text: str, lasting: tuple[int, ...]) -> None:
     """Give a run all that it joins: the objects of System V in a namespace of its own, and what lasts."""
     ipc = _namespace(stage, "self", "ipc")
-    say(inner, kind, descriptors=(ipc, *lasting))
+    say(inner, kind, text, (ipc, *lasting))
     os.close(ipc)
 
 
@@ -126,13 +126,15 @@ def _live(stage: mounts.Stage, inner: socket.socket, lasting: tuple[int, ...], n
     """
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps
     _linux.prctl(_linux.PR_SET_DUMPABLE, 0)
+    runs = 0
     while True:
+        runs += 1
         stopped = _watch(inner, stage.fence.processes)
         more = inner.recv(1) == AGAIN
         _end_the_rest()
         if stopped or not more or mounts.look(stage) != new or not _renewed(stage):
             break
-        _hand_out(stage, inner, b"N", lasting)
+        _hand_out(stage, inner, b"N", str(runs), lasting)
     write_down(stage.manifest, [layer for layer in stage.layers if layer.upper >= 0], stopped)
 
 

@@ -128,6 +128,8 @@ class Fencing:
         """Let go of the rooms that runs have left as new: while nobody runs, the folders beneath them may change."""
         while self._spare:
             self._spare.pop().let_go()
+        for place in self._ahead.values():
+            place.last = True
 
 
 class Place:
@@ -183,7 +185,7 @@ class Place:
         return self.room is not None and not self.last and self.room.as_new()
 
     def let_go(self) -> None:
-        """Clear it without waiting, as no run has written there."""
+        """Clear it without waiting, where no run is in it or has written there."""
         if self.room is not None:
             self.room.close()
         isolate.clear(self.scratch)

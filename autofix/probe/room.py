@@ -30,6 +30,7 @@ class Room:
         door.settimeout(_PATIENCE)
         self.pid = 0
         """The builder, which adopts what the run leaves."""
+        self._runs = 0
         self._builder = self._processes = self.user = -1
 
     def meet(self) -> None:
@@ -107,14 +108,18 @@ class Room:
 
     def leave(self) -> int:
         """Have everything in the room ended; returns where something can be read when that is done."""
+        self._runs += 1
         with contextlib.suppress(OSError):
             self._door.send(AGAIN)
         return self._door.fileno()
 
     def as_new(self) -> bool:
-        """Whether what `leave` began has ended with a room in which no run has left anything: another may use it."""
+        """Whether what `leave` began has ended with a room in which no run has left anything: another may use it.
+
+        A run that was killed before it joined has left unread what was said before it.
+        """
         with contextlib.suppress(OSError):
-            return self._door.recv(MESSAGE, socket.MSG_PEEK | socket.MSG_DONTWAIT)[:1] == b"N"
+            return self._door.recv(MESSAGE, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b"N%d" % self._runs
         return False
 
     def finish(self) -> None:

@@ -206,7 +206,7 @@ class Server:
             self._fencing.forget(request)
             _send(self._answers, wire.Trace(request.id, "timed_out"))
 
-    def _start(self, request: wire.Request) -> None:
+    def _start(self, request: wire.Request, *, again: bool = True) -> None:
         try:
             place = self._fencing.place(request)
         except (isolate.Refused, OSError) as error:
@@ -214,7 +214,18 @@ class Server:
             return
         pairs = {name: os.pipe() for name in ("result", "stdout", "stderr")}
         ends = {name: pair[1] for name, pair in pairs.items()}
-        pid = self._forked(place, ends) if self._fork else _spawned(place, ends)
+        try:
+            pid = self._forked(place, ends) if self._fork else _spawned(place, ends)
+        except OSError as error:  # no memory; or the room, which waited for its run, was killed, and others with it
+            for descriptor in (*ends.values(), *(pair[0] for pair in pairs.values())):
+                os.close(descriptor)
+            place.let_go()
+            self._fencing.rest()
+            if again:
+                self._start(request, again=False)
+            else:
+                _send(self._answers, wire.Trace(request.id, "cannot_run", f"no process can be started: {error}"))
+            return
         for end in ends.values():
             os.close(end)
         child = Child(place, pid, {pair[0]: name for name, pair in pairs.items()})
