@@ -129,7 +129,27 @@ def test_who_gives_up_a_run_may_have_changed_files_meanwhile(probe: Probe, proje
 
 
 def children(process: int) -> list[int]:
-    return [int(pid) for pid in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+    """The processes that a process has started, and that live."""
+    found = map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split())
+    return [pid for pid in found if ") Z " not in Path(f"/proc/{pid}/stat").read_text()]
+
+
+@pytest.mark.skipif(JOBS < 2, reason="one run at a time")
+def test_a_room_prepared_before_a_run_was_given_up_has_one_run(python: Path, project: Path) -> None:
+    (project / "trick.py").write_text("import time\ntime.sleep(60)\n")
+    with Probe(python) as fresh:
+        run(fresh, asked(project, "room.py"))
+        keeper = children(fresh.pid)[0]
+        while children(keeper):  # until the first room is gone
+            time.sleep(0.01)
+        lasting = [fresh.submit(asked(project, "trick.py")) for _ in range(JOBS)]
+        waits = fresh.submit(asked(project, "room.py"))
+        while len(children(keeper)) <= JOBS:  # until its room is prepared
+            time.sleep(0.01)
+        fresh.drop(lasting[0])
+        rooms = {fresh.wait(waits, 60.0).stdout}
+        assert not rooms & {trace.stdout for trace in together(fresh, [asked(project, "room.py")] * 2)}
+        fresh.drop(lasting[1])
 
 
 @pytest.mark.skipif(JOBS < 2, reason="one run at a time")
