@@ -130,8 +130,12 @@ def test_who_gives_up_a_run_may_have_changed_files_meanwhile(probe: Probe, proje
 
 def children(process: int) -> list[int]:
     """The processes that a process has started, and that live."""
-    found = map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split())
-    return [pid for pid in found if ") Z " not in Path(f"/proc/{pid}/stat").read_text()]
+    living = []
+    for pid in Path(f"/proc/{process}/task/{process}/children").read_text().split():
+        with contextlib.suppress(OSError):
+            if ") Z " not in Path(f"/proc/{pid}/stat").read_text():
+                living.append(int(pid))
+    return living
 
 
 @pytest.mark.skipif(JOBS < 2, reason="one run at a time")
