@@ -165,7 +165,10 @@ def test_a_room_that_was_killed_while_it_waited_ends_no_server(python: Path, pro
         lasting = fresh.submit(asked(project, "trick.py"))
         used = run(fresh, asked(project, "room.py"))
         assert run(fresh, asked(project, "room.py")).stdout == used.stdout
-        os.kill(children(keeper)[-1], signal.SIGKILL)  # the last that was built is the one that waits
+        waits = children(keeper)[-1]  # the last that was built
+        os.kill(waits, signal.SIGKILL)
+        while waits in children(keeper):
+            time.sleep(0.01)
         again = run(fresh, asked(project, "room.py"))
         assert (again.outcome, again.stdout != used.stdout) == ("finished", True), again.detail
         fresh.drop(lasting)
