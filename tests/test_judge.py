@@ -591,6 +591,42 @@ def test_a_trunk_under_heads_with_optimizers_of_their_own_is_no_doubt(
     assert verify(probe, path, (old, new)).outcome is Outcome.SAFE
 
 
+WINDOWS = """
+    import torch
+
+    torch.manual_seed(4)
+    cell, head = torch.nn.GRUCell(2, 4), torch.nn.Linear(4, 1)
+    opt = torch.optim.Adam([*cell.parameters(), *head.parameters()])
+    for window in torch.randn(4, 6, 3, 2):
+        h, total = torch.zeros(3, 4), 0
+        opt.zero_grad()
+        for x in window:
+            h = cell(x, h)
+            loss = head(h).pow(2).mean()
+            total = total + loss
+            loss.backward()
+        opt.step()
+"""
+
+
+def test_a_graph_that_ends_with_the_step_does_not_grow(probe: Probe, script: Callable[[str], Path]) -> None:
+    report = verify(probe, script(WINDOWS), ("ward()", "ward(retain_graph=True)"))
+    assert (report.outcome, report.fixes[0].verdict.guards) == (Outcome.SAFE, ())
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("loss.backward()", "total.backward()"), ("(4, 6,", "(1, 24,")],
+    ids=["a running total", "one window"],
+)
+def test_a_graph_that_no_step_is_seen_to_end_grows(
+    probe: Probe, script: Callable[[str], Path], old: str, new: str
+) -> None:
+    report = verify(probe, script(WINDOWS.replace(old, new)), ("ward()", "ward(retain_graph=True)"))
+    assert report.outcome is Outcome.UNSAFE
+    assert "growth" in {guard.name for guard in report.fixes[0].verdict.guards}
+
+
 def test_a_graph_kept_from_before_its_closure_is_stale(probe: Probe, script: Callable[[str], Path]) -> None:
     path = script("""
         import torch

@@ -72,6 +72,16 @@ def test_two_cuts_are_both_named(probe: Probe, tmp_path: Path) -> None:
     assert {origin.kind for origin in trace.origins} == {"detach", "no_grad"}
 
 
+def test_a_cut_before_a_graph_that_begins_anew_is_not_named(probe: Probe, tmp_path: Path) -> None:
+    body = """\
+    a = net(x).detach().requires_grad_()
+    (slope,) = torch.autograd.grad(a.exp().sum(), a)
+    slope.norm().backward()
+    """
+    trace = traced(probe, tmp_path, body)
+    assert {origin.kind for origin in trace.origins} == {"derivative"}
+
+
 @pytest.mark.parametrize(
     ("kind", "body"),
     [

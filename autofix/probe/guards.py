@@ -24,11 +24,19 @@ GROWING = 3
 
 @dataclass(slots=True)
 class _Site:
-    """What is known of one backward site."""
+    """What is known of one backward site.
+
+    `grows` says how it reaches ever further back between two steps; `ends`: after a step it began with a new graph;
+    `near`: the ages of the nodes beside leaves that its latest pass went through, once it grows.
+    """
 
     mark: int = -1
     reached: int = 0
     growths: int = 0
+    segment: int = -1
+    grows: str = ""
+    ends: bool = False
+    near: set[int] = field(default_factory=set)
 
 
 @dataclass(slots=True)
@@ -198,12 +206,23 @@ class Guards(Listener):
                 self._report("stale", call.stack, f"the graph still uses {name} as it was before an earlier update")
 
     def _check_growth(self, site: _Site, old: int, call: Call) -> None:
+        """A graph that grows over several backwards and ends with the step that uses them has a bound.
+
+        Unless each goes through all of the one before: then it is a loss that grows, as a running total does.
+        """
+        after_step, site.segment = site.segment not in (-1, self._segment), self._segment
+        if after_step:
+            if site.grows and old:
+                self._report("growth", call.stack, site.grows)
+            site.ends, site.grows = not old, ""
+        near = _beside_leaves(call) if site.growths else set()
+        total = not after_step and bool(site.near) and site.near <= near
         site.growths = site.growths + 1 if old > site.reached else 0
-        site.reached = old
+        site.reached, site.near = old, near
         if site.growths >= GROWING:
-            self._report(
-                "growth", call.stack, f"this backward reaches {old} nodes of earlier passes, and more each time"
-            )
+            site.grows = f"this backward reaches {old} nodes of earlier passes, and more each time"
+            if after_step or total:
+                self._report("growth", call.stack, site.grows)
 
     def backward_done(self, call: Call) -> None:
         if call.outer is None:
@@ -272,7 +291,13 @@ class Guards(Listener):
                 self._report("mixed", stack, mixed.detail)
 
     def undecided(self) -> Iterator[wire.Guard]:
-        """Doubts about losses for another network of which no step has shown whether it throws their gradient away."""
+        """Graphs that grow, if no step has shown that they end with it, and doubts about losses for another network.
+
+        Of these no step has shown whether it throws their gradient away.
+        """
+        for stack, site in self._sites.items():
+            if site.grows and not site.ends and ("growth", stack) not in self.found:
+                yield wire.Guard("growth", site.grows, self._frames.resolve(stack))
         for stack, mixed in self._undecided.items():
             if any((stack, index) not in self._thrown for index in mixed.others):
                 yield wire.Guard("mixed", mixed.detail, self._frames.resolve(stack))
@@ -288,3 +313,12 @@ class Guards(Listener):
     def _report(self, name: str, stack: Raw, detail: str) -> None:
         if (name, stack) not in self.found:
             self.found[name, stack] = wire.Guard(name, detail, self._frames.resolve(stack))
+
+
+def _beside_leaves(call: Call) -> set[int]:
+    """The ages of the nodes of a call's graph that lead straight to leaves."""
+    return {
+        node._sequence_nr()
+        for node in graph.walk(call.roots)
+        if any(child is not None and graph.leaf(child) is not None for child, _ in node.next_functions)
+    }

@@ -111,10 +111,12 @@ class Origins(TorchFunctionMode):
         """How the graph behind the arguments was lost already."""
         found: list[Record] = []
         for tensor in given:
+            if tensor.requires_grad:
+                continue  # a graph begins here anew: what was cut before it is not why there is none behind it
             known = self._lost.get(id(tensor))
             if known is not None and known[0]() is tensor:
                 found.extend(known[1])
-            elif not tensor.requires_grad and (isinstance(tensor, torch.nn.Parameter) or id(tensor) in self._frozen):
+            elif isinstance(tensor, torch.nn.Parameter) or id(tensor) in self._frozen:
                 found.append(("frozen", self._frozen.get(id(tensor), ())))
         return found
 
