@@ -48,6 +48,11 @@ def differences(
     return found[:_MOST]
 
 
+def same_gradients(reference: wire.Trace, candidate: wire.Trace) -> bool:
+    """Whether the optimizers of both runs make the same steps, of the same gradients."""
+    return next(_optimizers(reference, candidate, LIVE), None) is None
+
+
 def figures(text: str) -> int:
     """How many numbers a text has."""
     return len(_NUMBER.findall(text))

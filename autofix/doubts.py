@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from autofix.compare import starves
+from autofix.compare import comparable, same_gradients, starves
 from autofix.model import Cause, Effect
 from autofix.probe import wire
 from autofix.readings import ambiguous
@@ -54,7 +54,21 @@ class Doubts:
         elif live.derivatives and effect.keeps_gradients and self._half_given(files, live):
             detail = "another derivative enters a loss as a constant; with create_graph=True it too would be trained"
             found = (*found, wire.Guard("constant", detail, ()))
+        found = (*found, *self._untrained())
         return (*found, *self._unowned(live)) if effect.keeps_gradients else found
+
+    def _untrained(self) -> tuple[wire.Guard, ...]:
+        """A value that leaves the graph and comes back as a term of a loss: no gradient depends on it.
+
+        As an input, a target or a weight it would count for one; a term that trains nothing was hardly meant so.
+        """
+        if self._diagnosis.cause is not Cause.CONVERSION:
+            return ()
+        full, nudged = self._references.live(self._references.bases()[0]), self._references.nudged()
+        if comparable(nudged) or _losses(nudged) == _losses(full) or not same_gradients(full, nudged):
+            return ()
+        detail = "what leaves the graph here comes back as a term of a loss, where no gradient depends on it"
+        return (wire.Guard("constant", detail, self._diagnosis.failure.stack),)
 
     def _unowned(self, live: wire.Trace) -> tuple[wire.Guard, ...]:
         """A parameter that no optimizer owns yet and that the edit cuts off: a later phase may train it."""
@@ -75,17 +89,20 @@ class Doubts:
         """A cut is for what each pass hands to the next; what several passes share may have to be computed anew."""
         name = self._references.bases()[0]
         full = self._references.live(name)
-        if effect in (Effect.IDENTICAL, Effect.CHANGED, Effect.UNKNOWN) or not full.reused:
+        if effect in (Effect.IDENTICAL, Effect.CHANGED, Effect.UNKNOWN) or not full.carried:
             return ()
-        if effect is not Effect.REFRESHED:
-            detail = (
-                "what was made before these passes gets no gradient from the later ones; computed anew in each it would"
-            )
-        elif starves(full, self._references.live(name.replace("full", "truncated"))):
-            return ()  # as a constant it would leave a parameter untrained: that cannot be meant
-        else:
+        starved = starves(full, self._references.live(name.replace("full", "truncated")))
+        if effect is Effect.REFRESHED:
+            doubted = bool(full.reused) and not starved  # a constant that leaves a parameter untrained cannot be meant
             detail = "what was made before these passes is computed anew in each; it may be meant as a constant"
-        return (wire.Guard("made-once", detail, full.reused[0]),)
+        else:
+            doubted = bool(full.reused) or starved  # two passes that share it look like two that hand it on
+            detail = (
+                "what was made before these passes gets no gradient from later ones; computed anew in each it would"
+            )
+        if not doubted:
+            return ()
+        return (wire.Guard("made-once", detail, next(iter(full.reused), self._diagnosis.failure.stack)),)
 
     def _constant_derivative(self) -> wire.Stack:
         """Where a derivative without a graph freed the graph, or found it freed, and enters a loss; () if not.
@@ -131,7 +148,7 @@ class Doubts:
 
 
 def _losses(trace: wire.Trace) -> list[tuple[float, ...]]:
-    return [step.losses for step in trace.steps[:4]]
+    return [step.losses for step in trace.steps if step.settings != "closure"][:4]
 
 
 def _segment(trace: wire.Trace, after: int) -> tuple[float, ...]:

@@ -103,7 +103,7 @@ class References:
         )
 
     def nudged(self) -> wire.Trace:
-        """The literal reference with results of autograd.grad a little larger."""
+        """The literal reference with results of autograd.grad, and of conversions that are refused, a little larger."""
         return self._run(("nudged",), lambda: replace(self._reference("full", frozen=False), nudged=True))
 
     def doubled(self) -> wire.Trace:

@@ -19,7 +19,7 @@ from torch.overrides import TorchFunctionMode
 from . import graph, wire
 from .refused import DERIVATIVE, name_of, refused, swapped
 from .sites import NOTHING, Sites
-from .taps import Call, Listener, parameters
+from .taps import NUDGE, Call, Listener, parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,10 +34,13 @@ _UNUSED = {"allow_unused": True, "materialize_grads": True}
 class Perform(TorchFunctionMode, Listener):
     """Lets every call through; one that torch refuses is performed in the reading asked for and noted."""
 
-    def __init__(self, frames: Frames, reading: str, sites: tuple[wire.Site, ...] = ()) -> None:
+    def __init__(
+        self, frames: Frames, reading: str, sites: tuple[wire.Site, ...] = (), *, nudged: bool = False
+    ) -> None:
         super().__init__()
         self._frames = frames
         self._operation = reading == "operation"
+        self._nudged = nudged
         self._performed: dict[Raw, str] = {}
         self._pending: dict[int, Raw] = {}
         self._unreached: set[Raw] = set()
@@ -69,7 +72,7 @@ class Perform(TorchFunctionMode, Listener):
         if kind in ("leaf_modified", "view_modified") and target is not None:
             again = self._write(kind, func, args, kwargs, target)
         elif kind == "conversion" and target is not None:
-            again = functools.partial(_convert, func, args, kwargs, target)
+            again = functools.partial(_convert, func, args, kwargs, target, nudged=self._nudged)
         elif kind == "nonleaf_gradient" and target is not None and not target._is_view():
             flag = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
             again = functools.partial(_flag, target, bool(flag))
@@ -205,16 +208,23 @@ def _drops(code: CodeType, lasti: int) -> bool:
 # Everything else has one reading ------------------------------------------------------------------------------------
 
 
-def _convert(func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> Any:
+def _convert(func: Any, args: Any, kwargs: Any, target: torch.Tensor, *, nudged: bool) -> Any:
     if target.is_inference():
         plain = target.clone()
     elif func.__name__ == "__deepcopy__":
-        plain = target.detach().clone()
+        plain = _other(target.detach().clone(), nudged=nudged)
         args[1][id(target)] = plain
         return plain
     else:
         plain = target.detach()
-    return func(*swapped(args, target, plain), **swapped(kwargs, target, plain))
+    return _other(func(*swapped(args, target, plain), **swapped(kwargs, target, plain)), nudged=nudged)
+
+
+def _other(value: Any, *, nudged: bool) -> Any:
+    """What a conversion gives, or something a little beside it: does a later loss depend on it?"""
+    kind = getattr(value, "dtype", None)
+    floating = kind.is_floating_point if isinstance(kind, torch.dtype) else getattr(kind, "kind", "") == "f"
+    return value * NUDGE + (NUDGE - 1) if nudged and floating else value
 
 
 def _flag(target: torch.Tensor, flag: bool) -> torch.Tensor:

@@ -84,7 +84,7 @@ class Request:
     shapes: bool = False  # what the graphs behind each step are made of is told
     held: bool = False  # what parameters and other state held between steps is told
     truncated: bool = False
-    nudged: bool = False  # results of autograd.grad come out a little larger: does a later loss depend on them?
+    nudged: bool = False  # what autograd.grad and refused conversions give is otherwise: does a loss depend on it?
     doubled: int = -1  # after that many steps each backward sends twice as much: does a loss depend on gradients?
     segments: tuple[tuple[int, ...], ...] = ()
     reading: str = ""

@@ -1,0 +1,151 @@
+"""Edits that keep what the code says and are doubted all the same, because the code can hardly mean it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from training import added
+
+from autofix import pipeline
+from autofix.model import Applicability, Target
+from autofix.registry import rules
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from autofix.model import Fix
+    from autofix.run import Probe
+
+pytestmark = pytest.mark.torch
+
+SCORED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net, critic = nn.Linear(3, 1), nn.Linear(3, 1)
+optimizer = torch.optim.SGD([*net.parameters(), *critic.parameters()], lr=0.1)
+x, y = torch.randn(20, 3), torch.randn(20, 1)
+for _ in range(4):
+    out = net(x)
+    array = critic(x).numpy()
+    {loss}
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+TAKING_TURNS = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+trunk = nn.Linear(4, 8)
+heads = [nn.Linear(8, 1) for _ in range({count})]
+optimizers = [torch.optim.SGD([*trunk.parameters(), *head.parameters()], lr=0.05) for head in heads]
+for _ in range(4):
+    hidden = trunk(torch.randn(10, 4))
+    for head, optimizer in zip(heads, optimizers):
+        loss = head(hidden).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+HANDED_ON = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+cell, head = nn.RNNCell(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.05)
+hidden = torch.zeros(5, 4)
+for _ in range(6):
+    hidden = cell(torch.randn(5, 3), hidden)
+    loss = head(hidden).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+IN_A_CLOSURE = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1))
+x = torch.linspace(0, 1, 20).view(-1, 1).requires_grad_()
+optimizer = torch.optim.LBFGS(net.parameters(), lr=0.1, max_iter=7)
+
+
+def closure():
+    optimizer.zero_grad()
+    u = net(x)
+    slope = torch.autograd.grad(u.sum(), x)[0]
+    loss = (slope + 2 * u).square().mean()
+    loss.backward()
+    return loss
+
+
+for _ in range(3):
+    optimizer.step(closure)
+"""
+
+
+def offers(probe: Probe, tmp_path: Path, text: str) -> dict[str, Fix]:
+    """The fixes of a script by the lines that they add."""
+    script = tmp_path / "train.py"
+    script.write_text(text)
+    report = pipeline.fix(Target(script), rules(), probe=probe, progress=lambda _: None)
+    return {"; ".join(added(fix)): fix for fix in report.fixes}
+
+
+def doubts(fix: Fix) -> list[str]:
+    return [guard.name for guard in fix.verdict.guards]
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        "loss = torch.from_numpy((array - y.numpy()) ** 2).mean() + out.square().mean()",
+        "loss = out.square().mean() * 2 - float(array.mean())",
+        "loss = nn.functional.mse_loss(torch.tensor(array), y) + 0.01 * critic.weight.square().sum()",
+    ],
+)
+def test_a_score_by_numpy_that_trains_nothing_is_doubted(probe: Probe, tmp_path: Path, loss: str) -> None:
+    found = offers(probe, tmp_path, SCORED.format(loss=loss))
+    assert found
+    assert all(doubts(fix) == ["constant"] for fix in found.values())
+    assert all(fix.verdict.applicability is not Applicability.SAFE for fix in found.values())
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        "loss = nn.functional.mse_loss(out, torch.from_numpy(array) + y)",
+        "loss = (torch.from_numpy(array) * out).mean()",
+        "loss = net(torch.from_numpy(array).expand(-1, 3)).square().mean()",
+        "loss = out.square().mean(); print(float(array.mean()))",
+    ],
+)
+def test_an_array_as_target_weight_input_or_figure_is_a_constant(probe: Probe, tmp_path: Path, loss: str) -> None:
+    found = offers(probe, tmp_path, SCORED.format(loss=loss))
+    assert next(iter(found.values())).verdict.applicability is Applicability.SAFE, found
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_heads_that_take_turns_on_a_trunk_hand_no_state_on(probe: Probe, tmp_path: Path, count: int) -> None:
+    found = offers(probe, tmp_path, TAKING_TURNS.format(count=count))
+    cut = next(fix for lines, fix in found.items() if lines == "hidden = hidden.detach()")
+    assert doubts(cut) == ["made-once"]
+    assert cut.verdict.applicability is not Applicability.SAFE
+
+
+def test_a_state_that_is_handed_on_may_be_cut(probe: Probe, tmp_path: Path) -> None:
+    best = next(iter(offers(probe, tmp_path, HANDED_ON).values()))
+    assert (best.verdict.applicability, doubts(best)) == (Applicability.SAFE, [])
+
+
+def test_a_derivative_in_a_closure_is_doubted_however_often_it_is_evaluated(probe: Probe, tmp_path: Path) -> None:
+    found = offers(probe, tmp_path, IN_A_CLOSURE)
+    kept = next(fix for lines, fix in found.items() if "retain_graph=True" in lines)
+    assert doubts(kept) == ["constant"]
+    assert kept.verdict.applicability is not Applicability.SAFE
