@@ -138,6 +138,15 @@ def children(process: int) -> list[int]:
     return living
 
 
+@pytest.mark.slow
+def test_runs_in_fresh_processes_leave_no_dead_ones(python: Path, project: Path) -> None:
+    with Probe(python, fresh=True) as fresh:
+        for _ in range(4):
+            assert run(fresh, asked(project, "room.py")).outcome == "finished"
+        started = Path(f"/proc/{fresh.pid}/task/{fresh.pid}/children").read_text().split()
+    assert len(started) <= 3, "the keeper, and what the last run has left"
+
+
 @pytest.mark.skipif(JOBS < 2, reason="one run at a time")
 def test_a_room_prepared_before_a_run_was_given_up_has_one_run(python: Path, project: Path) -> None:
     (project / "trick.py").write_text("import time\ntime.sleep(60)\n")

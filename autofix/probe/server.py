@@ -318,10 +318,19 @@ class Server:
         self._served += 1
         trace = child.trace(self._fencing.clear(child.place, tuple(self._children)))
         _send(self._answers, trace)
+        if not self._fork:
+            self._reap()
         if trace.compiles and not dynamo.loaded():  # what one run has loaded, the next will
             with contextlib.suppress(Exception):  # the run had another path
                 dynamo.real()
             gc.freeze()
+
+    def _reap(self) -> None:
+        """Let go of what ended runs in fresh processes left: who made their namespaces was then adopted here."""
+        ended = os.WEXITED | os.WNOHANG
+        with contextlib.suppress(ChildProcessError, AttributeError):
+            while (one := os.waitid(os.P_ALL, 0, ended | os.WNOWAIT)) and one.si_pid not in self._children:
+                os.waitid(os.P_PID, one.si_pid, ended)
 
 
 def _ready(descriptor: int) -> bool:
