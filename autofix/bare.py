@@ -74,6 +74,14 @@ def bare(node: ast.stmt) -> str:
     return ast.dump(rest)
 
 
+def graph_call(node: ast.AST) -> bool:
+    """Whether a call copies, or only tells autograd what to record."""
+    match node:
+        case ast.Call(ast.Attribute(attr=name)):
+            return name in _COPIES | _GRAPH_CALLS | _GRAD_MODES
+    return False
+
+
 def _mode(node: ast.expr) -> bool:
     return _name(node.func if isinstance(node, ast.Call) else node) in _GRAD_MODES
 

@@ -6,11 +6,13 @@ import ast
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from autofix.bare import bare
+from autofix.bare import bare, graph_call
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_PLACES = {"to", "cpu", "cuda", "numpy", "backward", "step"}
+"""Where a tensor is, which is the same here and not elsewhere; and what has no result."""
 Piece = tuple[ast.expr, bytes, bool]
 """An expression of the new text, what to put in its place, and whether that is the same but for the graph."""
 
@@ -18,7 +20,8 @@ Piece = tuple[ast.expr, bytes, bool]
 def pieces(old: ast.stmt | None, new: ast.stmt, before: bytes, after: bytes) -> Iterator[Piece]:
     """Where several expressions of a statement changed, each as it was; each new condition, with one side alone.
 
-    Of a condition within a line no run tells which side was taken: it was, if neither side alone does as well.
+    Of a condition within a line no run tells which side was taken: it was, if neither side alone does as well. Of an
+    operation that was put around what was there (a clamp), no run tells whether it did something, so it is left out.
     """
     changed = list(_changed(old, new)) if old else []
     for mine, other in changed if len(changed) > 1 else ():
@@ -29,6 +32,56 @@ def pieces(old: ast.stmt | None, new: ast.stmt, before: bytes, after: bytes) -> 
             if isinstance(node, ast.IfExp):
                 yield node, b"(" + _source(node.body, after) + b")", False
                 yield node, b"(" + _source(node.orelse, after) + b")", False
+    # A statement that is new mostly does again what is done elsewhere: there only an operation of another name is new.
+    known = {name for node in ast.walk(old or ast.parse(before)) for name in _operations(node)}
+    for part in whole:
+        for node, inner in _layers(part, known, alone=old is None):
+            yield node, b"(" + _source(inner, after) + b")" if inner else b"True", False
+
+
+def _layers(new: ast.AST, known: set[str], *, alone: bool) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """New operations, each with what it is done to; and new conditions."""
+    cuts = [node for node in ast.walk(new) if graph_call(node)]
+    near = {id(link) for cut in cuts for link in _links(cut)}
+    for node in ast.walk(new):
+        by_cut = alone and (id(node) in near or any(graph_call(link) for link in _links(node)))
+        if graph_call(node) or (not by_cut and known & set(_operations(node))):
+            continue
+        match node:
+            case ast.comprehension(ifs=conditions):
+                yield from ((condition, None) for condition in conditions)
+            case ast.BinOp(left, _, right) if not alone:
+                yield node, left
+                yield node, right
+            case ast.Subscript(value, ast.Slice()) if not alone and isinstance(node.ctx, ast.Load):
+                yield node, value
+            case ast.Call(ast.Attribute(value, name), args) if name not in _PLACES:
+                yield node, value
+                if args and not isinstance(args[0], ast.Starred):
+                    yield node, args[0]
+
+
+def _operations(node: ast.AST) -> Iterator[str]:
+    """What is done in a node, as text to compare."""
+    match node:
+        case ast.BinOp(left, op, right):
+            yield from (ast.dump(op) + ast.dump(side) for side in (left, right))
+        case ast.AugAssign(_, op, value):
+            yield ast.dump(op) + ast.dump(value)
+        case ast.Subscript(_, ast.Slice() as part):
+            yield ast.dump(part)
+        case ast.comprehension(ifs=conditions):
+            yield from map(ast.dump, conditions)
+        case ast.Call(ast.Attribute(_, name)):
+            yield name
+
+
+def _links(node: ast.AST) -> Iterator[ast.AST]:
+    """The calls of a chain of methods, from behind a node to where it begins."""
+    while isinstance(node, (ast.Call, ast.Attribute)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+        if isinstance(node, ast.Call):
+            yield node
 
 
 def spliced(text: bytes, node: ast.expr, other: bytes) -> bytes:

@@ -39,6 +39,17 @@ for _ in range(8):
     out.abs().mean().backward()
     optimizer.step()
 """
+ENDLESS = """
+import torch
+
+w = torch.ones(2, requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=0.1)
+batch = 0
+while True:
+    w.square().sum().backward()
+    optimizer.step()
+    batch += 1
+"""
 WORD = "out.square().mean().backward()"
 STEPS = 8
 
@@ -92,3 +103,12 @@ def test_one_reference_that_is_still_near_lets_a_run_go_on(probe: Probe, tmp_pat
     none = wire.Step(0, tuple(() for _ in whole.steps[0].gradients), (), "")
     assert not run(probe, replace(asked, expected=((none,), whole.steps[:2]))).parted
     assert run(probe, replace(asked, expected=((none,),))).parted
+
+
+@pytest.mark.parametrize("step", ["if batch < 3: optimizer.step()", "pass"])
+def test_a_run_ends_that_will_not_come_to_its_last_step(probe: Probe, tmp_path: Path, step: str) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(ENDLESS.replace("optimizer.step()", step))
+    trace = run(probe, replace(request(Target(script), "candidate"), stop_at=(6, 6)))
+    assert (trace.outcome, trace.counts) == ("stopped", (3 if "batch" in step else 0,))
+    assert trace.backward_count == 4 * 6 + 60

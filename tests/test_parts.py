@@ -164,16 +164,22 @@ def test_what_does_no_harm_beside_a_repair_is_safe(probe: Probe, training: Path,
         ("    opt.step()\n", "    if epoch < 90:\n        opt.step()\n"),
         ("StepLR(opt, 100", "StepLR(opt, 10000"),
         ("loss.backward()", "(loss if epoch < 90 else loss.detach()).backward()"),
+        ("loss.backward()", "loss.clamp(max=1e4).backward()"),
+        ("loss.backward()", "(loss + 1e-9).backward()"),
+        ("loss.backward()", "sum(l for l in [loss] if l > -1).backward()"),
+        ("total + loss", "total.detach().clamp(max=1e6) + loss if epoch else loss"),
     ],
     ids=[
         "scheduler", "clip", "shorter", "average", "a term that starts at 0", "steps that end", "scheduler's period",
-        "a condition in the repair",
+        "a condition in the repair", "a clamp in the repair", "a term in the repair", "a condition in a comprehension",
+        "a clamp behind the cut",
     ],
 )  # fmt: skip
 def test_what_shows_only_later_is_not_passed_with_the_repair(
     probe: Probe, training: Path, beside: tuple[str, str]
 ) -> None:
-    report = verify(probe, training, REPAIRED, beside)
+    repaired = () if "detach().clamp" in beside[1] else (REPAIRED,)
+    report = verify(probe, training, *repaired, beside)
     assert report.outcome is Outcome.UNSAFE
     verdict = report.fixes[0].verdict
     assert verdict.summary.startswith("changed") or "unneeded" in [guard.name for guard in verdict.guards]

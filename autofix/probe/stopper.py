@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 MOST = 60
 """Passes beyond the failure after which no run goes on: rounding of reordered sums grows from step to step."""
+_TOO_MANY = 4
+"""How many times the backward calls of its reference a run may make: an edit may have taken a step away."""
 
 
 class Stopper(Listener):
@@ -33,12 +35,12 @@ class Stopper(Listener):
         self._consider()
 
     def backward_done(self, call: Call) -> None:
-        if not self._taps.counts:
+        if not self._taps.counts or self._lost():
             self._consider()
 
     def _consider(self) -> None:
         spent = time.monotonic() - self._began
-        enough = self._reached() if self._request.stop_at else self._passed()
+        enough = self._reached() or self._lost() if self._request.stop_at else self._passed()
         if enough or spent > 0.8 * self._request.time_limit:
             self._stop()
 
@@ -48,6 +50,10 @@ class Stopper(Listener):
             return self._taps.calls >= backwards
         counts = self._taps.counts
         return len(counts) >= len(steps) and all(have >= want for have, want in zip(counts, steps, strict=False))
+
+    def _lost(self) -> bool:
+        """Whether it made so many backward calls that it will not come to the steps at which it is to end."""
+        return bool(self._request.stop_at) and self._taps.calls >= _TOO_MANY * self._request.stop_at[0] + MOST
 
     def _passed(self) -> bool:
         """Beyond the failure by `passes` steps of each optimizer (or backwards), and by a moment of time or `MOST`."""
