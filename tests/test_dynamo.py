@@ -30,6 +30,7 @@ WAYS = {
     "from the package": "from torch._dynamo import config\n",
     "from a part": "from torch._dynamo.config import verbose\nimport torch._dynamo\nconfig = torch._dynamo.config\n",
     "kept under a name": "import torch._dynamo as compiler\nconfig = compiler.config\n",
+    "written to": "torch._dynamo.mine = 1\nconfig = torch._dynamo.config\nassert torch._dynamo.mine == 1\n",
     "everything": "from torch._dynamo import *\nassert optimize\nconfig = torch._dynamo.config\n",
     "once more": "import importlib\nimportlib.reload(torch._dynamo)\nconfig = torch._dynamo.config\n",
 }
@@ -97,6 +98,13 @@ def test_what_one_run_has_loaded_the_next_one_finds(fresh: Probe, tmp_path: Path
     with fresh:
         said = [run(fresh, request(target, "baseline")).stdout for _ in range(3)]
     assert said == ["False\n", "True\n", "True\n"]
+
+
+def test_who_is_known_to_ask_finds_it_there(python: Path, tmp_path: Path) -> None:
+    target = asked(tmp_path, THERE)
+    with Probe(python, ["torch._dynamo"]) as ahead:
+        run(ahead, request(target, "baseline"))  # the first run may begin before
+        assert run(ahead, request(target, "baseline")).stdout == "True\n"
 
 
 def test_a_compiler_that_cannot_be_loaded_ends_no_server(

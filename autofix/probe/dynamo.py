@@ -57,6 +57,12 @@ class Lazy(ModuleType):
             raise AttributeError(name)
         return getattr(real(), name)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("__"):
+            super().__setattr__(name, value)
+        else:
+            setattr(real(), name, value)
+
 
 class _Finder(importlib.abc.MetaPathFinder):
     """Sees to it that no part of the package is executed twice: once with all of it, and once for who asked for it.

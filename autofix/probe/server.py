@@ -425,7 +425,7 @@ def warm(names: list[str]) -> str:
     for name in (*names, *_LAZY):
         # A package that fails to import here fails in the run too, where the user sees it.
         with contextlib.suppress(Exception, SystemExit):
-            importlib.import_module(name)
+            dynamo.real() if name == dynamo.NAME else importlib.import_module(name)
     sys.dont_write_bytecode = _NO_BYTECODE  # of our own modules; what else is imported leaves no file behind
     for name in _OWN:
         importlib.import_module(name, __package__)
