@@ -238,6 +238,10 @@ class Judge:
     def _outlived(self, full: wire.Trace) -> bool:
         stale = any(guard.name == "stale" for guard in full.guards) or bool(full.reused)
         stepped = any(write.optimizer >= 0 for saved in self._diagnosis.trace.saved for write in saved.writes)
+        if self._diagnosis.cause is Cause.FREED_GRAPH and not self._offered:
+            # A rule first keeps the graph, and meets what the step wrote only then.
+            failed = self._references.baseline.backward_count
+            stepped = stepped or any(step.calls == failed - 1 for step in full.steps)
         return stale or (stepped and len(full.counts) == 1)
 
     def _two_readings(

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autofix.aligned import opcodes
 from autofix.edit import Declined, Edit, EditConflict
 from autofix.model import Candidate, Note
+from autofix.rewrite import remove_keyword
 from autofix.rewrite.apply import BrokenRewrite, apply
-from autofix.source import encoding
+from autofix.source import Source, encoding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from autofix.model import Diagnosis, Proposal
     from autofix.rule import Rule, Sources
 
 _MOST = 40
+_KEEP = "retain_graph"
 
 
 def propose(
@@ -44,7 +49,9 @@ def propose(
             if known is None or candidate.rank < known.rank:
                 found[key] = candidate
     ordered = sorted(found.values(), key=lambda c: (c.rank, sum(len(e.text) + e.end - e.start for e in c.edits)))
-    return ordered[:_MOST], notes
+    best = {candidate.rules: candidate for candidate in reversed(ordered)}
+    lighter = [one for candidate in best.values() for one in _without_keeping(candidate, base)]
+    return [*lighter, *ordered][:_MOST], notes
 
 
 def _candidate(rule: Rule, proposal: Proposal, sources: Sources, base: Candidate | None) -> Candidate:
@@ -60,6 +67,32 @@ def _candidate(rule: Rule, proposal: Proposal, sources: Sources, base: Candidate
         (*before.rules, rule.code), (*before.titles, proposal.title), (*before.whys, proposal.why),
         (*before.rank, proposal.rank), files, tuple(proposal.edits), before.applicability.lowered(rule.applicability),
     )  # fmt: skip
+
+
+def _without_keeping(candidate: Candidate, base: Candidate | None) -> Iterator[Candidate]:
+    """A chain that began by keeping a graph, without that: what follows may have made it needless.
+
+    Only where each call that keeps its graph is one that the chain made do so.
+    """
+    if base is None or len(base.rules) != 1:
+        return
+    ours = sum(edit.text.count(f"{_KEEP}=True") for edit in base.edits)
+    files: dict[Path, bytes] = {}
+    for path, data in candidate.files.items():
+        source = Source(path, data)
+        calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and _keeps(node)]
+        ours -= len(calls)
+        with contextlib.suppress(Declined, EditConflict, BrokenRewrite):
+            files[path] = apply(source, [edit for call in calls for edit in remove_keyword(source, call, _KEEP)])
+    if ours == 0 and files.keys() == candidate.files.keys() and files != candidate.files:
+        yield replace(
+            candidate, rules=candidate.rules[1:], titles=candidate.titles[1:], whys=candidate.whys[1:],
+            rank=candidate.rank[1:], files=files,
+        )  # fmt: skip
+
+
+def _keeps(call: ast.Call) -> bool:
+    return any(keyword.arg == _KEEP for keyword in call.keywords)
 
 
 def edits_between(path: Path, old: bytes, new: bytes) -> tuple[Edit, ...]:

@@ -591,6 +591,56 @@ def test_a_trunk_under_heads_with_optimizers_of_their_own_is_no_doubt(
     assert verify(probe, path, (old, new)).outcome is Outcome.SAFE
 
 
+TWICE = """
+    import torch
+
+    torch.manual_seed(4)
+    net = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 3))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        x = torch.randn(5, 4)
+        out = net(x)
+        fit = torch.nn.functional.cross_entropy(out, torch.tensor([0, 1, 2, 0, 1]))
+        opt.zero_grad()
+        fit.backward()
+        opt.step()
+        spread = -out.log_softmax(1).mean()
+        opt.zero_grad()
+        spread.backward()
+        opt.step()
+"""
+
+
+def test_a_chain_that_computes_anew_keeps_no_graph(probe: Probe, script: Callable[[str], Path]) -> None:
+    path = script(TWICE)
+    report = pipeline.fix(Target(path, root=path.parent), rules(), probe=probe, progress=lambda _: None)
+    first = report.fixes[0]
+    assert (first.candidate.rules, first.verdict.effect) == (("AG102",), Effect.REFRESHED)
+    assert first.verdict.applicability is Applicability.SAFE
+    assert b"retain_graph" not in first.diff
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "spread = -net(x).detach().log_softmax(1).mean() + 0 * net(x).sum()",
+        "spread = -net[2](net[1](net[0](x)).detach()).log_softmax(1).mean()",
+        "spread = -1.0001 * net(x).log_softmax(1).mean()",
+        "x = torch.randn(5, 4); spread = -net(x).log_softmax(1).mean()",
+        "opt.param_groups[0]['lr'] = 0.01; spread = -net(x).log_softmax(1).mean()",
+    ],
+    ids=["detached", "a part detached", "scaled", "other data", "another rate"],
+)
+def test_what_is_computed_otherwise_after_a_step_is_not_safe(
+    probe: Probe, script: Callable[[str], Path], line: str
+) -> None:
+    path = script(TWICE)
+    text = path.read_text().replace("spread = -out.log_softmax(1).mean()", line)
+    target = Target(path, root=path.parent)
+    report = pipeline.verify(target, {path: text.encode()}, probe=probe, progress=lambda _: None, ours=True)
+    assert report.outcome is Outcome.UNSAFE
+
+
 WINDOWS = """
     import torch
 
