@@ -120,11 +120,6 @@ class Run:
             self._arm_reference()
         # Guards first: they must see a segment end before the witness looks; the freezer undoes a step last of all.
         self.taps.listeners += [self.guards, self.witness]
-        if self.request.held:
-            from .held import Held
-
-            self.held = Held(self.taps, self.names, self.witness)
-            self.taps.listeners.append(self.held)
         if self.request.frozen:
             self.perturb = Freeze(drift=not self.request.still)
             self.keyed = KeyedRandom(self.frames, self.perturb)
@@ -135,6 +130,12 @@ class Run:
             self.perturb = Perturb()
         if self.perturb is not None:
             self.taps.listeners.append(self.perturb)
+        if self.request.held:
+            from .held import Held
+
+            # Behind the freezer: what a step leaves is what the next pass begins with.
+            self.held = Held(self.taps, self.names, self.witness)
+            self.taps.listeners.append(self.held)
         if self.request.expected:
             from .parting import Parting
 

@@ -19,7 +19,7 @@ _LONGEST = 400
 
 
 class Held(Listener):
-    """Looks at each backward call and before each step; keeps what differs from the value before, as sketches."""
+    """Looks at each backward call and around each step; keeps what differs from the value before, as sketches."""
 
     def __init__(self, taps: Taps, names: Names, witness: Witness) -> None:
         self._taps = taps
@@ -39,6 +39,9 @@ class Held(Listener):
         states = {n: t for n, t in self._names.kept({id(p) for p in owned}).items() if t.grad_fn is None}
         for name, sketch in zip(states, self._sketched(list(states.values())), strict=False):
             _keep(self._states.setdefault(name, []), sketch)
+
+    def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._look(self._owned())
 
     def _owned(self) -> list[torch.Tensor]:
         return [parameter for optimizer in self._taps.optimizers for parameter in parameters(optimizer)]
