@@ -363,9 +363,10 @@ for _ in range(4):
             if source is None or node is None:
                 continue
             here = [c for c in carriers if (c.file, c.function) == (frame.file, frame.function) and c.kind in CUTS]
-            paths = {carrier.path: CUTS[carrier.kind].format(path=carrier.path) for carrier in here}
-            groups = [list(paths), *([path] for path in paths if len(paths) > 1)]
             statement = places.after_steps(source, source.statement(node))
+            kept = [carrier for carrier in here if not _only_in_loop(source, statement, carrier.path)]
+            paths = {carrier.path: CUTS[carrier.kind].format(path=carrier.path) for carrier in kept}
+            groups = [list(paths), *([path] for path in paths if len(paths) > 1)]
             for chosen in groups if paths else ():
                 edits = insert_after(source, statement, [paths[path] for path in chosen])
                 # A path through other objects' attributes is a worse place than the method that uses the state.
@@ -444,6 +445,22 @@ for _ in range(4):
             except Declined:
                 continue
             yield self.propose(edits, WHY.format(path=carrier.path), rank=self.rank + 8)
+
+
+def _only_in_loop(source: Source, statement: ast.stmt, path: str) -> bool:
+    """Whether a variable is that of a loop which is over at `statement`: nothing kept changes when it is bound anew."""
+    around = source.function(statement) or source.tree
+    bound = [one for one in ast.walk(around) if isinstance(one, ast.Name) and one.id == path]
+    stores = {one for one in bound if isinstance(one.ctx, ast.Store)}
+    loops = [one for one in ast.walk(around) if isinstance(one, ast.For)]
+    of_loops = {
+        name
+        for loop in loops
+        if (loop.end_lineno or 0) < statement.lineno
+        for name in ast.walk(loop.target)
+        if isinstance(name, ast.Name)
+    }
+    return bool(stores) and stores <= of_loops
 
 
 def _may_be_none(carrier: Carrier, sources: Sources) -> bool:
