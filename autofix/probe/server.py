@@ -106,6 +106,7 @@ class Server:
         self._selector = selectors.DefaultSelector()
         self._selector.register(requests, selectors.EVENT_READ, None)
         self._buffer = bytearray()
+        self._unsent = bytearray()
         self._children: dict[int, Child] = {}
         self._leaving: list[Child] = []
         self._queue: list[wire.Request] = []
@@ -137,6 +138,7 @@ class Server:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         self._fork = self._fencing.fork = fork
+        os.set_blocking(self._answers, False)
         gc.freeze()  # or the first full collection of each run would go through, and so copy, all of torch
         gc.enable()
         try:
@@ -159,10 +161,13 @@ class Server:
             self._fencing.forget()
 
     def _wait(self) -> bool:
+        self._write()
         if not (self._children or self._leaving or self._queue):
             self._fencing.rest()
         for key, _ in self._selector.select(_TICK if self._children or self._leaving else self._idle()):
-            if key.data is None:
+            if key.fd == self._answers:
+                self._write()
+            elif key.data is None:
                 if not self._read_requests():
                     return False
             elif key.fd == key.data.ended:
@@ -173,6 +178,25 @@ class Server:
             else:
                 self._read_child(key.data, key.fd)
         return True
+
+    def _answer(self, trace: wire.Trace) -> None:
+        """Have a trace sent, when the host has been greeted."""
+        self._unsent += wire.dump(trace)
+
+    def _write(self) -> None:
+        """Send what the host takes now: it may itself wait until its requests are read before it takes the rest."""
+        try:
+            while self._unsent:
+                del self._unsent[: os.write(self._answers, self._unsent[: 1 << 16])]
+        except BlockingIOError:
+            pass
+        except BrokenPipeError:
+            self._unsent.clear()
+        if bool(self._unsent) != (self._answers in self._selector.get_map()):
+            if self._unsent:
+                self._selector.register(self._answers, selectors.EVENT_WRITE)
+            else:
+                self._selector.unregister(self._answers)
 
     def _idle(self) -> float | None:
         """How long to wait for a request, in seconds; who has asked for much will ask for more, so prepare for that."""
@@ -204,13 +228,13 @@ class Server:
         for request in [request for request in self._queue if request.id == number]:
             self._queue.remove(request)
             self._fencing.forget(request)
-            _send(self._answers, wire.Trace(request.id, "timed_out"))
+            self._answer(wire.Trace(request.id, "timed_out"))
 
     def _start(self, request: wire.Request, *, again: bool = True) -> None:
         try:
             place = self._fencing.place(request)
         except (isolate.Refused, OSError) as error:
-            _send(self._answers, wire.Trace(request.id, "cannot_run", f"isolation {request.isolation}: {error}"))
+            self._answer(wire.Trace(request.id, "cannot_run", f"isolation {request.isolation}: {error}"))
             return
         pairs = {name: os.pipe() for name in ("result", "stdout", "stderr")}
         ends = {name: pair[1] for name, pair in pairs.items()}
@@ -224,7 +248,7 @@ class Server:
             if again:
                 self._start(request, again=False)
             else:
-                _send(self._answers, wire.Trace(request.id, "cannot_run", f"no process can be started: {error}"))
+                self._answer(wire.Trace(request.id, "cannot_run", f"no process can be started: {error}"))
             return
         for end in ends.values():
             os.close(end)
@@ -317,7 +341,8 @@ class Server:
             self._selector.unregister(child.door)
         self._served += 1
         trace = child.trace(self._fencing.clear(child.place, tuple(self._children)))
-        _send(self._answers, trace)
+        self._answer(trace)
+        self._write()
         if not self._fork:
             self._reap()
         if trace.compiles and not dynamo.loaded():  # what one run has loaded, the next will

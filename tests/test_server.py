@@ -1,0 +1,49 @@
+"""The server answers in the order that its host expects, and never waits for a host that waits for it."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from autofix.model import Target
+from autofix.probe import isolate
+from autofix.references import request
+from autofix.run import Probe, run
+
+pytestmark = pytest.mark.torch
+
+LARGE = 1 << 19
+"""More than a pipe holds."""
+
+
+def test_a_host_that_asks_before_it_reads_is_answered(python: Path, tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(f"print('x' * {LARGE})\n")
+    asked = request(Target(script, root=tmp_path), "baseline")
+    comment = replace(asked, overlay={str(script): f"pass  # {'x' * LARGE}\n"})
+    numbers: list[int] = []
+    with Probe(python) as fresh:
+        fresh.hello()
+        numbers.append(fresh.submit(asked))
+        assert fresh._more(60.0)
+        asking = threading.Thread(target=lambda: numbers.extend(fresh.submit(comment) for _ in range(2)), daemon=True)
+        asking.start()
+        asking.join(60.0)
+        if asking.is_alive():
+            fresh._process.kill()
+            pytest.fail("both wait")
+        assert [fresh.wait(number, 60.0).outcome for number in numbers] == ["finished"] * 3
+
+
+@pytest.mark.skipif("overlay" not in isolate.available(), reason="this machine has no overlays to be refused")
+def test_a_first_run_that_is_refused_is_told_as_any_other(python: Path, tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("")
+    asked = replace(request(Target(script, root=Path("/")), "baseline"), isolation="overlay")
+    with Probe(python) as fresh:
+        told = [run(fresh, asked) for _ in range(2)]
+    assert {trace.outcome for trace in told} == {"cannot_run"}
+    assert "root of the file system" in told[0].detail
