@@ -743,7 +743,7 @@ def test_an_import_is_added_to_any_file_once(program: bytes) -> None:
         "best = w", "best, least = w, loss", "best = w if better else best", "path.append(w.detach().cpu().numpy())",
         "path += [w]", "best[i] = w.data", "w = start.detach().requires_grad_()", "w = first = torch.zeros(3)",
         "best = {'w': w}", "best = dict(w=w)", "best = copy.copy(w)", "corner = w[:2]", "w = Variable(start)",
-        "def f(w):\n    w = w - w.grad",
+        "def f(w):\n    w = w - w.grad", "w, b = pair", "w, b = start, torch.zeros(3)", "(w, b) = (first, f(b))",
     ],
 )  # fmt: skip
 def test_a_tensor_held_elsewhere_is_known_by_its_text(text: str) -> None:
@@ -753,7 +753,8 @@ def test_a_tensor_held_elsewhere_is_known_by_its_text(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "w = torch.zeros(3)", "w = w.detach()", "path.append(w.clone())", "path.append(w.norm().item())", "y = w * 2",
+        "w = torch.zeros(3)", "w, b = torch.zeros(3), start", "w, b = made()",
+        "w = w.detach()", "path.append(w.clone())", "path.append(w.norm().item())", "y = w * 2",
         "torch.save({'w': w}, 'w.pt')", "best = copy.deepcopy(w)", "best.data.copy_(w)", "y = f(w)",
         "def model(x, w):\n    return x @ w",
     ],
@@ -765,4 +766,4 @@ def test_what_is_computed_from_a_tensor_does_not_hold_it(text: str) -> None:
 def _held(text: str) -> bool:
     source = Source(Path("x.py"), f"{text}\nw = w - w.grad\n".encode())
     found = [one for one in ast.walk(source.tree) if isinstance(one, ast.Assign) and ".grad" in ast.unparse(one)]
-    return any(update.held_elsewhere(source, one) for one in found)
+    return any(update.held_elsewhere(source, bound) for one in found for bound in update.bindings(one))
