@@ -41,24 +41,29 @@ def pieces(old: ast.stmt | None, new: ast.stmt, before: bytes, after: bytes) -> 
 
 def _layers(new: ast.AST, known: set[str], *, alone: bool) -> Iterator[tuple[ast.expr, ast.expr | None]]:
     """New operations, each with what it is done to; and new conditions."""
-    cuts = [node for node in ast.walk(new) if graph_call(node)]
-    near = {id(link) for cut in cuts for link in _links(cut)}
+    near = {id(link) for node in ast.walk(new) if graph_call(node) for link in _links(node)}
     for node in ast.walk(new):
-        by_cut = alone and (id(node) in near or any(graph_call(link) for link in _links(node)))
+        by_cut = alone and (id(node) in near or _cut(node))
         if graph_call(node) or (not by_cut and known & set(_operations(node))):
             continue
         match node:
             case ast.comprehension(ifs=conditions):
                 yield from ((condition, None) for condition in conditions)
-            case ast.BinOp(left, _, right) if not alone:
-                yield node, left
-                yield node, right
+            case ast.BinOp(left, _, right):
+                yield from ((node, side) for side in (left, right) if not alone or _cut(side))
             case ast.Subscript(value, ast.Slice()) if not alone and isinstance(node.ctx, ast.Load):
                 yield node, value
+            case ast.Call(ast.Name("min" | "max"), args):
+                yield from ((node, one) for one in args)
             case ast.Call(ast.Attribute(value, name), args) if name not in _PLACES:
                 yield node, value
                 if args and not isinstance(args[0], ast.Starred):
                     yield node, args[0]
+
+
+def _cut(node: ast.AST) -> bool:
+    """Whether a chain of methods copies, or tells autograd what to record, at its end or before."""
+    return graph_call(node) or any(map(graph_call, _links(node)))
 
 
 def _operations(node: ast.AST) -> Iterator[str]:
@@ -72,7 +77,7 @@ def _operations(node: ast.AST) -> Iterator[str]:
             yield ast.dump(part)
         case ast.comprehension(ifs=conditions):
             yield from map(ast.dump, conditions)
-        case ast.Call(ast.Attribute(_, name)):
+        case ast.Call(ast.Attribute(_, name) | ast.Name(name)):
             yield name
 
 

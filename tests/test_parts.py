@@ -168,17 +168,18 @@ def test_what_does_no_harm_beside_a_repair_is_safe(probe: Probe, training: Path,
         ("loss.backward()", "(loss + 1e-9).backward()"),
         ("loss.backward()", "sum(l for l in [loss] if l > -1).backward()"),
         ("total + loss", "total.detach().clamp(max=1e6) + loss if epoch else loss"),
+        ("    opt.step()\n", "    opt.step()\n    total = total.detach() * (epoch < 90)\n"),
     ],
     ids=[
         "scheduler", "clip", "shorter", "average", "a term that starts at 0", "steps that end", "scheduler's period",
         "a condition in the repair", "a clamp in the repair", "a term in the repair", "a condition in a comprehension",
-        "a clamp behind the cut",
+        "a clamp behind the cut", "a product behind a cut",
     ],
 )  # fmt: skip
 def test_what_shows_only_later_is_not_passed_with_the_repair(
     probe: Probe, training: Path, beside: tuple[str, str]
 ) -> None:
-    repaired = () if "detach().clamp" in beside[1] else (REPAIRED,)
+    repaired = () if "total.detach()" in beside[1] else (REPAIRED,)
     report = verify(probe, training, *repaired, beside)
     assert report.outcome is Outcome.UNSAFE
     verdict = report.fixes[0].verdict
