@@ -82,7 +82,9 @@ class Origins(TorchFunctionMode):
         given = list(tensors((args, kwargs)))
         if derivative and kwargs.get("create_graph"):
             return  # what has no graph even so is a constant: nothing was lost
-        records = self._records(given) + self._new("derivative" if derivative else last, given, out)
+        # A derivative is by what a graph begins at: what was cut before that is not why there is none behind it.
+        cut = [t for t in given if not (derivative and t.requires_grad)]
+        records = self._records(cut) + self._new("derivative" if derivative else last, given, out)
         if not records and not given:
             records = self._returned(args)
         if last in _NUMBERS or last in _ARRAYS:
@@ -111,12 +113,10 @@ class Origins(TorchFunctionMode):
         """How the graph behind the arguments was lost already."""
         found: list[Record] = []
         for tensor in given:
-            if tensor.requires_grad:
-                continue  # a graph begins here anew: what was cut before it is not why there is none behind it
             known = self._lost.get(id(tensor))
             if known is not None and known[0]() is tensor:
                 found.extend(known[1])
-            elif isinstance(tensor, torch.nn.Parameter) or id(tensor) in self._frozen:
+            elif not tensor.requires_grad and (isinstance(tensor, torch.nn.Parameter) or id(tensor) in self._frozen):
                 found.append(("frozen", self._frozen.get(id(tensor), ())))
         return found
 
