@@ -117,6 +117,18 @@ def test_a_refusal_is_told_by_the_state_of_its_tensors(probe: Probe, tmp_path: P
     assert trace.failure.kind == kind
 
 
+def test_a_scripted_module_among_the_variables_is_looked_through(probe: Probe, tmp_path: Path) -> None:
+    body = """\
+    scripted = torch.jit.script(net)
+    loss = scripted(x).sum()
+    for _ in range(2):
+        loss.backward()
+    """
+    trace = traced(probe, tmp_path, body)
+    assert trace.failure is not None
+    assert "second time" in trace.failure.message, trace.detail
+
+
 def test_a_result_without_gradient_is_named_with_the_place_that_made_it(probe: Probe, tmp_path: Path) -> None:
     body = """\
     store = {"h": w * 2}

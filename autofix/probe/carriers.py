@@ -100,7 +100,7 @@ class Carriers:
             return
         kept = vars(value)
         if isinstance(value, torch.nn.Module):
-            kept = kept | value._buffers | value._parameters
+            kept = {**kept, **value._buffers, **value._parameters}  # a compiled script's are no dicts
         for name, item in kept.items():
             if name.isidentifier() and not (isinstance(value, torch.nn.Module) and name in _MODULE):
                 yield f"{path}.{name}", name, item
