@@ -54,7 +54,7 @@ class Doubts:
         elif live.derivatives and effect.keeps_gradients and self._half_given(files, live):
             detail = "another derivative enters a loss as a constant; with create_graph=True it too would be trained"
             found = (*found, wire.Guard("constant", detail, ()))
-        found = (*found, *self._untrained())
+        found = (*found, *self._untrained(), *self._unused())
         return (*found, *self._unowned(live)) if effect.keeps_gradients else found
 
     def _untrained(self) -> tuple[wire.Guard, ...]:
@@ -69,6 +69,13 @@ class Doubts:
             return ()
         detail = "what leaves the graph here comes back as a term of a loss, where no gradient depends on it"
         return (wire.Guard("constant", detail, self._diagnosis.failure.stack),)
+
+    def _unused(self) -> tuple[wire.Guard, ...]:
+        """A derivative of which nothing is more than zero: the output was meant to be made of what it is asked for."""
+        full = self._references.live(self._references.bases()[0])
+        stacks = [done.stack for done in full.performed if done.kind == "nothing_used"]
+        detail = "the output is not made of anything that this derivative is asked for; zeros can hardly be meant"
+        return tuple(wire.Guard("unused", detail, stack) for stack in stacks[:1])
 
     def _unowned(self, live: wire.Trace) -> tuple[wire.Guard, ...]:
         """A parameter that no optimizer owns yet and that the edit cuts off: a later phase may train it."""
@@ -91,12 +98,14 @@ class Doubts:
         full = self._references.live(name)
         if effect in (Effect.IDENTICAL, Effect.CHANGED, Effect.UNKNOWN) or not full.carried:
             return ()
-        starved = starves(full, self._references.live(name.replace("full", "truncated")))
         if effect is Effect.REFRESHED:
-            doubted = bool(full.reused) and not starved  # a constant that leaves a parameter untrained cannot be meant
+            # As a constant it would leave a parameter untrained: that cannot be meant.
+            starved = bool(full.reused) and starves(full, self._references.live(name.replace("full", "truncated")))
+            doubted = bool(full.reused) and not starved
             detail = "what was made before these passes is computed anew in each; it may be meant as a constant"
         else:
-            doubted = bool(full.reused) or starved  # two passes that share it look like two that hand it on
+            # Two passes that share it look like two that hand it on, but it was made in the first alone.
+            doubted = bool(full.reused) or not self._diagnosis.trace.remade
             detail = (
                 "what was made before these passes gets no gradient from later ones; computed anew in each it would"
             )
@@ -152,7 +161,9 @@ def _losses(trace: wire.Trace) -> list[tuple[float, ...]]:
 
 
 def _segment(trace: wire.Trace, after: int) -> tuple[float, ...]:
-    """The losses between one step and the next: no parameter moves there, unless closures are evaluated."""
-    if any(step.settings == "closure" for step in trace.steps):
-        return ()
-    return next((step.losses for step in trace.steps[after : after + 1]), ())
+    """The losses between one step and the next, or in the first evaluation of its closure: no parameter moves there."""
+    whole = [step for step in trace.steps if step.settings != "closure"]
+    before = whole[after - 1].calls if 0 < after <= len(whole) else 0
+    losses = next((step.losses for step in whole[after : after + 1]), ())
+    evaluated = (step.calls for step in trace.steps if step.settings == "closure" and step.calls > before)
+    return losses[: next(evaluated, before + len(losses)) - before]

@@ -8,7 +8,7 @@ import pytest
 from training import added
 
 from autofix import pipeline
-from autofix.model import Applicability, Target
+from autofix.model import Applicability, Effect, Target
 from autofix.registry import rules
 
 if TYPE_CHECKING:
@@ -149,3 +149,107 @@ def test_a_derivative_in_a_closure_is_doubted_however_often_it_is_evaluated(prob
     kept = next(fix for lines, fix in found.items() if "retain_graph=True" in lines)
     assert doubts(kept) == ["constant"]
     assert kept.verdict.applicability is not Applicability.SAFE
+
+
+EPOCHS = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+policy = nn.Linear(4, 2)
+optimizer = torch.optim.SGD(policy.parameters(), lr=0.05)
+for _ in range(4):
+    seen = torch.randn(10, 4)
+    old = policy(seen).log_softmax(-1)[:, 0]
+    for epoch in range({count}):
+        ratio = (policy(seen).log_softmax(-1)[:, 0] - old).exp()
+        loss = -(ratio * seen[:, 0]).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+SLICED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
+optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
+for _ in range(4):
+    points = torch.rand(16, 2).requires_grad_()
+    x = points[:, :1]
+    u = net(points)
+    slope = torch.autograd.grad(u.sum(), x, create_graph=True)[0]
+    loss = (slope - 1).square().mean() + u.square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+BY_BACKWARD = IN_A_CLOSURE.replace(
+    "slope = torch.autograd.grad(u.sum(), x)[0]", "x.grad = None\n    u.sum().backward()\n    slope = x.grad.clone()"
+)
+REVERSED = """
+import torch
+from torch import nn
+
+
+class Reverse(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return -gradient
+
+
+torch.manual_seed(0)
+body, domain = nn.Linear(4, 6), nn.Linear(6, 1)
+optimizer = torch.optim.SGD([*body.parameters(), *domain.parameters()], lr=0.1)
+for _ in range(4):
+    turned = Reverse.apply(body(torch.randn(8, 4)))
+    turned *= 0.5
+    loss = domain(turned).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_what_epochs_share_is_no_state_that_may_be_cut(probe: Probe, tmp_path: Path, count: int) -> None:
+    found = offers(probe, tmp_path, EPOCHS.format(count=count))
+    cuts = [
+        fix
+        for lines, fix in found.items()
+        if lines == "old = old.detach()" and fix.verdict.effect is not Effect.CHANGED
+    ]
+    assert cuts
+    assert all("made-once" in doubts(fix) for fix in cuts)
+
+
+def test_a_derivative_of_nothing_but_zeros_is_doubted(probe: Probe, tmp_path: Path) -> None:
+    found = offers(probe, tmp_path, SLICED)
+    assert found
+    assert all(doubts(fix) == ["unused"] for fix in found.values())
+
+
+def test_a_gradient_left_by_a_backward_in_a_closure_is_doubted(probe: Probe, tmp_path: Path) -> None:
+    found = offers(probe, tmp_path, BY_BACKWARD)
+    kept = next(fix for lines, fix in found.items() if "retain_graph=True" in lines)
+    assert doubts(kept) == ["constant"]
+
+
+@pytest.mark.parametrize(
+    ("given", "safe"), [("Reverse.apply(body(torch.randn(8, 4)))", True), ("body(torch.randn(8, 4))", False)]
+)
+def test_a_write_to_what_a_function_of_ones_own_gave_keeps_its_backward(
+    probe: Probe, tmp_path: Path, given: str, *, safe: bool
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(REVERSED)
+    text = REVERSED.replace("Reverse.apply(body(torch.randn(8, 4)))", given).replace(
+        "turned *= 0.5", "turned = turned * 0.5"
+    )
+    (fix,) = pipeline.verify(Target(script), {script: text.encode()}, probe=probe, progress=lambda _: None).fixes
+    assert (fix.verdict.applicability is Applicability.SAFE) == safe

@@ -12,7 +12,7 @@ from autofix import pipeline
 from autofix.edit import Edit
 from autofix.model import Applicability, Cause, Effect, Target
 from autofix.probe import wire
-from autofix.references import request
+from autofix.references import References, request
 from autofix.rule import Rule
 from autofix.run import run
 
@@ -68,7 +68,7 @@ class Several(Rule):
             yield self.propose([Edit(path, start, start + len(WORD), text)], f"times {factor}")
 
 
-def test_a_frozen_run_ends_when_it_cannot_be_equal_any_more(probe: Probe, tmp_path: Path) -> None:
+def test_what_parts_early_is_judged_as_it_would_be_at_its_end(probe: Probe, tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(FREED)
     report = pipeline.fix(Target(script), [Several()], probe=probe, progress=lambda _: None)
@@ -76,10 +76,21 @@ def test_a_frozen_run_ends_when_it_cannot_be_equal_any_more(probe: Probe, tmp_pa
     assert (best.verdict.effect, best.verdict.applicability) == (Effect.IDENTICAL, Applicability.SAFE)
     assert [fix.verdict.effect for fix in changed] == [Effect.CHANGED] * 2
     assert not any("steps" in change.note for fix in changed for change in fix.verdict.changes)
-    frozen = [one for fix in changed for one in fix.verdict.compared if one.kind == "frozen"]
-    parted = [one.candidate for one in frozen if one.candidate.parted]
-    # Of two: beside the first its reference was still under way.
-    assert [(trace.outcome, len(trace.steps)) for trace in parted] == [("stopped", 1)]
+
+
+def test_a_frozen_run_that_begins_when_its_references_are_done_parts_from_them(probe: Probe, tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(FREED)
+    target = Target(script)
+    references = References(probe, target, run(probe, request(target, "baseline")))
+    scaled = {script: FREED.replace(WORD, "(2 * out.square().mean()).backward(retain_graph=True)").encode()}
+    right = {script: FREED.replace(WORD, "out.square().mean().backward(retain_graph=True)").encode()}
+    assert len(references.frozen("full").steps) == STEPS
+    for files, steps in ((scaled, 1), (right, STEPS)):
+        references.begin_frozen(files, ["full"])
+        trace = references.candidate(files, frozen=True)
+        assert [len(trace.steps), trace.parted] == [steps, steps < STEPS]
+    references.forget()
 
 
 @pytest.mark.parametrize(("gradient", "steps"), [(1.0, STEPS), (1.0005, STEPS), (1.01, 1)])

@@ -248,6 +248,7 @@ class Run:
             facts |= {
                 "saved": self.tracer.modified() or self.tracer.freed(),
                 "crossings": self.tracer.crossings(),
+                "remade": self.tracer.remade(),
                 "earlier": self.tracer.earlier(),
                 "step_sites": self.tracer.step_sites(),
                 "origins": self.found,

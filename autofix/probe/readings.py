@@ -79,7 +79,7 @@ class Perform(TorchFunctionMode, Listener):
         elif kind == "no_graph":
             again = functools.partial(_as_float, func, args, kwargs, target)
         elif name_of(func) == DERIVATIVE and not kwargs.get("allow_unused"):
-            kind, again = "unused_input", functools.partial(func, *args, **kwargs | _UNUSED)
+            kind, again = "unused_input", functools.partial(self._with_zeros, func, args, kwargs)
         else:
             return None
         if again is not None:
@@ -89,6 +89,10 @@ class Perform(TorchFunctionMode, Listener):
     def _write(
         self, kind: str, func: Any, args: Any, kwargs: Any, target: torch.Tensor
     ) -> Callable[[], Any] | None:  # fmt: skip
+        if kind == "view_modified" and isinstance(target.grad_fn, torch.autograd.function.BackwardCFunction):
+            # Written in place, or through its base, it would lose the backward that its function has of its own.
+            kept = not _discarded(func) and "out" not in kwargs
+            return (lambda: _out_of_place(func, args, kwargs, target)[1]) if kept else None
         if not self._operation:
             return functools.partial(_update, func, args, kwargs)
         if "out" in kwargs:
@@ -102,6 +106,13 @@ class Perform(TorchFunctionMode, Listener):
             return result
 
         return again
+
+    def _with_zeros(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """A derivative with zeros for what its output does not depend on; where that is all of it, it is noted."""
+        found = func(*args, **kwargs | {"allow_unused": True, "materialize_grads": False})
+        if all(one is None for one in found):
+            self._performed[self._frames.here()] = "nothing_used"
+        return func(*args, **kwargs | _UNUSED)
 
     # What became of it ----------------------------------------------------------------------------------------------
 

@@ -251,6 +251,21 @@ class Tracer(TorchDispatchMode, Listener):
                     found.setdefault((made, self._stack(user), by))
         return tuple(self._crossing(made, used, by) for made, used, by in list(found)[:_SHOWN])
 
+    def remade(self) -> bool:
+        """Whether a place that made what the failing backward goes back to made something for it again since.
+
+        So does one that hands on a state; what was made once, for several passes, is only gone back to.
+        """
+        if not self._passes:
+            return True
+        failing = self._passes[-1]
+        stacks = {done.call.stack for done in self._passes if done is not failing}
+        mark = self._mark(failing, {age for age in failing.nodes if age in self._freed})
+        old = {self._stack(age) for age in failing.nodes if age < mark}
+        if failing.call.stack not in stacks or not old or () in old:
+            return True
+        return any(self._stack(age) in old for age in failing.nodes if age >= mark)
+
     def _mark(self, failing: _Pass, shared: set[int]) -> int:
         """The age at which the pass before the failing one had ended: what is older was carried over."""
         freeing = {self._freed[age].index for age in shared}

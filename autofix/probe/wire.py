@@ -314,6 +314,7 @@ class Trace:
     backward_count: int = 0
     saved: tuple[Saved, ...] = ()
     crossings: tuple[Crossing, ...] = ()
+    remade: bool = True  # what made the older part of the failing graph has since made a younger part of it
     earlier: tuple[Backward, ...] = ()
     step_sites: tuple[Write, ...] = ()
     steps: tuple[Step, ...] = ()

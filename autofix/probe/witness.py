@@ -29,6 +29,7 @@ class Witness(Listener):
         self._sketcher = Sketcher()
         self._before: dict[int, list[torch.Tensor]] = {}
         self._gradients: dict[int, tuple[tuple[float, ...], ...]] = {}
+        self._evaluated: dict[int, int] = {}
         self._leaves: dict[int, tuple[int, torch.Tensor]] = {}
         self._losses: list[float] = []
         self._calls = 0
@@ -43,10 +44,10 @@ class Witness(Listener):
             params = parameters(optimizer)
             gradients = self._sketcher.sketches([p.grad for p in params])
             if index in self._gradients:  # one more evaluation of a closure
-                self.steps.append(wire.Step(index, self._gradients[index], (), "closure"))
+                self.steps.append(wire.Step(index, self._gradients[index], (), "closure", calls=self._evaluated[index]))
             else:
                 self._before[index] = [p.detach().clone() for p in params]
-            self._gradients[index] = gradients
+            self._gradients[index], self._evaluated[index] = gradients, self._calls
         self._shapes[index] = self.guards.shape(index, optimizer) if self.guards is not None else ""
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
