@@ -6,94 +6,27 @@ import contextlib
 import gc
 import importlib
 import json
-import linecache
 import os
 import selectors
 import signal
-import subprocess
 import sys
 import time
-from dataclasses import replace
 from typing import Any
 
-from . import dynamo, isolate, usage, wire
+from . import dynamo, isolate, wire
+from .ahead import too_old, unsound, warm
+from .becoming import become, spawn
 from .fencing import Fencing, Place
 from .packing import Packing
+from .running import LOOK, Child
 
 RESULT_LIMIT = 1 << 27
-OLDEST = (2, 0)
 _IMPORTING = 30.0  # seconds that a fresh process may take to import torch, beyond its time limit
 _TICK = 0.02
-_LOOK = 0.1
 _CLEARING = 10.0  # seconds after which nobody waits any more for what is to say that a run's place is cleared
 _MANY = 60
 """Runs after which a server is one that is kept: a repair alone needs fewer."""
 _JOBS = min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-_OWN = (
-    ".adapt", ".child", ".classify", ".closures", ".frames", ".freeze", ".guards", ".launch", ".names", ".origins",
-    ".overlay", ".parting", ".perturb", ".reach", ".readings", ".reference", ".separate", ".silent", ".stopper",
-    ".tracing", ".witness",
-)  # fmt: skip
-"""What a run needs of the probe itself: compiled once, here."""
-_LAZY = ("numpy.random", "torch.utils.checkpoint", "torch.profiler._cupti_monitor")
-"""What torch imports when a step or a reference first needs it, where it has it."""
-_QUOTED = ("torch.random", "torch.cuda", "torch.cuda.random", "torch.xpu", "torch.xpu.random", "torch.mtia")
-"""Where a seed stands when torch keeps it, with the text of each line on the stack, for a device that is not in use."""
-_ENVIRONMENT = "AUTOFIX_PROBE_RESTORE"
-_NO_BYTECODE = sys.dont_write_bytecode
-
-
-class Child:
-    """A run in its own process group, with the pipes that come out of it."""
-
-    def __init__(self, place: Place, pid: int, pipes: dict[int, str]) -> None:
-        self.place = place
-        self.request = request = place.request
-        self.pid = pid
-        self.pipes = pipes
-        self.data = {"result": bytearray(), "stdout": bytearray(), "stderr": bytearray()}
-        self.deadline = time.monotonic() + request.time_limit
-        self.began = time.monotonic()
-        self.next_look = 0.0
-        self.memory_limit = request.memory_limit or usage.machine_memory()
-        self.verdict = ""
-        self.status: int | None = None
-        self.ended = -1
-        self.door = -1
-
-    def kill(self, verdict: str) -> None:
-        """End the whole process group; the first reason given is the one reported."""
-        self.verdict = self.verdict or verdict
-        if self.status is None:
-            isolate.kill_tree(self.pid)
-
-    def look(self, now: float) -> None:
-        """Count what the run uses, now and then: asking each of its processes costs."""
-        self.next_look = now + _LOOK
-        tops = (self.pid,) if self.place.room is None else (self.pid, self.place.room.pid)
-        if over := usage.exceeded(tops, self.request.process_limit, self.memory_limit):
-            self.kill(over)
-
-    def trace(self, wrote: tuple[str, ...]) -> wire.Trace:
-        """What the run reported, or what its end says where it reported nothing."""
-        stdout, stderr = (bytes(self.data[name]).decode("utf-8", "replace") for name in ("stdout", "stderr"))
-        facts: dict[str, Any] = {"stdout": stdout, "stderr": stderr, "isolation": self.place.rung, "wrote": wrote}
-        try:
-            trace = wire.load(wire.Trace, self.place.back(bytes(self.data["result"])))
-            if trace.id == self.request.id and not self.verdict:
-                return replace(trace, **facts)
-        except wire.WireError:
-            pass
-        outcome = self.verdict or self.place.stopped or "crashed"
-        detail = _ending(self.status) if outcome == "crashed" else ""
-        return wire.Trace(self.request.id, outcome, detail, seconds=time.monotonic() - self.began, **facts)
-
-
-def _ending(status: int | None) -> str:
-    if status is not None and os.WIFSIGNALED(status):
-        return f"killed by {signal.Signals(os.WTERMSIG(status)).name}"
-    code = os.waitstatus_to_exitcode(status) if status is not None else 0
-    return f"the script ended the process with status {code} before its end could be seen"
 
 
 class Server:
@@ -124,7 +57,7 @@ class Server:
         gc.freeze()
         self._start(self._queue.pop(0))
         signal.signal(signal.SIGALRM, lambda *_: self._glance())
-        signal.setitimer(signal.ITIMER_REAL, _LOOK, _LOOK)
+        signal.setitimer(signal.ITIMER_REAL, LOOK, LOOK)
 
     def _glance(self) -> None:
         for key, _ in self._selector.select(0):
@@ -239,7 +172,7 @@ class Server:
         pairs = {name: os.pipe() for name in ("result", "stdout", "stderr")}
         ends = {name: pair[1] for name, pair in pairs.items()}
         try:
-            pid = self._forked(place, ends) if self._fork else _spawned(place, ends)
+            pid = self._forked(place, ends) if self._fork else spawn(place, ends)
         except OSError as error:  # no memory; or the room, which waited for its run, was killed, and others with it
             for descriptor in (*ends.values(), *(pair[0] for pair in pairs.values())):
                 os.close(descriptor)
@@ -369,121 +302,6 @@ def _send(descriptor: int, record: Any) -> None:
 
     with contextlib.suppress(BrokenPipeError):
         send(descriptor, wire.dump(record))
-
-
-def become(place: Place, ends: dict[str, int]) -> None:
-    """Turn this process into a run; does not return."""
-    request = place.request
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
-        signal.signal(number, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.dup2(ends["stdout"], 1)
-    os.dup2(ends["stderr"], 2)
-    for descriptor in (null, ends["stdout"], ends["stderr"]):
-        os.close(descriptor)
-    _restore_environment()
-    try:
-        place.enter((ends["result"],))
-    except isolate.Refused as error:
-        trace = wire.Trace(request.id, "cannot_run", f"isolation {place.rung}: {error}")
-        os.write(ends["result"], wire.dump(trace))
-        os._exit(0)
-    _reset_streams()
-    gc.enable()
-    import torch
-
-    from .child import Run
-
-    dynamo.stand_in()
-    torch.set_num_threads(request.threads or len(os.sched_getaffinity(0)))
-    Run(request, ends["result"]).execute()
-
-
-def _reset_streams() -> None:
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        number = ("stdin", "stdout", "stderr").index(name)
-        stream = open(  # noqa: SIM115  the run's own standard stream
-            number, mode, buffering=1 if name == "stderr" else -1, encoding="utf-8", errors="replace", closefd=False
-        )
-        setattr(sys, name, stream)
-        setattr(sys, f"__{name}__", stream)
-
-
-def _restore_environment() -> None:
-    """Give back the values of the variables that the host had to set for a single-threaded import."""
-    for name, value in json.loads(os.environ.pop(_ENVIRONMENT, "{}")).items():
-        if value is None:
-            os.environ.pop(name, None)
-        else:
-            os.environ[name] = value
-
-
-def _spawned(place: Place, ends: dict[str, int]) -> int:
-    """A run in a fresh interpreter, for where a fork of this process would not be sound."""
-    here = os.path.dirname(os.path.abspath(__file__))
-    numbers = json.dumps([ends, place.rung, place.scratch])
-    process = subprocess.Popen(
-        [sys.executable, here, "--child", numbers], stdin=subprocess.PIPE, pass_fds=tuple(ends.values()), env=os.environ
-    )
-    if process.stdin is not None:
-        with contextlib.suppress(BrokenPipeError), process.stdin as pipe:
-            pipe.write(wire.dump(place.original))
-    _SPAWNED[process.pid] = process
-    return process.pid
-
-
-_SPAWNED: dict[int, subprocess.Popen[bytes]] = {}
-
-
-def threads() -> int:
-    """Threads of this process; 1 where the system does not tell."""
-    try:
-        return len(os.listdir("/proc/self/task"))
-    except OSError:
-        return 1
-
-
-def warm(names: list[str]) -> str:
-    """Import what every run will need; returns why forking would not be sound, or ''."""
-    for name in (*names, *_LAZY):
-        # A package that fails to import here fails in the run too, where the user sees it.
-        with contextlib.suppress(Exception, SystemExit):
-            dynamo.real() if name == dynamo.NAME else importlib.import_module(name)
-    sys.dont_write_bytecode = _NO_BYTECODE  # of our own modules; what else is imported leaves no file behind
-    for name in _OWN:
-        importlib.import_module(name, __package__)
-    sys.dont_write_bytecode = True
-    _read_ahead()
-    return unsound()
-
-
-def _read_ahead() -> None:
-    """Read the sources that `torch.manual_seed` quotes in every run."""
-    own = [f"{__package__}.{name}" for name in ("server", "child", "launch", "dynamo")]
-    for name in (*_QUOTED, "torch._compile", *own):
-        linecache.getlines(getattr(sys.modules.get(name), "__file__", None) or "")
-
-
-def unsound() -> str:
-    """Why a fork of this process would not be sound now, or ''."""
-    if not hasattr(os, "fork") or sys.platform == "darwin":
-        return "this system cannot fork safely"
-    if threads() != 1:
-        return f"{threads()} threads after the imports"
-    if sys.modules["torch"].cuda.is_initialized():
-        return "CUDA is in use after the imports"
-    return ""
-
-
-def too_old(version: str) -> str:
-    """Why a torch of this version cannot be probed: it lacks the hooks around optimizer steps; '' if it can."""
-    numbers = version.split(".")
-    known = len(numbers) > 1 and numbers[0].isdigit() and numbers[1].isdigit()
-    if known and (int(numbers[0]), int(numbers[1])) < OLDEST:
-        return f"torch {version} is older than {OLDEST[0]}.{OLDEST[1]}, the oldest that can be probed"
-    return ""
 
 
 def _hello(error: str, fork: bool, note: str) -> wire.Hello:

@@ -1,0 +1,85 @@
+"""Turns a process into a run: signals, streams, environment and fence, then the run itself."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from . import dynamo, isolate, wire
+
+if TYPE_CHECKING:
+    from .fencing import Place
+
+_ENVIRONMENT = "AUTOFIX_PROBE_RESTORE"
+
+
+def become(place: Place, ends: dict[str, int]) -> None:
+    """Turn this process into a run; does not return."""
+    request = place.request
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.dup2(ends["stdout"], 1)
+    os.dup2(ends["stderr"], 2)
+    for descriptor in (null, ends["stdout"], ends["stderr"]):
+        os.close(descriptor)
+    _restore_environment()
+    try:
+        place.enter((ends["result"],))
+    except isolate.Refused as error:
+        trace = wire.Trace(request.id, "cannot_run", f"isolation {place.rung}: {error}")
+        os.write(ends["result"], wire.dump(trace))
+        os._exit(0)
+    _reset_streams()
+    gc.enable()
+    import torch
+
+    from .child import Run
+
+    dynamo.stand_in()
+    torch.set_num_threads(request.threads or len(os.sched_getaffinity(0)))
+    Run(request, ends["result"]).execute()
+
+
+def _reset_streams() -> None:
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        number = ("stdin", "stdout", "stderr").index(name)
+        stream = open(  # noqa: SIM115  the run's own standard stream
+            number, mode, buffering=1 if name == "stderr" else -1, encoding="utf-8", errors="replace", closefd=False
+        )
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+
+def _restore_environment() -> None:
+    """Give back the values of the variables that the host had to set for a single-threaded import."""
+    for name, value in json.loads(os.environ.pop(_ENVIRONMENT, "{}")).items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
+def spawn(place: Place, ends: dict[str, int]) -> int:
+    """A run in a fresh interpreter, for where a fork of this process would not be sound."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    numbers = json.dumps([ends, place.rung, place.scratch])
+    process = subprocess.Popen(
+        [sys.executable, here, "--child", numbers], stdin=subprocess.PIPE, pass_fds=tuple(ends.values()), env=os.environ
+    )
+    if process.stdin is not None:
+        with contextlib.suppress(BrokenPipeError), process.stdin as pipe:
+            pipe.write(wire.dump(place.original))
+    _SPAWNED[process.pid] = process
+    return process.pid
+
+
+_SPAWNED: dict[int, subprocess.Popen[bytes]] = {}

@@ -1,0 +1,70 @@
+"""One run as the server sees it: a process group, its pipes and limits, and what it came to."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from . import isolate, usage, wire
+
+if TYPE_CHECKING:
+    from .fencing import Place
+
+LOOK = 0.1
+"""Seconds between two looks at what the processes of a run use."""
+
+
+class Child:
+    """A run in its own process group, with the pipes that come out of it."""
+
+    def __init__(self, place: Place, pid: int, pipes: dict[int, str]) -> None:
+        self.place = place
+        self.request = request = place.request
+        self.pid = pid
+        self.pipes = pipes
+        self.data = {"result": bytearray(), "stdout": bytearray(), "stderr": bytearray()}
+        self.deadline = time.monotonic() + request.time_limit
+        self.began = time.monotonic()
+        self.next_look = 0.0
+        self.memory_limit = request.memory_limit or usage.machine_memory()
+        self.verdict = ""
+        self.status: int | None = None
+        self.ended = -1
+        self.door = -1
+
+    def kill(self, verdict: str) -> None:
+        """End the whole process group; the first reason given is the one reported."""
+        self.verdict = self.verdict or verdict
+        if self.status is None:
+            isolate.kill_tree(self.pid)
+
+    def look(self, now: float) -> None:
+        """Count what the run uses, now and then: asking each of its processes costs."""
+        self.next_look = now + LOOK
+        tops = (self.pid,) if self.place.room is None else (self.pid, self.place.room.pid)
+        if over := usage.exceeded(tops, self.request.process_limit, self.memory_limit):
+            self.kill(over)
+
+    def trace(self, wrote: tuple[str, ...]) -> wire.Trace:
+        """What the run reported, or what its end says where it reported nothing."""
+        stdout, stderr = (bytes(self.data[name]).decode("utf-8", "replace") for name in ("stdout", "stderr"))
+        facts: dict[str, Any] = {"stdout": stdout, "stderr": stderr, "isolation": self.place.rung, "wrote": wrote}
+        try:
+            trace = wire.load(wire.Trace, self.place.back(bytes(self.data["result"])))
+            if trace.id == self.request.id and not self.verdict:
+                return replace(trace, **facts)
+        except wire.WireError:
+            pass
+        outcome = self.verdict or self.place.stopped or "crashed"
+        detail = _ending(self.status) if outcome == "crashed" else ""
+        return wire.Trace(self.request.id, outcome, detail, seconds=time.monotonic() - self.began, **facts)
+
+
+def _ending(status: int | None) -> str:
+    if status is not None and os.WIFSIGNALED(status):
+        return f"killed by {signal.Signals(os.WTERMSIG(status)).name}"
+    code = os.waitstatus_to_exitcode(status) if status is not None else 0
+    return f"the script ended the process with status {code} before its end could be seen"
