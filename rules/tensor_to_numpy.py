@@ -32,6 +32,7 @@ WHY = "The values are handed over without the graph, which stays with the tensor
 WHY_CACHE = "What is kept from the last forward is dropped or detached before the copy, which needs no graph."
 WHY_MODE = "Under no_grad no graph is recorded either, and the tensors may be saved by later operations."
 _DEEPEST = 3
+_SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
 
 
 class TensorToNumpy(Rule):
@@ -60,6 +61,24 @@ net = torch.nn.Linear(2, 1)
 out = net(torch.randn(3, 2))
 print(out.detach().numpy().sum())
 out.sum().backward()
+""",
+        ),
+        Example(
+            before="""\
+import torch
+
+w, b = (torch.ones(3, requires_grad=True) for _ in range(2))
+loss = (w + b).sum()
+loss.backward()
+print(loss.numpy(), w.numpy().sum(), b.detach().numpy().sum())
+""",
+            after="""\
+import torch
+
+w, b = (torch.ones(3, requires_grad=True) for _ in range(2))
+loss = (w + b).sum()
+loss.backward()
+print(loss.detach().numpy(), w.detach().numpy().sum(), b.detach().numpy().sum())
 """,
         ),
         Example(
@@ -174,6 +193,7 @@ copy.deepcopy(cache)
             return
         if isinstance(node.func, ast.Attribute) and node.func.attr == "numpy":
             yield self.propose(append_call(source, node.func.value, ".detach()"), WHY, rank=self.rank + later)
+            yield from self._together(source, node, later)
             return
         for place, argument in enumerate(node.args):
             if isinstance(argument, places.VALUES):
@@ -186,6 +206,16 @@ copy.deepcopy(cache)
                 yield self.propose(edits, WHY, rank=self.rank + later + min(place, 3))
                 if ast.unparse(argument.elt) == ast.unparse(argument.generators[0].target):
                     yield from self._filled(source, argument.generators[0].iter, later)
+
+    def _together(self, source: Source, node: ast.Call, later: int) -> Iterator[Proposal]:
+        """All that one statement converts: each would fail in its turn."""
+        statement = source.statement(node)
+        calls = [one for one in ast.walk(statement) if isinstance(one, ast.Call) and not one.args]
+        given = [one.func.value for one in calls if isinstance(one.func, ast.Attribute) and one.func.attr == "numpy"]
+        given = [value for value in given if ".detach()" not in ast.unparse(value)]
+        if isinstance(statement, _SIMPLE) and len(given) > 1:
+            edits = [edit for value in given for edit in append_call(source, value, ".detach()")]
+            yield self.propose(edits, WHY, rank=self.rank + later + 1)
 
     def _listed(self, source: Source, argument: ast.expr, later: int) -> Iterator[Proposal]:
         """For a list of tensors: its values where it is filled, or detached where it is handed over."""
