@@ -153,9 +153,8 @@ class Run:
         self.taps.listeners += [reference.KeepGraphs(), self.truncate]
         if self.request.segments:
             self.taps.listeners.append(Separate(self.taps, self.request.segments))
-        self.perform = Perform(
-            self.frames, self.request.reading, self.request.sites, nudged=self.request.nudged
-        )  # fmt: skip
+        asked = self.request
+        self.perform = Perform(self.frames, asked.reading, asked.sites, nudged=asked.nudged)
         self.taps.listeners.append(self.perform)
         safe = reference.MutationSafe(self.truncate.wrote)
         self.taps.before_writes = [safe.spare]
