@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 WORK = {"CNN": 15, "GAN": 300, "transformer": 20}
 """Iterations of each workload: about a second of plain compute."""
-_TRIES = 3
+_TRIES = 5
 """Of so many runs of each kind in a round the quickest counts: what disturbed the others is not the instruments'."""
 TARGETS = {
     ("baseline", "CNN"): 1.05, ("baseline", "GAN"): 1.05, ("baseline", "transformer"): 1.05,
@@ -55,20 +55,31 @@ def _of(name: str, rounds: int) -> Iterator[Figure]:
     script, count = WORKLOADS / f"{name.lower()}.py", str(WORK[name])
     took: dict[str, list[str]] = {kind: [] for kind in ("plain", *KINDS)}
     for _ in range(rounds):
-        # Where a process has its memory makes a tenth of its speed, and forks have it where their server has it.
-        with Probe(Path(PYTHON)) as probe:
-            asked = _asked(probe, target(script, count))
-            calls: dict[str, Callable[[], str]] = {"plain": lambda: plain(script, count).stdout}
-            calls |= {kind: lambda a=one, p=probe: run(p, a).stdout for kind, one in asked.items()}
-            tries = turns(_TRIES, calls)
-            for kind, texts in tries.items():
-                took[kind].append(min(texts, key=elapsed))
+        tries: dict[str, list[str]] = {kind: [] for kind in took}
+        for _ in range(_TRIES):
+            for kind, text in _once(script, count):
+                tries[kind].append(text)
+        for kind, texts in tries.items():
+            took[kind].append(min(texts, key=elapsed))
     seconds = {kind: [elapsed(text) for text in texts] for kind, texts in took.items()}
     used = {kind: median(elapsed(text, "cpu") for text in texts) for kind, texts in took.items()}
     for kind in KINDS:
         parts = {"seconds": seconds[kind], "plain": seconds["plain"], "cpu / plain cpu": used[kind] / used["plain"]}
         values = ratios(seconds[kind], seconds["plain"])
         yield Figure(f"{_WORDS[kind]} ({name})", values, TARGETS.get((kind, name)), parts=parts)
+
+
+def _once(script: Path, count: str) -> Iterator[tuple[str, str]]:
+    """A run of each kind, and the plain one between them.
+
+    The server is a new one: where a process has its memory makes a tenth of its speed, and forks have it where their
+    server has it, so that several of them would be one try, and as many plain runs several.
+    """
+    with Probe(Path(PYTHON)) as probe:
+        asked = _asked(probe, target(script, count))
+        calls: dict[str, Callable[[], str]] = {"plain": lambda: plain(script, count).stdout}
+        calls |= {kind: lambda a=one, p=probe: run(p, a).stdout for kind, one in asked.items()}
+        yield from ((kind, texts[0]) for kind, texts in turns(1, calls).items())
 
 
 def _asked(probe: Probe, script: Target) -> dict[str, Request]:

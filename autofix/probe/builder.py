@@ -23,7 +23,7 @@ MESSAGE = 1001
 """The longest answer at the door, in bytes."""
 AGAIN = b"+"
 """What is said at the door when a run has ended, and another may use the room."""
-_COUNTED = 0.02
+_COUNTED = 0.1
 _LAST = 2
 """The last process before the first run: this one, and the one that passed through the second namespaces."""
 

@@ -39,7 +39,8 @@ class Run:
         overlay = {path: text.encode("latin-1") for path, text in request.overlay.items()}
         self.overlay = Overlay(overlay, request.marks)
         self.frames = Frames(request.root, request.lines)
-        self.taps = Taps(self.frames, [], nudged=request.nudged, doubled=request.doubled)
+        placed = request.mode != "baseline"
+        self.taps = Taps(self.frames, [], nudged=request.nudged, doubled=request.doubled, placed=placed)
         self.names = Names(self.frames, lambda tensors: self.witness.sketch_all(tensors))  # noqa: PLW0108  made below
         self.witness = Witness(self.frames, self.names)
         self.modes = contextlib.ExitStack()

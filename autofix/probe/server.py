@@ -22,7 +22,7 @@ from .running import LOOK, Child
 
 RESULT_LIMIT = 1 << 27
 _IMPORTING = 30.0  # seconds that a fresh process may take to import torch, beyond its time limit
-_TICK = 0.02
+_TICK = 0.02  # seconds between two looks where the system does not tell of a run's end
 _CLEARING = 10.0  # seconds after which nobody waits any more for what is to say that a run's place is cleared
 _MANY = 60
 """Runs after which a server is one that is kept: a repair alone needs fewer."""
@@ -97,7 +97,7 @@ class Server:
         self._write()
         if not (self._children or self._leaving or self._queue):
             self._fencing.rest()
-        for key, _ in self._selector.select(_TICK if self._children or self._leaving else self._idle()):
+        for key, _ in self._selector.select(self._pause()):
             if key.fd == self._answers:
                 self._write()
             elif key.data is None:
@@ -130,6 +130,15 @@ class Server:
                 self._selector.register(self._answers, selectors.EVENT_WRITE)
             else:
                 self._selector.unregister(self._answers)
+
+    def _pause(self) -> float | None:
+        """How long, in seconds, nothing is due unless something is heard: to wake more often would disturb the runs."""
+        due = [child.deadline for child in self._leaving]
+        for child in self._children.values():
+            if child.ended < 0:
+                return _TICK
+            due += (child.next_look, child.deadline)
+        return max(0.0, min(due) - time.monotonic()) if due else self._idle()
 
     def _idle(self) -> float | None:
         """How long to wait for a request, in seconds; who has asked for much will ask for more, so prepare for that."""

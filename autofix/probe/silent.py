@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _LOOKED_AT = 3
 """The step of an optimizer at which the user's variables are looked at: by then a loop has come round twice."""
+_ENOUGH = 100
+"""Steps of an optimizer after which it is not watched any more: a fault of a loop shows as soon as it comes round."""
 _WALKED = 400
 _ITEMS = 200
 
@@ -45,6 +47,7 @@ class Silent(Listener):
         self._frames = frames
         self._taps = taps
         self._owners: dict[int, _Owner] = {}
+        self._seen_enough: set[int] = set()
         self._mark = -1
         self.found: dict[tuple[str, str], wire.Guard] = {}
         self._watch_schedulers()
@@ -90,6 +93,8 @@ class Silent(Listener):
                 owner.version = version
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        if index in self._seen_enough:
+            return
         owner = self._owners.setdefault(index, _Owner())
         owner.steps += 1
         if owner.steps <= _LOOKED_AT:
@@ -118,7 +123,13 @@ class Silent(Listener):
             self._look(owner, mine, here)
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        if index in self._seen_enough:
+            return
         owner = self._owners.setdefault(index, _Owner())
+        if owner.steps >= _ENOUGH:
+            self._seen_enough.add(index)
+            del self._owners[index]
+            return
         gradient = owner.sample.grad if owner.sample is not None else None
         if gradient is None:
             owner.sample = next((p for p in parameters(optimizer) if p.grad is not None), None)

@@ -70,12 +70,18 @@ def parameters(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
 class Taps:
     """Tells its listeners of each backward call and optimizer step, in the order given."""
 
-    def __init__(self, frames: Frames, listeners: list[Listener], *, nudged: bool = False, doubled: int = -1) -> None:
+    def __init__(
+        self, frames: Frames, listeners: list[Listener], *, nudged: bool = False, doubled: int = -1, placed: bool = True
+    ) -> None:
         self.frames = frames
+        self.placed = placed
+        """Whether somebody asks where a call stands: to walk over the stack is dear beside the rest of a tap."""
         self.nudged = nudged
         self.doubled = doubled
         self.listeners = listeners
         self.optimizers: list[torch.optim.Optimizer] = []
+        self._indices: dict[int, int] = {}
+        """The place of each optimizer among them, by its id: a tap is passed a thousand times a second."""
         self.counts: list[int] = []
         self.calls = 0
         self.ends: list[int] = []
@@ -101,10 +107,9 @@ class Taps:
 
         def add(optimizer: torch.optim.Optimizer, group: Any) -> None:
             added(optimizer, group)
-            for index, known in enumerate(self.optimizers):
-                if known is optimizer:
-                    for listener in self.listeners:
-                        listener.optimizer_grew(index, optimizer)
+            if (index := self._indices.get(id(optimizer))) is not None:
+                for listener in self.listeners:
+                    listener.optimizer_grew(index, optimizer)
 
         optim.Optimizer.__init__ = init
         optim.Optimizer.add_param_group = add
@@ -112,14 +117,15 @@ class Taps:
         optim.register_optimizer_step_post_hook(self._after)
 
     def _index(self, optimizer: torch.optim.Optimizer) -> int:
-        for index, known in enumerate(self.optimizers):
-            if known is optimizer:
-                return index
+        known = self._indices.get(id(optimizer))
+        if known is not None:
+            return known
+        index = self._indices[id(optimizer)] = len(self.optimizers)
         self.optimizers.append(optimizer)
         self.counts.append(0)
         for listener in self.listeners:
-            listener.optimizer_made(len(self.optimizers) - 1, optimizer)
-        return len(self.optimizers) - 1
+            listener.optimizer_made(index, optimizer)
+        return index
 
     def _before(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
         index = self._index(optimizer)
@@ -129,7 +135,8 @@ class Taps:
         if not callable(closure):
             for listener in self.listeners:
                 listener.step(index, optimizer)
-            self._hush(optimizer)
+            if self.before_writes is not None:
+                self._hush(optimizer, self.before_writes)
             return None
 
         def witnessed() -> Any:
@@ -144,30 +151,31 @@ class Taps:
             return args, {**kwargs, "closure": witnessed}
         return (*args[: len(args) - len(rest)], witnessed, *rest[1:]), kwargs
 
-    def _hush(self, optimizer: torch.optim.Optimizer) -> None:
+    def _hush(self, optimizer: torch.optim.Optimizer, before_writes: list[Callable[[torch.Tensor], None]]) -> None:
         """Keep the ops of a step from the modes, which would only let them through: most of a small script's ops."""
         own = type(optimizer).__module__.startswith("torch.optim")
         hooked = optimizer._optimizer_step_pre_hooks or optimizer._optimizer_step_post_hooks
-        if self.before_writes is None or not own or hooked or optimizer.defaults.get("differentiable"):
+        if not own or hooked or optimizer.defaults.get("differentiable"):
             return
-        self._speak()
+        if self._hushed is not None:
+            self._speak(self._hushed)
         self._hushed = contextlib.ExitStack()
         # Not `quiet`: should the step raise, the script's own grad mode must not stay off until the next one.
         self._hushed.enter_context(torch._C._DisableTorchDispatch())
         self._hushed.enter_context(torch._C.DisableTorchFunction())
         written = [t for p in parameters(optimizer) for t in (p, p.grad) if t is not None]
         states = (value for state in optimizer.state.values() for value in state.values())
-        for hear in self.before_writes:
+        for hear in before_writes:
             for tensor in (*written, *(value for value in states if isinstance(value, torch.Tensor))):
                 hear(tensor)
 
-    def _speak(self) -> None:
-        if self._hushed is not None:
-            self._hushed.close()
-            self._hushed = None
+    def _speak(self, hushed: contextlib.ExitStack) -> None:
+        hushed.close()
+        self._hushed = None
 
     def _after(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
-        self._speak()
+        if self._hushed is not None:
+            self._speak(self._hushed)
         index = self._index(optimizer)
         self.counts[index] += 1
         for listener in self.listeners:
@@ -178,11 +186,13 @@ class Taps:
         """One backward call, from whatever spelling, on its way into the engine."""
         if any(wrapped(root) for root in roots):  # a transform's inner pass, no step of the training
             return engine.run_backward(roots, *rest, **kwargs)
-        self._speak()
+        if self._hushed is not None:
+            self._speak(self._hushed)
         gradients, keep, create, inputs, *more = rest
         outer = self._running
         call = Call(
-            self.calls if outer is None else outer.index, self.frames.here(), tuple(roots), tuple(inputs or ()),
+            self.calls if outer is None else outer.index, self.frames.here() if self.placed else (), tuple(roots),
+            tuple(inputs or ()),
             bool(keep), bool(create), bool(kwargs.get("accumulate_grad", more[1] if len(more) > 1 else False)), outer,
         )  # fmt: skip
         listeners = self.listeners if outer is None else [one for one in self.listeners if one.inner]
