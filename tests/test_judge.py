@@ -348,6 +348,39 @@ def test_a_state_cut_between_iterations_is_truncated_and_one_cut_within_is_chang
     assert effect(verify(probe, path, ("2), h)", "2), h.detach())"))) is Effect.CHANGED
 
 
+SEVERAL = """
+    import torch
+
+    torch.manual_seed(2)
+    cell, head = torch.nn.GRUCell(2, 4), torch.nn.Linear(4, 1)
+    opt = torch.optim.Adam([*cell.parameters(), *head.parameters()], lr=0.01)
+
+    def update(*losses):
+        opt.zero_grad()
+        for loss in losses:
+            loss.backward(retain_graph=loss is not losses[-1])
+        opt.step()
+
+    h = torch.zeros(3, 4)
+    for _ in range(6):
+        h = cell(torch.randn(3, 2), h)
+        out = head(h)
+        update(out.pow(2).mean(), 0.1 * out.abs().mean())
+        end = 0
+"""
+
+
+def test_where_one_line_runs_backward_for_several_losses_of_a_pass_each_is_cut_where_the_pass_began(
+    probe: Probe, script: Callable[[str], Path]
+) -> None:
+    path = script(SEVERAL)
+    kept = verify(probe, path, ("end = 0", "h = h.detach()"))
+    assert (kept.outcome, effect(kept)) == (Outcome.SAFE, Effect.TRUNCATED)
+    for wrong in (("head(h)", "head(h.detach())"), ("0.1 * out.abs()", "0.1 * out.detach().abs()")):
+        cut = verify(probe, path, ("end = 0", "h = h.detach()"), wrong)
+        assert cut.outcome is not Outcome.SAFE
+
+
 CROSSED = """
     import torch
 

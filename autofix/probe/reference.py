@@ -153,24 +153,30 @@ class KeepGraphs(Listener):
 
 
 class Truncate(Listener):
-    """Notes whether a backward reaches past the previous execution of its site, and cuts it there if asked to.
+    """Notes whether a backward reaches past the pass before it at its site, and cuts it there if asked to.
 
-    `reused` holds the sites with a pass that reached only nodes older than the pass before: not a state that each pass
-    hands to the next, but something made once, for several passes.
+    A pass is what a site does from one step to the next: one line may run backward for several losses, and each of them
+    ends where the pass began. `reused` holds the sites with a pass that reached only nodes older than the pass before:
+    not a state that each pass hands to the next, but something made once, for several passes.
     """
 
     def __init__(self, cut: bool) -> None:
         self._cut = cut
         self._leaves: set[int | None] = set()
-        self._marks: dict[Raw, list[int]] = {}
-        self._stepped_at: dict[Raw, int] = {}
+        self._ended: dict[Raw, tuple[int, int]] = {}
+        """How many steps there had been when a site last ran, and the age of the graph at its end."""
+        self._began: dict[Raw, list[int]] = {}
+        """The age of the graph from which on each pass of a site but the first may have made its nodes."""
         self._steps = 0
         self.carried = False
         self.reused: dict[Raw, None] = {}
 
     def backward(self, call: Call) -> None:
-        marks = self._marks.get(call.stack)
-        mark = marks[-1] if marks else -1
+        began = self._began.setdefault(call.stack, [])
+        steps, age = self._ended.get(call.stack, (self._steps, 0))
+        if steps < self._steps:
+            began.append(age)
+        mark = began[-1] if began else -1
 
         def recent(node: Any) -> bool:
             return bool(node._sequence_nr() >= mark)
@@ -181,17 +187,16 @@ class Truncate(Listener):
                 old.append(node)
             elif (variable := graph.leaf(node)) is not None:
                 self._leaves.add(storage_key(variable))
-        if not marks or not old or self._steps <= self._stepped_at[call.stack]:
+        if not old:
             return
         self.carried = True
-        if len(marks) > 1 and all(node._sequence_nr() < marks[-2] for node in old):
+        if len(began) > 1 and all(node._sequence_nr() < began[-2] for node in old):
             self.reused[call.stack] = None
         if self._cut:
             call.cleanups.extend(node.register_prehook(_zeros).remove for node in old)
 
     def backward_done(self, call: Call) -> None:
-        self._marks.setdefault(call.stack, []).append(graph.now())
-        self._stepped_at[call.stack] = self._steps
+        self._ended[call.stack] = self._steps, graph.now()
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._steps += 1
