@@ -46,6 +46,7 @@ def parts(options: argparse.Namespace) -> dict[str, Callable[[], Iterator[list[F
     return {
         "fixtures": lambda: repairs.cold_and_warm(max(1, n // 2), scripts),
         "candidates": lambda: repairs.candidates(n),
+        "failing": lambda: instruments.failing(n),
         "instruments": lambda: instruments.overheads(n),
         "computing": lambda: repairs.computing(max(1, n // 4), options.seconds),
         "memory": lambda: repairs.memory(max(1, n // 2)),

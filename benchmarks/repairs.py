@@ -150,9 +150,10 @@ def computing(repeats: int, seconds: float) -> Iterator[list[Figure]]:
     """Scripts that compute for long before they fail."""
     for name, few in (("cnn", 20), ("gan", 400)):
         script = WORKLOADS / f"{name}.py"
-        count = str(max(1, round(seconds * few / elapsed(plain(script, str(few)).stdout))))
+        count = str(max(1, round(seconds * few / elapsed(plain(script, str(few), "0").stdout))))
         took = turns(
-            repeats, {"plain": lambda s=script, c=count: plain(s, c), "cold": lambda s=script, c=count: fix(s, c)}
+            repeats,
+            {"plain": lambda s=script, c=count: plain(s, c, "0"), "cold": lambda s=script, c=count: fix(s, c, "0")},
         )
         values = ratios([ran.seconds for ran in took["cold"]], [ran.seconds for ran in took["plain"]])
         parts = {"plain": [ran.seconds for ran in took["plain"]], "statuses": [ran.status for ran in took["cold"]]}

@@ -1,5 +1,6 @@
-"""A ResNet-like CNN: 16 images of 3x64x64, 16 to 64 channels, SGD. `cnn.py ITERATIONS`; fails after them."""
+"""A ResNet-like CNN: 16 images of 3x64x64, 16 to 64 channels, SGD. `cnn.py ITERATIONS BUSY`; fails after them."""
 
+import statistics
 import sys
 import time
 
@@ -47,10 +48,15 @@ def iteration():
 
 
 iteration()
-began, used = time.perf_counter(), time.process_time()
+busy = time.perf_counter() + float(sys.argv[2])
+while time.perf_counter() < busy:  # on one core, as whoever has just imported torch; see docs/performance.md
+    pass
+used, times = time.process_time(), [time.perf_counter()]
 for _ in range(int(sys.argv[1])):
     loss = iteration()
-print(f"elapsed {time.perf_counter() - began:.6f}")
+    times.append(time.perf_counter())
+print(f"elapsed {times[-1] - times[0]:.6f}")
+print(f"iteration {statistics.median(map(float.__sub__, times[1:], times)):.6f}")
 print(f"cpu {time.process_time() - used:.6f}", flush=True)
 again = model(torch.randn(16, 3, 64, 64)).square().mean()
 again.backward()
