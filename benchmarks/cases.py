@@ -1,10 +1,11 @@
 """Holds the judge and the repairs against a folder of cases with accepted and wrong edits and a neutral judge.
 
-    python benchmarks/cases.py [CASES] [--only A,B] [--verify] [--fix] [--naive]
+    python benchmarks/cases.py [CASES] [--only A,B] [--half open|aside] [--verify] [--fix] [--naive]
 
 CASES is shared/cases beside this repository unless it is given; with none of the three, --verify and --fix are done. A
-case folder holds `broken.py` (or `broken/main.py`), `accepted/`, `wrong/`; CASES/judge.py decides independently
-whether a repaired script trains as an accepted one does.
+case folder holds `broken.py` (or `broken/main.py`), `accepted/`, `wrong/`; CASES/judge.py, or neutral.py here if there
+is none, decides independently whether a repaired script trains as an accepted one does. Cases that name a half are
+left out unless it is the one asked for, so that the half kept aside is never run unnoticed.
 """
 
 from __future__ import annotations
@@ -53,6 +54,11 @@ def entry(path: Path) -> Path:
 def broken(case: Path) -> Path:
     """The failing version."""
     return case / "broken.py" if (case / "broken.py").exists() else case / "broken"
+
+
+def half(case: Path) -> str:
+    """The half of its corpus that a case belongs to; empty if it names none."""
+    return str(json.loads((case / "meta.json").read_text()).get("half", ""))
 
 
 def contents(original: Path, edited: Path) -> dict[Path, bytes]:
@@ -178,6 +184,7 @@ def main() -> None:
     parser.add_argument("cases", nargs="?", type=Path, default=CASES)
     parser.add_argument("--judge", type=Path)
     parser.add_argument("--only", default="")
+    parser.add_argument("--half", choices=("open", "aside"), default="open", help="of cases that name one")
     parser.add_argument("--verify", action="store_true")
     parser.add_argument("--fix", action="store_true")
     parser.add_argument("--naive", action="store_true", help="the repairer that does what torch's message says")
@@ -191,16 +198,19 @@ def main() -> None:
     wanted = tuple(part for part in options.only.split(",") if part)
     folders = [p.resolve() for p in sorted(options.cases.iterdir()) if (p / "meta.json").exists()]
     folders = [folder for folder in folders if not wanted or folder.name.startswith(wanted)]
+    folders = [folder for folder in folders if half(folder) in {"", options.half}]
+    judge = options.judge or options.cases / "judge.py"
+    judge = judge if judge.exists() else Path(__file__).with_name("neutral.py")
     tally = Tally()
     with Probe(options.python) as probe:
         for case in folders:
             if options.verify:
                 verify_case(case, probe, options.python, tally)
             if options.fix:
-                fix_case(case, probe, options.python, options.judge or options.cases / "judge.py", tally)
+                fix_case(case, probe, options.python, judge, tally)
     if options.naive:
         for case in folders:
-            naive_case(case, options.judge or options.cases / "judge.py", tally)
+            naive_case(case, judge, tally)
         print(f"naive: right {tally.naive_right}, runs with wrong gradients {tally.naive_wrong}, of {len(folders)}")
     if options.verify:
         print(

@@ -1,0 +1,3 @@
+from .actor import Actor
+from .learner import Learner
+from .net import make_net

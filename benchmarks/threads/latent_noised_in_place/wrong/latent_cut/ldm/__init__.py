@@ -1,0 +1,3 @@
+from .autoencoder import Autoencoder
+from .denoiser import Denoiser
+from .diffusion import LatentDiffusion
