@@ -105,5 +105,5 @@ $(PACKAGE): pyproject.toml | $(BIN)/python
 
 $(TOOLS): $(PACKAGE)
 	$(BIN)/python -m pip install 'pip>=25.1'
-	$(BIN)/python -m pip install --editable '.[lsp,ray]' --group dev
+	$(BIN)/python -m pip install --editable '.[lsp,mcp,ray]' --group dev
 	@touch $@

@@ -11,6 +11,7 @@ import io
 import os
 import platform
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -331,14 +332,9 @@ def rules(output_format: Format = "text") -> int:
 @app.command()
 def explain(code: Annotated[str, typer.Argument(metavar="CODE", help="A rule's code or name.")]) -> int:
     """Explain a rule: what it does, why autograd fails there, when it is safe, with examples."""
-    from autofix import command_check, commands
-    from autofix.render import catalogue
+    from autofix import api
 
-    if (found := command_check.page(code)) is not None:
-        sys.stdout.write(found)
-        return 0
-    (rule,) = commands.chosen_rules((code.upper() if code[:2].upper() == "AG" else code,), ())
-    sys.stdout.write(catalogue.page(rule))
+    sys.stdout.write(api.explain(code))
     return 0
 
 
@@ -366,6 +362,23 @@ def server() -> int:
             raise
         return _complain("the language server needs pygls: pip install 'autofix[lsp]'")
     return serve()
+
+
+@app.command()
+def mcp(
+    root: Annotated[
+        list[str] | None, _option("--root", metavar="DIR", text="A folder to stay in; else those the agent names.")
+    ] = None,
+    network: Annotated[bool, _option("--network", text="Let the scripts use the network.")] = False,
+) -> int:  # fmt: skip
+    """Serve a coding agent with fix, verify, check and explain: the Model Context Protocol."""
+    try:
+        from autofix.mcp import serve as serve_agent
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] not in {"anyio", "mcp", "mcp_types", "pydantic"}:
+            raise
+        return _complain("the server for agents needs the SDK: pip install 'autofix[mcp]'")
+    return serve_agent([*map(Path, root or ())], network=network)
 
 
 def command() -> Any:

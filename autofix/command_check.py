@@ -40,7 +40,7 @@ def run(given: Mapping[str, Any]) -> int:
     paths = given["paths"] or ["."]
     settings = _settings(given, Path(paths[0]))
     chosen = _chosen(settings)
-    checked = check.check(walk.python_files(paths, settings.exclude), chosen, given["jobs"])
+    checked = _read(paths, settings, chosen, given["jobs"])
     failed = _tell_problems(checked, paths, quiet=given["quiet"])
     if given["write_baseline"]:
         return _accept(checked, settings, failed=failed)
@@ -52,6 +52,15 @@ def run(given: Mapping[str, Any]) -> int:
     if failed:
         return CANNOT
     return FOUND if checked.findings and not given["exit_zero"] else NONE
+
+
+def found(paths: Sequence[str], given: Mapping[str, Any]) -> Checked:
+    """What is found in some paths with the project's settings; raises ConfigError for settings that cannot be meant."""
+    settings = _settings(given, Path(paths[0]))
+    checked = _read(paths, settings, _chosen(settings), 1)
+    if settings.baseline is not None:
+        checked = checked._replace(findings=tuple(baseline.without_accepted(settings.baseline, checked.findings)))
+    return checked
 
 
 def in_editor(file: Path) -> tuple[tuple[Finder, ...], Path | None]:
@@ -66,6 +75,10 @@ def page(code: str) -> str | None:
     rules = {rule.code for rule in registry.rules()}
     found = (finder for finder in check.finders() if {finder.code, finder.name} & keys and finder.code not in rules)
     return next(map(render.page, found), None)
+
+
+def _read(paths: Sequence[str], settings: Settings, chosen: Sequence[Finder], jobs: int) -> Checked:
+    return check.check(walk.python_files(paths, settings.exclude), chosen, jobs)
 
 
 def _settings(given: Mapping[str, Any], start: Path) -> Settings:

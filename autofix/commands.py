@@ -17,6 +17,7 @@ from autofix.opening import Opening
 from autofix.paged import Page
 from autofix.probe.wire import WireError
 from autofix.render.progress import progress
+from autofix.runner import unanswered
 from autofix.write import WriteRefused
 
 if TYPE_CHECKING:
@@ -180,8 +181,7 @@ def _sound(target: Target, work: Callable[[], Report]) -> Report:
     try:
         return work()
     except WireError as error:
-        reason = f"{target.python} does not answer as a Python with torch would ({error}); give another with --python"
-        return Report(target, Outcome.CANNOT_RUN, message=reason)
+        return unanswered(target, error)
 
 
 def _applied(report: Report, settings: Settings) -> Report:

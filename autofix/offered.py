@@ -1,4 +1,4 @@
-"""Reads an edit that somebody else made: whole files, or a unified diff, from disk or standard input."""
+"""Reads an edit that somebody else made: whole files, or a unified diff, from disk, standard input or memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from autofix.model import Target
 
@@ -30,7 +30,19 @@ def offered(target: Target, fixed: Sequence[str], patches: Sequence[str]) -> dic
     if len([word for word in (*fixed, *patches) if word == "-" or word.endswith("=-")]) > 1:
         raise OfferError("standard input can be read once: give `-` for one file only")
     files = _from_patches(target, patches) if patches else _from_files(target, fixed)
-    return {_inside(path, target): data for path, data in files.items()}
+    return {inside(path, target): data for path, data in files.items()}
+
+
+def replaced(target: Target, contents: Mapping[str, bytes]) -> dict[Path, bytes]:
+    """The files of an edit that is given as the whole contents of files, by the names that somebody gave them."""
+    return {inside(_find(name, target), target): data for name, data in contents.items()}
+
+
+def patched(target: Target, diff: bytes) -> dict[Path, bytes]:
+    """The files of an edit that is given as a unified diff."""
+    files: dict[Path, bytes] = {}
+    _patch(target, diff, "the patch", files)
+    return {inside(path, target): data for path, data in files.items()}
 
 
 def _from_files(target: Target, fixed: Sequence[str]) -> dict[Path, bytes]:
@@ -48,21 +60,25 @@ def _from_files(target: Target, fixed: Sequence[str]) -> dict[Path, bytes]:
 
 
 def _from_patches(target: Target, patches: Sequence[str]) -> dict[Path, bytes]:
-    from autofix.rewrite import PatchError, apply_patch  # noqa: PLC0415 - only for a patch
-
     files: dict[Path, bytes] = {}
+    for word in patches:
+        _patch(target, _contents(word, "--patch"), f"--patch {word}", files)
+    return files
+
+
+def _patch(target: Target, diff: bytes, said: str, files: dict[Path, bytes]) -> None:
+    """Apply one more diff to `files`; what is not among them is read from disk."""
+    from autofix.rewrite import PatchError, apply_patch  # noqa: PLC0415 - only for a patch
 
     def read(name: str) -> bytes:
         path = _find(name, target).resolve()
         return files[path] if path in files else _contents(str(path), "--patch")
 
-    for word in patches:
-        try:
-            changed = apply_patch(_one_named(_contents(word, "--patch"), target), read)
-        except PatchError as error:
-            raise OfferError(f"--patch {word}: {error}") from None
-        files.update({_find(name, target).resolve(): data for name, data in changed.items()})
-    return files
+    try:
+        changed = apply_patch(_one_named(diff, target), read)
+    except PatchError as error:
+        raise OfferError(f"{said}: {error}") from None
+    files.update({_find(name, target).resolve(): data for name, data in changed.items()})
 
 
 def _one_named(diff: bytes, target: Target) -> bytes:
@@ -80,14 +96,14 @@ def _one_named(diff: bytes, target: Target) -> bytes:
 
 def _find(name: str, target: Target) -> Path:
     """The file that a name means: seen from here, from the project's root, or beside the script."""
-    bases = (Path.cwd(), target.root or target.script.parent, target.script.parent)
+    bases = (target.cwd or Path.cwd(), target.root or target.script.parent, target.script.parent)
     for base in bases:
         if (base / name).is_file():
             return base / name
     raise OfferError(f"{name}: there is no such file here, in {bases[1]} or beside {target.script.name}")
 
 
-def _inside(path: Path, target: Target) -> Path:
+def inside(path: Path, target: Target) -> Path:
     """The real path of a file of the project; no other may be replaced, not even in memory."""
     real = path.resolve()
     root = (target.root or target.script.parent).resolve()

@@ -64,7 +64,7 @@ def verify(
     `ours`: they hold edits of our own rules, each proved already, some of them for other programs of the project.
     """
     began = time.monotonic()
-    changed = {path: data for path, data in files.items() if not path.exists() or path.read_bytes() != data}
+    changed = {path: data for path, data in files.items() if not path.exists() or target.read(path) != data}
     if missing := next((path for path in changed if not path.exists()), None):
         return Report(
             target, Outcome.CANNOT_RUN, message=f"{missing} is not a file of the project; verify judges edits"

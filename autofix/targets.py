@@ -35,22 +35,32 @@ class TargetError(ValueError):
     """There is nothing to run under this name; the message is one line and says what to do."""
 
 
-def folder(words: Sequence[str], module: str | None) -> Path:
+def folder(words: Sequence[str], module: str | None, cwd: Path | None = None) -> Path:
     """Where configuration is looked for: beside the script, or where a module is run from."""
+    here = cwd or Path.cwd()
     if module is not None or not words or entries.is_command(words[0]):
-        return Path.cwd()
-    path = Path(words[0]).resolve()
+        return here
+    path = (here / words[0]).resolve()
     return path if path.is_dir() else path.parent
 
 
-def target(
-    words: Sequence[str], module: str | None, settings: Settings, console: str | None = None, node: str | None = None
+def target(  # noqa: PLR0913  each of the last four is one more way to say what runs, and where
+    words: Sequence[str],
+    module: str | None,
+    settings: Settings,
+    *,
+    console: str | None = None,
+    node: str | None = None,
+    cwd: Path | None = None,
 ) -> Target:
-    """The target of `SCRIPT [ARGS]...`, `-m MODULE`, `--console NAME`, `--pytest NODE` or the configured `run`."""
+    """The target of `SCRIPT [ARGS]...`, `-m MODULE`, `--console NAME`, `--pytest NODE` or the configured `run`.
+
+    It runs in `cwd`, else in the current folder.
+    """
     if sum(choice is not None for choice in (module, console, node)) > 1:
         raise TargetError("-m, --console and --pytest each name what to run: give one of them")
     entry = _entry(words, module, settings, console, node)
-    cwd = (entry.folder or Path.cwd()).resolve()
+    cwd = (entry.folder or cwd or Path.cwd()).resolve()
     found, python = _script(entry, cwd, settings)
     setup = Setup(
         entry=entry.kind if entry.kind in {"console", "pytest"} else "",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
-import threading
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -24,6 +23,7 @@ from autofix.model import Applicability, Outcome, Target
 from autofix.probe import wire
 from autofix.render import OUTCOMES, Snapshot, catalogue, one_line, sentence
 from autofix.render.snapshot import Place
+from autofix.runner import Stop
 from autofix.source import SourceError
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ class Session(LanguageServer):
             return {"outcome": Outcome.CANNOT_RUN.value, "message": str(error), "fixes": []}
         if settings.loosened:
             self.log(types.MessageType.Warning, f"[tool.autofix] of this project sets {', '.join(settings.loosened)}")
-        given_up = threading.Event()
+        given_up = Stop()
         async with self._progress(document.path.name, given_up) as tell:
             report = await self.runs.fix(target, rules, tell, given_up)
         if report is None:
@@ -210,7 +210,7 @@ class Session(LanguageServer):
         return {"outcome": report.outcome.value, "message": said, "fixes": [offers.title(fix) for fix in report.fixes]}
 
     @contextlib.asynccontextmanager
-    async def _progress(self, name: str, given_up: threading.Event) -> AsyncIterator[Callable[[str], None]]:
+    async def _progress(self, name: str, given_up: Stop) -> AsyncIterator[Callable[[str], None]]:
         """A function to tell what begins, shown as the editor's own progress with its button to cancel."""
         if not get_capability(self.client_capabilities, "window.work_done_progress"):
             yield lambda text: self.log(types.MessageType.Info, f"{name}: {text}")
@@ -220,7 +220,7 @@ class Session(LanguageServer):
         self.work_done_progress.begin(
             token, types.WorkDoneProgressBegin(f"autofix: running {name}", cancellable=True, message="starting")
         )
-        self.work_done_progress.tokens[token].add_done_callback(lambda _: self.runs.stop(given_up))
+        self.work_done_progress.tokens[token].add_done_callback(lambda _: given_up.set())
 
         def tell(text: str) -> None:
             nonlocal count

@@ -9,6 +9,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from autofix.render.advice import advice
 from autofix.render.words import clean
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def document(report: Report, snapshot: Snapshot) -> dict[str, Any]:
         "schema_version": SCHEMA_VERSION,
         "outcome": str(report.outcome),
         "message": clean(report.message),
+        "advice": advice(report, snapshot),
         "script": _text(str(target.script)),
         "module": _text(target.module) if target.module is not None else None,
         "args": [_text(word) for word in target.argv],
