@@ -41,6 +41,7 @@ class Tally:
     safe_wrong: int = 0
     any_right: int = 0
     culprit: int = 0
+    none: int = 0
     naive_right: int = 0
     naive_wrong: int = 0
     rows: list[dict[str, object]] = field(default_factory=list)
@@ -128,6 +129,7 @@ def fix_case(case: Path, probe: Probe, python: Path, judge: Path, tally: Tally) 
     named = meta["bug_file"].rsplit("/", 1)[-1]
     found = any(f.file.endswith(named) and abs(f.line - meta["bug_line"]) <= 1 for f in lines)
     tally.culprit += found
+    tally.none += not report.fixes
     word, best = "none", None
     if report.fixes:
         best = report.fixes[0]
@@ -220,7 +222,7 @@ def main() -> None:
     if options.fix:
         print(
             f"cases {tally.cases}: safe and right {tally.safe_right}, safe and wrong {tally.safe_wrong}, "
-            f"best right {tally.any_right}, culprit named {tally.culprit}"
+            f"best right {tally.any_right}, no offer {tally.none}, culprit named {tally.culprit}"
         )
 
 

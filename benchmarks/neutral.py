@@ -1,7 +1,8 @@
 """A judge of repaired scripts that does not know how they were repaired, and shares no code with autofix.
 
     python benchmarks/neutral.py CASE CANDIDATE        judges a script, or a folder with main.py
-    python benchmarks/neutral.py --selftest FOLDER     failing scripts fail, accepted pass, wrong are turned down
+    python benchmarks/neutral.py --selftest FOLDER     failing scripts fail, accepted pass, wrong are turned down;
+                                                       scripts in FOLDER/healthy run to the end
 
 It prints one line of JSON (case, verdict, matched, detail) and exits with 0 only for `pass`. A candidate passes if it
 ends with status 0 and agrees with one of the case's accepted versions: each optimizer, in the order of their making,
@@ -297,7 +298,11 @@ def selftest(folder: Path, only: tuple[str, ...]) -> bool:
             print(line, flush=True)
         reference.cache_clear()
     print(f"selftest: {len(cases) - bad} of {len(cases)} cases are right")
-    return not bad
+    healthy = [p for p in sorted((folder / "healthy").glob("*.py")) if not only or p.name.startswith(only)]
+    ill = {path.name: error for path in healthy if (error := forked(path).error) is not None}
+    for name, error in ill.items():
+        print(f"FAIL healthy/{name}: {error}")
+    return not bad and not ill
 
 
 def main() -> None:

@@ -16,14 +16,14 @@ class PINN(nn.Module):
 
 def derivative(u, t):
     t.grad = None
-    u.sum().backward()
+    u.sum().backward(retain_graph=True)
     return t.grad
 
 
 def residual(model, t, k=2.0):
     u = model(t)
     du = derivative(u, t)
-    return (du + k * u.detach()).pow(2).mean()
+    return (du + k * u).pow(2).mean()
 
 
 torch.manual_seed(10)
@@ -33,6 +33,6 @@ for it in range(6):
     t = torch.rand(32, 1, requires_grad=True)
     optimizer.zero_grad()
     loss = residual(model, t)
-    loss.requires_grad_().backward()
+    loss.backward()
     optimizer.step()
 print("residual {:.6f}".format(loss.item()))

@@ -1,0 +1,73 @@
+"""The scripts after public threads in `benchmarks/threads`: that each is complete, and what its files say. No torch."""
+
+import ast
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+THREADS = Path(__file__).resolve().parent.parent / "benchmarks/threads"
+CASES = sorted(path.parent for path in THREADS.glob("*/meta.json"))
+READINGS = {
+    "letter", "cut-stored", "cut-used", "anew", "old-value", "no-grad-here", "separated", "question"
+}  # fmt: skip
+KEYS = {
+    "id", "family", "error", "source", "source_fit", "summary", "silent_risk", "bug_line", "bug_file",
+    "expected_codemod", "topic", "reading", "half",
+}  # fmt: skip
+
+
+def meta(case: Path) -> dict[str, object]:
+    found: dict[str, object] = json.loads((case / "meta.json").read_text(encoding="utf-8"))
+    return found
+
+
+def files(version: Path) -> list[Path]:
+    return sorted(version.rglob("*.py")) if version.is_dir() else [version]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_case_says_all_that_its_data_card_lists(case: Path) -> None:
+    said = meta(case)
+    assert set(said) == KEYS
+    assert said["id"] == case.name
+    assert said["reading"] in READINGS
+    assert said["family"] in set("ABCDE")
+    assert str(said["source"]).startswith("https://")
+    lines = (case / str(said["bug_file"])).read_text(encoding="utf-8").splitlines()
+    assert lines[int(str(said["bug_line"])) - 1].strip()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_every_version_of_a_case_parses_and_differs_from_the_failing_one(case: Path) -> None:
+    broken = case / "broken" if (case / "broken").is_dir() else case / "broken.py"
+    texts = {"".join(path.read_text(encoding="utf-8") for path in files(broken))}
+    accepted, wrong = sorted((case / "accepted").iterdir()), sorted((case / "wrong").iterdir())
+    assert accepted
+    assert wrong
+    assert [path.name[0] for path in accepted] == [str(n) for n in range(1, len(accepted) + 1)]
+    for version in (*accepted, *wrong):
+        for path in files(version):
+            ast.parse(path.read_text(encoding="utf-8"))
+        text = "".join(path.read_text(encoding="utf-8") for path in files(version))
+        assert text not in texts
+        texts.add(text)
+
+
+def test_half_of_each_family_is_kept_aside() -> None:
+    halves = Counter((meta(case)["family"], meta(case)["half"]) for case in CASES)
+    assert {half for _, half in halves} == {"open", "aside"}
+    for family in {family for family, _ in halves}:
+        assert abs(halves[family, "open"] - halves[family, "aside"]) <= 1
+
+
+def test_every_healthy_look_alike_is_described_beside_cases_that_exist() -> None:
+    text = (THREADS / "healthy/README.md").read_text(encoding="utf-8")
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| `")
+    ]
+    described = {row[0].strip("`") for row in rows}
+    assert described == {path.stem for path in (THREADS / "healthy").glob("*.py")}
+    named = {name.strip(" `") for row in rows for name in row[1].split(",")}
+    assert named <= {case.name for case in CASES}
