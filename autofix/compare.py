@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from autofix.model import Change
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from autofix.probe import wire
 
@@ -28,6 +28,12 @@ _NUMBER = re.compile(
     r"(?<![\w.])[-+]?(?:\d+\.\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|\d+(?:[eE][-+]?\d+)?|nan|inf)(?![\w.])"
 )
 _MOST = 20
+_NOTHING = 1e-6
+"""Beside the largest gradient of its step, a smaller one is what rounding left, as in a bias before a batch norm."""
+_DIGITS = range(4, 8)
+_SAME = 0.1
+"""Norms that differ by less than this part of how far two gradients are apart are those of other directions."""
+_MOVED = "the step moves it differently"
 _BATCHES = "num_batches_tracked"
 
 
@@ -36,16 +42,42 @@ def differences(
 ) -> list[Change]:
     """Where the candidate's run departs from the reference, on request also in what it prints; [] when they agree."""
     if not reference.steps and not candidate.steps:
-        found = [*_leaves(reference, candidate, tolerance)] if leaves else []
+        found = _ranked(_leaves(reference, candidate, tolerance)) if leaves else []
         found.extend(_printed(reference, candidate, tolerance))
     else:
-        found = [*_optimizers(reference, candidate, tolerance)]
+        found = _ranked(_optimizers(reference, candidate, tolerance))
         if printed:
             found.extend(_printed(reference, candidate, tolerance))
     found.extend(_states(reference, candidate, tolerance))
     found.extend(_finals(reference, candidate, tolerance, leaves=leaves))
     found.extend(_helds(reference, candidate))
     return found[:_MOST]
+
+
+def _ranked(changes: Iterable[Change]) -> list[Change]:
+    """Changes in the order of what they tell: a step that is gone, then each gradient where it first departs.
+
+    Of these the one that changes most comes first, whichever optimizer was made first: what departs in consequence of
+    another begins small.
+    """
+    found = list(changes)
+    gradients = [change for change in found if not change.note]
+    first: dict[str, Change] = {}
+    for change in gradients:
+        first.setdefault(change.parameter, change)
+    ranked = sorted(first.values(), key=lambda change: -change.relative)
+    later = [change for change in gradients if change is not first[change.parameter]]
+    structure = [change for change in found if change.note and change.note != _MOVED]
+    return [*structure, *ranked, *later, *(change for change in found if change.note == _MOVED)]
+
+
+def norms(change: Change) -> str:
+    """What became of a gradient, in figures that differ: 'a gradient of norm 0.1 instead of 0.2'."""
+    was, now = change.reference, change.candidate
+    if not change.note and change.relative and abs(was - now) <= _SAME * change.relative * max(was, now):
+        return f"a gradient of norm {now:.4g} in another direction"
+    digits = next((n for n in _DIGITS if f"{was:.{n}g}" != f"{now:.{n}g}"), 17)
+    return f"a gradient of norm {now:.{digits}g} instead of {was:.{digits}g}"
 
 
 def same_gradients(reference: wire.Trace, candidate: wire.Trace) -> bool:
@@ -142,14 +174,24 @@ def _step(names: tuple[str, ...], number: int, want: wire.Step, have: wire.Step,
             _owner(names, want.optimizer), number, len(want.gradients), len(have.gradients), note="parameters differ"
         )
         return
+    least = _NOTHING * max(map(norm, (*want.gradients, *have.gradients)), default=0.0)
     for place, (expected, got) in enumerate(zip(want.gradients, have.gradients, strict=True)):
         if not close(expected, got, tolerance):
             name = names[place] if place < len(names) else f"parameter {place}"
-            yield Change(name, number, norm(expected), norm(got))
+            yield _departure(name, number, expected, got, least)
     for place, (expected, got) in enumerate(zip(want.changes, have.changes, strict=False)):
         if not close(expected, got, CHANGES if tolerance else EXACT):
             name = names[place] if place < len(names) else f"parameter {place}"
-            yield Change(name, number, norm(expected), norm(got), note="the step moves it differently")
+            yield Change(name, number, norm(expected), norm(got), note=_MOVED)
+
+
+def _departure(
+    name: str, number: int, expected: tuple[float, ...], got: tuple[float, ...], least: float
+) -> Change:  # fmt: skip
+    size = max(norm(expected), norm(got))
+    pairs = zip(expected or (0.0,) * len(got), got or (0.0,) * len(expected), strict=True)
+    far = max((abs(a - b) for a, b in pairs), default=0.0)
+    return Change(name, number, norm(expected), norm(got), relative=far / size if size > least else 0.0)
 
 
 def norm(sketch: tuple[float, ...]) -> float:
@@ -179,6 +221,7 @@ def _leaves(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> I
         pairs = [(number, want, have) for number, (want, have) in enumerate(both)]
     for number, want, have in pairs:
         rest = list(have.gradients)
+        least = _NOTHING * max(map(norm, (*want.gradients, *have.gradients)), default=0.0)
         for place, expected in enumerate(want.gradients):
             # An edit may change the order in which a backward comes upon the leaves.
             same = [other for other in rest if close(expected, other, tolerance)]
@@ -187,7 +230,7 @@ def _leaves(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> I
                 rest.remove(same[0])
             elif not close(expected, (), tolerance):
                 name = names[place] if place < len(names) else f"leaf {place}"
-                yield Change(name, number, norm(expected), norm(got))
+                yield _departure(name, number, expected, got, least)
 
 
 def _printed(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> Iterator[Change]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from autofix import unmeant
 from autofix.blame import blame
 from autofix.compare import (
     EXACT,
@@ -15,6 +16,7 @@ from autofix.compare import (
     figures,
     lost_writes,
     norm,
+    norms,
     same_shape,
     vanished,
 )
@@ -23,7 +25,7 @@ from autofix.model import Applicability, Cause, Effect, RunOutcome, Verdict
 from autofix.parts import parts
 from autofix.probe import wire
 from autofix.readings import OPERATION, UPDATE, unsaid, words
-from autofix.references import base
+from autofix.references import base, died_later
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -73,14 +75,27 @@ class Judge:
                 detail=live.detail, seconds=live.seconds, failure=live.failure,
             )  # fmt: skip
         effect, summary, changes, reading = self._effect(files, live, others)
-        guards = (*self._doubts.about(files, live, effect), *self._unneeded(files, live, effect, reading))
+        guards = (
+            *self._doubts.about(files, live, effect), *self._unmeant(files, live, effect),
+            *self._unneeded(files, live, effect, reading),
+        )  # fmt: skip
         trusted = effect.keeps_gradients and not guards
         applicability = ceiling.lowered(Applicability.SAFE if trusted else Applicability.UNSAFE)
+        full = self._references.live()
         return Verdict(
             ended, effect, applicability, summary, guards, tuple(changes), reading,
             seconds=live.seconds, peak_bytes=live.peak_bytes,
+            failure=full.failure if died_later(full) and died_later(live) else None,
             compared=self._references.compared(reading or self._references.bases()[0], files),
         )  # fmt: skip
+
+    def _unmeant(self, files: Mapping[Path, bytes], live: wire.Trace, effect: Effect) -> Iterator[wire.Guard]:
+        """What no author means, whatever the letter of the code says."""
+        yield from unmeant.lost(files, self._references.read)
+        if effect.keeps_gradients:
+            full = self._references.live(self._references.bases()[0])
+            yield from unmeant.starved(live, full)
+            yield from unmeant.overwritten(full)
 
     def _unneeded(
         self, files: Mapping[Path, bytes], live: wire.Trace, effect: Effect, reading: str
@@ -356,6 +371,6 @@ def _changed_words(changes: Sequence[Change], reference: wire.Trace, candidate: 
     more = len({change.parameter for change in changes}) - 1
     others = f" (and {more} more)" if more else ""
     return (
-        f"changed: {first.parameter}{others} gets a gradient of norm {first.candidate:.4g} "
-        f"instead of {first.reference:.4g} at step {first.step + 1}{blame(first, reference, candidate)}"
+        f"changed: {first.parameter}{others} gets {norms(first)} at step {first.step + 1}"
+        f"{blame(first, reference, candidate)}"
     )

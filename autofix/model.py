@@ -164,7 +164,11 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A parameter whose used gradient differs from the reference: at which step, and how."""
+    """A parameter whose used gradient differs from the reference: at which step, and how.
+
+    `relative` is how far apart the two are, direction and all, beside the larger of them; 0 where both are next to
+    nothing, and where the change is none of a gradient, as `note` says.
+    """
 
     parameter: str
     step: int
@@ -172,6 +176,7 @@ class Change:
     candidate: float
     loss: str = ""
     note: str = ""
+    relative: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +190,10 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One candidate's run, its effect on the gradients, and what lowers the trust in it."""
+    """One candidate's run, its effect on the gradients, and what lowers the trust in it.
+
+    `failure` is what ended the run; of a candidate that passed, another failure that the script has as it stands.
+    """
 
     run: RunOutcome
     effect: Effect

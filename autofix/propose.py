@@ -12,6 +12,7 @@ from autofix.edit import Declined, Edit, EditConflict
 from autofix.model import Candidate, Note
 from autofix.rewrite import remove_keyword
 from autofix.rewrite.apply import BrokenRewrite, apply
+from autofix.rewrite.lost import lost_write
 from autofix.source import Source, encoding
 
 if TYPE_CHECKING:
@@ -62,6 +63,9 @@ def _candidate(rule: Rule, proposal: Proposal, sources: Sources, base: Candidate
         if source is None:
             raise Declined(f"{path} is not a file that may be edited")
         files[path] = apply(source, [edit for edit in proposal.edits if edit.path == path])
+        name, line = lost_write(path, source.data, files[path])
+        if name:
+            raise Declined(f"{name} would get a new value at line {line} that nothing reads: the write would be lost")
     before = base or Candidate((), (), (), (), {})
     return Candidate(
         (*before.rules, rule.code), (*before.titles, proposal.title), (*before.whys, proposal.why),

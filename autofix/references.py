@@ -210,6 +210,34 @@ class References:
             return False
         return failure.message == first.message and trace.backward_count == self.baseline.backward_count
 
+    # What the script dies of besides ----------------------------------------------------------------------------------
+
+    def _until_later(self, key: tuple[object, ...], request: wire.Request, trace: wire.Trace) -> wire.Trace:
+        """A run that got past the failure and died later, of what the unedited script dies of too, as one that stopped.
+
+        What is seen up to there is compared. Only the reference tells a failure of the script's own from one that an
+        edit made: a run that dies earlier, elsewhere or of something else has failed.
+        """
+        if trace.outcome != "failed":
+            return trace
+        if key == ("live", "full"):
+            alike = self._is_later(trace)
+        else:
+            full = self._done.get(("live", "full"))
+            alike = (
+                full is not None
+                and died_later(full)
+                and (_place(trace, request), trace.counts) == (_place(full), full.counts)
+            )
+        return replace(trace, outcome="stopped") if alike else trace
+
+    def _is_later(self, trace: wire.Trace) -> bool:
+        """Whether the literal reference died beyond the failure in question, of something that is not autograd's."""
+        failure = trace.failure
+        if failure is None or failure.in_backward or failure.kind or self.same_failure(trace):
+            return False
+        return _place(trace) is not None and trace.backward_count >= self.baseline.backward_count
+
     # Requests -------------------------------------------------------------------------------------------------------
 
     def _run(self, key: tuple[object, ...], asked: Callable[[], wire.Request], *, urgent: bool = False) -> wire.Trace:
@@ -218,7 +246,8 @@ class References:
                 self._begin(key, asked(), urgent=urgent)
             number, request = self._begun[key]
             trace = self._probe.wait(number, self._target.time_limit)
-            self._done[key] = run(self._probe, replace(request, watch_from=0)) if trace.late else trace
+            trace = run(self._probe, replace(request, watch_from=0)) if trace.late else trace
+            self._done[key] = self._until_later(key, request, trace)
             del self._begun[key]
         return self._done[key]
 
@@ -318,9 +347,29 @@ def _changed(old: bytes, new: bytes) -> tuple[int, ...]:
     return tuple(line + 1 for tag, _, _, c, d in codes if tag != "equal" for line in range(c, d))
 
 
+def died_later(trace: wire.Trace) -> bool:
+    """Whether a run was ended by another failure than the one in question, which the unedited script has, too."""
+    return trace.outcome == "stopped" and trace.failure is not None
+
+
+def _place(trace: wire.Trace, edited: wire.Request | None = None) -> tuple[object, ...] | None:
+    """What a run died of, and where in the files as they are on disk; None where no line of the user's says so."""
+    if trace.failure is None or not trace.failure.stack:
+        return None
+    frame = trace.failure.stack[0]
+    lines = edited.lines.get(frame.file) if edited is not None else None
+    line = lines[frame.line - 1] if lines is not None and frame.line <= len(lines) else frame.line
+    return trace.failure.type, frame.file, line
+
+
 def _ending_with(asked: wire.Request, full: wire.Trace) -> wire.Request:
-    """The same run, to end where the reference ended: at its counts, or with the script."""
-    stop = (full.backward_count, *full.counts) if full.outcome == "stopped" else ()
+    """The same run, to end where the reference ended: at its counts, or with the script.
+
+    Where that died, a live run may go on by a step, so that it is seen to die there as well; while steps are undone it
+    need not come to the same values.
+    """
+    more = 1 if died_later(full) and not asked.frozen else 0
+    stop = tuple(count + more for count in (full.backward_count, *full.counts)) if full.outcome == "stopped" else ()
     return replace(asked, failed_at=(), stop_at=stop)
 
 

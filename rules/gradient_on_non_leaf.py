@@ -246,6 +246,9 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
     def _leaf(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
         edits = append_call(source, node, ".detach().requires_grad_()")
         yield self.propose(edits, WHY_LEAF, title="Make a leaf of the result", rank=self.rank + 4)
+        edits = append_call(source, node, ".detach().clone().requires_grad_()")
+        title = "Make a leaf of a copy of the result"
+        yield self.propose(edits, WHY_LEAF, title=title, rank=self.rank + 5)
 
     def _cut(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
         title = "Detach the tensor before its flag is set"

@@ -48,6 +48,7 @@ class Run:
         self.refusals: Any = None
         self.picture: Any = None
         self.guards: Any = None
+        self.uses: Any = None
         self.held: Any = None
         self.silent: Any = None
         self.truncate: Any = None
@@ -114,7 +115,10 @@ class Run:
         from .guards import Guards
         from .perturb import Perturb
         from .stopper import Stopper
+        from .uses import Uses
 
+        self.uses = Uses(self.frames, self.names, self.taps)
+        self.taps.listeners.append(self.uses)
         self.guards = Guards(self.frames, self.names, self.taps, shapes=self.request.shapes)
         self.witness.guards = self.guards
         if self.request.mode == "reference":
@@ -157,7 +161,7 @@ class Run:
         asked = self.request
         self.perform = Perform(self.frames, asked.reading, asked.sites, nudged=asked.nudged)
         self.taps.listeners.append(self.perform)
-        safe = reference.MutationSafe(self.truncate.wrote)
+        safe = reference.MutationSafe(self.truncate.wrote, self.uses)
         self.taps.before_writes = [safe.spare]
         self._enter(safe, self.perform)
 
@@ -178,6 +182,8 @@ class Run:
         except SystemExit as error:
             code = error.code if isinstance(error.code, int) else int(error.code is not None)
             outcome, detail = ("finished", "") if code == 0 else ("failed", f"SystemExit: {error.code}")
+            if code and self.guards is not None:  # what is compared ends here: why it gave up, where that is known
+                failure = self._failure(error.__context__ or error)
         except BaseException as error:
             outcome, failure = "failed", self._failure(error)
             detail = _one_line(error)
@@ -294,6 +300,7 @@ class Run:
             if self.truncate is not None
             else (),
             "parted": self.parted,
+            **self.uses.told(),
             "random": self.keyed is not None and self.keyed.used,
             "intact": self.perturb is not None and self.perturb.intact,
         }

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .frames import Raw
+    from .uses import Uses
 
 _SWEEP = 4096
 Fact = TypeVar("Fact")
@@ -85,9 +86,10 @@ class MutationSafe(TorchDispatchMode):
         """Not to be wrapped against compilation: nothing is compiled here, and the wrapper costs at each op."""
         return False
 
-    def __init__(self, wrote: Callable[[int], None]) -> None:
+    def __init__(self, wrote: Callable[[int], None], uses: Uses) -> None:
         super().__init__()
         self._wrote = wrote
+        self._uses = uses
         self._saved: dict[int, list[weakref.ref[_Saved]]] = {}
         self._written = Known(written_arguments)
         self._packs = 0
@@ -128,7 +130,9 @@ class MutationSafe(TorchDispatchMode):
         if places:
             for tensor in tensors_at(places, args, kwargs or {}):
                 self.spare(tensor)
-        return func(*args, **(kwargs or {}))
+        result = func(*args, **(kwargs or {}))
+        self._uses.watch(func, args, kwargs or {}, result)
+        return result
 
     def spare(self, tensor: torch.Tensor) -> None:
         """Copy what was saved of a tensor that is about to be written."""

@@ -101,7 +101,8 @@ class Sites:
                 self.met[raw] = "nonleaf_gradient"
                 if not self._operation:
                     self._behind += [leaf for node in graph.walk([result]) if (leaf := graph.leaf(node)) is not None]
-                    return result.detach().requires_grad_()
+                    # Where a view is made a leaf, its steps are not to write what it is a view of.
+                    return result.detach().clone().requires_grad_()
                 result.retain_grad()
         return result
 

@@ -198,6 +198,7 @@ class Step:
     losses: tuple[float, ...] = ()
     calls: int = 0  # backward calls of the run so far
     shape: str = ""  # of the graph that led to the parameters; only where asked for
+    asks: bool = True  # some parameter requires a gradient
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,10 +229,20 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
+class Elder:
+    """Where a tensor was read after a step that wrote it, too: `leaf`, which an optimizer took, shares its storage."""
+
+    leaf: str
+    stack: Stack
+
+
+@dataclass(frozen=True, slots=True)
 class Guard:
     """A fault seen in a run that makes a passing candidate unsafe."""
 
-    name: str  # stale | cross-talk | growth | mixed | constant | wasted | made-once | unowned | unneeded
+    name: str
+    """One of stale, cross-talk, growth, mixed, constant, wasted, made-once, unowned, unneeded, starved, overwritten,
+    lost-write."""
     detail: str
     stack: Stack = ()
 
@@ -332,6 +343,8 @@ class Trace:
     origins: tuple[Origin, ...] = ()
     carried: bool = False
     reused: tuple[Stack, ...] = ()
+    used: tuple[int, ...] = ()  # optimizers without gradient on whose parameters a loss depends; only of references
+    elders: tuple[Elder, ...] = ()  # only of references
     graph: Graph | None = None
     random: bool = False
     intact: bool = False  # each optimizer met its parameters as they were perturbed

@@ -60,7 +60,8 @@ class Witness(Listener):
             changes = self._sketcher.sketches(list(before))
         losses, self._losses = tuple(self._losses), []
         gradients, shape = self._gradients.pop(index), self._shapes.pop(index, "")
-        self.steps.append(wire.Step(index, gradients, changes, _settings(optimizer), losses, self._calls, shape))
+        asks = any(parameter.requires_grad for parameter in parameters(optimizer))
+        self.steps.append(wire.Step(index, gradients, changes, _settings(optimizer), losses, self._calls, shape, asks))
 
     def backward(self, call: Call) -> None:
         self._calls += 1

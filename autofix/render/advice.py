@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from autofix.model import Applicability, Outcome, RunOutcome
@@ -63,24 +62,24 @@ def _effect(fix: Fix, snapshot: Snapshot) -> Iterator[str]:
     elif not fix.verdict.changes:
         yield words.effect(fix)
     yield from _parameters(fix.verdict.changes)
+    if later := words.later(fix, snapshot):
+        yield f"It {later}"
     for guard in fix.verdict.guards:
         at = f"{_at(guard.stack[0], snapshot)}: " if guard.stack else ""
         yield f"Doubt {guard.name}: {at}{guard.detail}"
 
 
 def _parameters(changes: Iterable[Change]) -> Iterator[str]:
-    """One sentence for each parameter, about the first step where it departs."""
-    grouped = [(name, [*some]) for name, some in groupby(sorted(changes, key=_owner), key=_owner)]
-    for name, some in grouped[:_PARAMETERS]:
+    """One sentence for each parameter, about the first step where it departs, in the order of what changes most."""
+    grouped: dict[str, list[Change]] = {}
+    for change in changes:
+        grouped.setdefault(change.parameter, []).append(change)
+    for name, some in list(grouped.items())[:_PARAMETERS]:
         first, more = some[0], len({change.step for change in some}) - 1
         further = f" (and at {more} later step{'' if more == 1 else 's'})" if more else ""
         yield f"{_change(name, first)}{further}"
     if (left := len(grouped) - _PARAMETERS) > 0:
         yield f"{left} more parameters differ"
-
-
-def _owner(change: Change) -> str:
-    return change.parameter
 
 
 def _change(name: str, change: Change) -> str:

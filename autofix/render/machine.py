@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from autofix.render.advice import advice
-from autofix.render.words import clean
+from autofix.render.words import clean, later
 
 if TYPE_CHECKING:
     from autofix.model import Change, Fix, Report
@@ -87,6 +87,7 @@ def _fix(fix: Fix, snapshot: Snapshot) -> dict[str, Any]:
         "detail": clean(verdict.detail),
         "reading": clean(verdict.reading),
         "guards": [_guard(guard, snapshot) for guard in verdict.guards],
+        "later": _later(fix, snapshot),
         "changed": [_change(change) for change in verdict.changes],
         "edits": [
             {"file": _text(str(edit.path)), "start": edit.start, "end": edit.end, "text": edit.text}
@@ -96,6 +97,18 @@ def _fix(fix: Fix, snapshot: Snapshot) -> dict[str, Any]:
         "seconds": _number(verdict.seconds),
         "peak_bytes": verdict.peak_bytes,
     }
+
+
+def _later(fix: Fix, snapshot: Snapshot) -> dict[str, Any] | None:
+    """What ends the repaired script, as it ends the one that stands, for another reason."""
+    failure = fix.verdict.failure
+    words = later(fix, snapshot)
+    if failure is None or not words:
+        return None
+    return {
+        "type": clean(failure.type), "message": clean(failure.message), "words": words,
+        **_span(failure.stack[0], snapshot),
+    }  # fmt: skip
 
 
 def _guard(guard: Guard, snapshot: Snapshot) -> dict[str, Any]:
@@ -111,6 +124,7 @@ def _change(change: Change) -> dict[str, Any]:
         "candidate": _number(change.candidate),
         "loss": clean(change.loss),
         "note": clean(change.note),
+        "relative": _number(change.relative),
     }
 
 

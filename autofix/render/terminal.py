@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
+from autofix.compare import norms
 from autofix.model import Applicability, Outcome
 from autofix.render import words
 from autofix.render.snapshot import WIDEST
@@ -157,7 +158,7 @@ def candidate(fix: Fix, snapshot: Snapshot, label: str, *, qualified: bool) -> I
     """One fix: what it does, its diff, its effect, and why it works. `qualified`: it ran under conditions."""
     yield _head(fix, label, qualified=qualified)
     yield from _diff(fix, snapshot)
-    yield from _effect(fix)
+    yield from _effect(fix, snapshot)
     if why := words.one_line(" ".join(fix.candidate.whys)):
         yield Text("Why it works: ").append(why)
 
@@ -181,9 +182,11 @@ def _diff(fix: Fix, snapshot: Snapshot) -> Iterator[Text]:
     yield Text()
 
 
-def _effect(fix: Fix) -> Iterator[Text]:
+def _effect(fix: Fix, snapshot: Snapshot) -> Iterator[Text]:
     trust = fix.verdict.applicability
     yield Text("Effect: ").append(words.effect(fix), _TRUST[trust])
+    if later := words.later(fix, snapshot):
+        yield Text(f"  {later}", "yellow")
     for guard in fix.verdict.guards:
         yield Text().append(f"  {words.one_line(guard.name)}: ", "yellow").append(words.one_line(guard.detail))
 
@@ -264,13 +267,11 @@ def _judged(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
         return
     if look.verbose:
         yield from _diff(judged, snapshot)
-    yield from _effect(judged)
+    yield from _effect(judged, snapshot)
     changes = judged.verdict.changes
     for change in changes if look.verbose else changes[:_CHANGES]:
-        yield Text(
-            f"  {words.one_line(change.parameter)}, step {change.step + 1}: norm {change.candidate:.4g} "
-            f"instead of {change.reference:.4g} {words.one_line(change.loss or change.note)}".rstrip()
-        )
+        said = words.one_line(change.loss or change.note or norms(change))
+        yield Text(f"  {words.one_line(change.parameter)}, step {change.step + 1}: {said}")
 
 
 def _background(report: Report) -> Iterator[Text]:

@@ -10,6 +10,7 @@ from autofix.model import Cause, Effect, Outcome, RunOutcome
 
 if TYPE_CHECKING:
     from autofix.model import Culprit, Fix, Report
+    from autofix.render.snapshot import Snapshot
 
 ROLES = {
     "failed": "it fails here",
@@ -142,6 +143,16 @@ def effect(fix: Fix) -> str:
     name = str(fix.verdict.effect)
     summary = one_line(fix.verdict.summary) or EFFECTS[fix.verdict.effect]
     return summary if name in summary.lower() else f"{name}: {summary}"
+
+
+def later(fix: Fix, snapshot: Snapshot) -> str:
+    """What ends a repaired script for another reason, which it has as it stands; '' where nothing does."""
+    failure = fix.verdict.failure
+    if failure is None or not failure.stack or fix.verdict.run not in (RunOutcome.PASSED, RunOutcome.FINISHED):
+        return ""
+    where = snapshot.where(snapshot.place(failure.stack[0]), column=False)
+    message = ": ".join(filter(None, (one_line(failure.type), shortened(failure.message))))
+    return f"then stops at {where} for another reason: {message}"
 
 
 def title(fix: Fix) -> str:

@@ -1,0 +1,118 @@
+"""Which changes of gradients are told first, and in what figures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from autofix import pipeline
+from autofix.compare import LIVE, differences, norms
+from autofix.model import Change, Target
+from autofix.probe import wire
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from autofix.probe.wire import Trace
+    from autofix.run import Probe
+
+Sketch = tuple[float, ...]
+
+
+def trace(*steps: tuple[int, tuple[Sketch, ...]]) -> Trace:
+    """A run of two optimizers, `a` with many parameters and `b` with two."""
+    names = (tuple(f"a.{n}" for n in range(30)), ("b.weight", "b.bias"), ())
+    made = tuple(wire.Step(index, gradients, (), "SGD") for index, gradients in steps)
+    return wire.Trace(1, "stopped", counts=(1, 1), names=names, steps=made)
+
+
+def many(value: float) -> tuple[Sketch, ...]:
+    return tuple((value, value) for _ in range(30))
+
+
+def test_the_largest_relative_change_comes_first_whichever_optimizer_was_made_first() -> None:
+    reference = trace((0, many(1.0)), (1, ((0.001, 0.001), (0.002, 0.002))))
+    candidate = trace((0, many(1.01)), (1, ((), (0.002, 0.002))))
+    changes = differences(reference, candidate, LIVE)
+    assert (changes[0].parameter, changes[0].candidate, changes[0].relative) == ("b.weight", 0.0, 1.0)
+    assert changes[1].parameter == "a.0"
+
+
+def test_what_rounding_leaves_of_nothing_comes_last() -> None:
+    noise: Sketch = (1e-9, 1e-9)
+    reference = trace((0, many(1.0)), (1, ((0.5, 0.5), noise)))
+    candidate = trace((0, many(1.0)), (1, ((0.4, 0.4), (3e-9, -3e-9))))
+    assert [change.parameter for change in differences(reference, candidate, LIVE)] == ["b.weight", "b.bias"]
+
+
+def test_a_small_gradient_is_no_rounding() -> None:
+    reference = trace((0, many(1.0)), (1, ((0.5, 0.5), (1e-4, 1e-4))))
+    candidate = trace((0, many(1.0)), (1, ((0.4, 0.4), (3e-4, 3e-4))))
+    assert differences(reference, candidate, LIVE)[0].parameter == "b.bias"
+
+
+def test_what_departs_later_comes_after_what_departs_first() -> None:
+    """A network that follows another begins to part from its course by little, however far it comes in the end."""
+    reference = trace((0, many(1.0)), (0, many(1.0)), (1, ((1.0, 1.0), ())), (1, ((1.0, 1.0), ())))
+    candidate = trace((0, many(1.0001)), (0, many(9.0)), (1, ((0.5, 0.5), ())), (1, ((0.4, 0.4), ())))
+    changes = differences(reference, candidate, LIVE)
+    assert (changes[0].parameter, changes[0].step) == ("b.weight", 0)
+
+
+def test_a_step_that_is_gone_is_told_before_all() -> None:
+    reference = trace((0, many(1.0)), (1, ((1.0, 1.0), ())))
+    changes = differences(reference, trace((0, many(2.0))), LIVE)
+    assert "makes 0 steps" in changes[0].note
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "relative", "said"),
+    [
+        (2.0, 1.0, 0.5, "a gradient of norm 1 instead of 2"),
+        (0.46271, 0.46274, 7e-5, "a gradient of norm 0.46274 instead of 0.46271"),
+        (0.4627, 0.4627, 0.8, "a gradient of norm 0.4627 in another direction"),
+        (0.46271, 0.46274, 0.8, "a gradient of norm 0.4627 in another direction"),
+        (1.0, 0.0, 1.0, "a gradient of norm 0 instead of 1"),
+        (0.0, 1.0, 1.0, "a gradient of norm 1 instead of 0"),
+    ],
+)
+def test_two_figures_differ_as_they_are_shown(was: float, now: float, relative: float, said: str) -> None:
+    assert norms(Change("net.weight", 0, was, now, relative=relative)) == said
+
+
+NORMED = """\
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+G = nn.Sequential(*[layer for _ in range(6) for layer in (nn.Linear(4, 4), nn.BatchNorm1d(4), nn.Tanh())])
+D = nn.Linear(4, 1)
+opt_g, opt_d = torch.optim.SGD(G.parameters(), lr=0.01), torch.optim.SGD(D.parameters(), lr=0.01)
+for step in range(4):
+    fake = G(torch.randn(16, 4))
+    loss_d = D(fake).mean() + D(torch.randn(16, 4)).square().mean()
+    opt_d.zero_grad()
+    loss_d.backward()
+    opt_d.step()
+    loss_g = (D(fake.detach()) if {cut} else D(fake)).mean() + 0.01 * fake.square().mean()
+    opt_g.zero_grad()
+    loss_g.backward()
+    opt_g.step()
+"""
+
+
+@pytest.mark.torch
+def test_the_damaged_network_is_named_and_no_bias_before_a_batch_norm(probe: Probe, tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(NORMED.format(cut=False))
+    edited = NORMED.format(cut=True).replace("loss_d.backward()", "loss_d.backward(retain_graph=True)")
+    target = Target(script, root=tmp_path)
+    report = pipeline.verify(target, {script: edited.encode()}, probe=probe, progress=lambda _: None)
+    (one,) = report.fixes
+    first = one.verdict.changes[0]
+    biases = {f"G.{3 * layer}.bias" for layer in range(6)}
+    assert first.relative > 0.1
+    assert first.parameter.startswith("G.")
+    assert first.parameter not in biases
+    assert f"{first.parameter} (and" in one.verdict.summary
