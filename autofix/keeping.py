@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from autofix import places
 from autofix.probe.wire import Frame
-from autofix.rewrite import update, writes
+from autofix.syntax import update, writes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -68,7 +68,7 @@ def _from_patches(target: Target, patches: Sequence[str]) -> dict[Path, bytes]:
 
 def _patch(target: Target, diff: bytes, said: str, files: dict[Path, bytes]) -> None:
     """Apply one more diff to `files`; what is not among them is read from disk."""
-    from autofix.rewrite import PatchError, apply_patch  # noqa: PLC0415 - only for a patch
+    from autofix.rewrite.patch import PatchError, apply_patch  # noqa: PLC0415 - only for a patch
 
     def read(name: str) -> bytes:
         path = _find(name, target).resolve()

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from autofix.aligned import opcodes
 from autofix.edit import Declined, Edit, EditConflict
 from autofix.model import Candidate, Note
-from autofix.rewrite import remove_keyword
 from autofix.rewrite.apply import BrokenRewrite, apply
-from autofix.rewrite.lost import lost_write
+from autofix.syntax.lost import lost_write
 from autofix.source import Source, encoding
+from autofix.syntax.edits import remove_keyword, rendered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -87,7 +87,9 @@ def _without_keeping(candidate: Candidate, base: Candidate | None) -> Iterator[C
         calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and _keeps(node)]
         ours -= len(calls)
         with contextlib.suppress(Declined, EditConflict, BrokenRewrite):
-            files[path] = apply(source, [edit for call in calls for edit in remove_keyword(source, call, _KEEP)])
+            files[path] = apply(
+                source, rendered(step for call in calls for step in remove_keyword(source, call, _KEEP))
+            )
     if ours == 0 and files.keys() == candidate.files.keys() and files != candidate.files:
         yield replace(
             candidate, rules=candidate.rules[1:], titles=candidate.titles[1:], whys=candidate.whys[1:],

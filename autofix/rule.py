@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Iterable, Iterator, Mapping
 
-    from autofix.edit import Edit
     from autofix.model import Diagnosis
     from autofix.probe.wire import Frame
+    from autofix.syntax.edits import Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +77,11 @@ class Rule:
     examples: ClassVar[tuple[Example, ...]] = ()
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """Every edit that may cure `diagnosis`; may raise `rewrite.Declined` with the reason."""
+        """Every edit that may cure `diagnosis`; may raise `edits.Declined` with the reason."""
         raise NotImplementedError
 
-    def propose(self, edits: Iterable[Edit], why: str, *, title: str = "", rank: int | None = None) -> Proposal:
+    def propose(self, steps: Iterable[Step], why: str, *, title: str = "", rank: int | None = None) -> Proposal:
         """A proposal under this rule's title and rank unless others are given."""
-        return Proposal(tuple(edits), title or self.title, why, self.rank if rank is None else rank)
+        from autofix.syntax.edits import rendered  # noqa: PLC0415  libcst is for those who edit
+
+        return Proposal(rendered(steps), title or self.title, why, self.rank if rank is None else rank)

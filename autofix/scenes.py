@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from autofix.rewrite import flow
+from autofix.syntax import flow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

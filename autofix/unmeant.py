@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from autofix.probe import wire
-from autofix.rewrite.lost import lost_write
+from autofix.syntax.lost import lost_write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 
 from autofix import places
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rewrite import set_keyword
 from autofix.rule import Example, Rule, Sources
+from autofix.syntax.edits import set_keyword
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

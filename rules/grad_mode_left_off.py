@@ -21,10 +21,19 @@ from typing import TYPE_CHECKING
 from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rewrite import append_call, delete, ensure_import, insert_after, insert_before, move_after, writes
-from autofix.rewrite.apply import edit
-from autofix.rewrite.unwrap import undecorate, unwrap
 from autofix.rule import Example, Rule, Sources
+from autofix.syntax import writes
+from autofix.syntax.edits import (
+    append_call,
+    decorate,
+    delete,
+    ensure_import,
+    insert_after,
+    insert_before,
+    move_after,
+    undecorate,
+    unwrap,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -245,12 +254,8 @@ net(torch.randn(5, 2)).pow(2).mean().backward()
         function = source.function(statement)
         if function is None:
             return
-        start = source.starts[function.lineno - 1]
-        lead = source.text[start : source.index(function.lineno, function.col_offset)]
-        if not lead.strip():
-            decorated = edit(source, start, start, f"{lead}@{torch}.no_grad()\n")
-            edits = [*imports, decorated, *delete(source, statement)]
-            yield self.propose(edits, WHY_BACK, title="Switch gradients off for this function only")
+        edits = [*imports, *decorate(source, function, f"@{torch}.no_grad()"), *delete(source, statement)]
+        yield self.propose(edits, WHY_BACK, title="Switch gradients off for this function only")
         line = f"{torch}.set_grad_enabled(True)"
         last = function.body[-1]
         back = (

@@ -17,28 +17,33 @@ or where one of them leaves a parameter without gradient.
 from __future__ import annotations
 
 import ast
+import dataclasses
 from typing import TYPE_CHECKING
 
 from autofix import places
-from autofix.edit import Declined, Edit
+from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rewrite import (
+from autofix.rule import Example, Rule, Sources
+from autofix.syntax import flow
+from autofix.syntax.edits import (
     append_call,
-    flow,
+    delete,
+    embed,
     insert_after,
     insert_before,
+    receiver,
     remove_keyword,
     replace,
+    replace_statement,
     set_keyword,
 )
-from autofix.rewrite.apply import edit
-from autofix.rule import Example, Rule, Sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from autofix.probe.wire import Origin
     from autofix.source import Source
+    from autofix.syntax.edits import Step
 
 WHY_LEAF = "The tensor with the value that is meant is the leaf, so that its gradient arrives in it."
 WHY_GIVEN = "The optimizer moves the leaf, and the result is computed from it in every pass."
@@ -198,7 +203,7 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
                 for attempt in attempts:
                     try:
                         for one in attempt(source, node):
-                            yield self.propose(one.edits, one.why, title=one.title, rank=one.rank + 10 * depth)
+                            yield dataclasses.replace(one, rank=one.rank + 10 * depth)
                     except Declined as error:
                         declined.append(error)
             yield from self._retained(origin, diagnosis, sources)
@@ -219,15 +224,12 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
                 ]
                 yield self.propose(edits, WHY_LEAF)
             elif name == "requires_grad_" and isinstance(call.func, ast.Attribute) and call is not node:
-                begin = source.extent(call.func.value)[1]
-                edits = [edit(source, begin, source.extent(call)[1], "")]
-                yield self.propose([*edits, *append_call(source, node, ".requires_grad_()")], WHY_LEAF)
+                edits = [*receiver(source, call), *append_call(source, node, ".requires_grad_()")]
+                yield self.propose(edits, WHY_LEAF)
             elif name in _PARAMETERS and len(call.args) == 1 and not call.keywords and call is not node:
-                inner = source.segment(call.args[0])
-                inner = inner if isinstance(call.args[0], (ast.Call, ast.Name, ast.Attribute)) else f"({inner})"
-                (first, last), (begin, end) = source.extent(node), source.extent(call)
-                text = source.text[first:begin] + inner + source.text[end:last]
-                yield self.propose(replace(source, node, f"{source.segment(call.func)}({text})"), WHY_LEAF)
+                made = replace(source, call, source.segment(call.args[0]))
+                edits = [*made, *embed(source, node, f"{source.segment(call.func)}({{}})")]
+                yield self.propose(edits, WHY_LEAF)
 
     def _inside(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
         """The dtype or device given where the tensor is created, in place of a cast behind it."""
@@ -237,8 +239,7 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
                     return
                 text = source.segment(kind)
                 name = "device" if "dev" in text.lower() or "cuda" in text.lower() or "cpu" in text else "dtype"
-                edits = set_keyword(source, made, name, text)
-                edits.append(edit(source, source.extent(made)[1], source.extent(node)[1], ""))
+                edits = [*set_keyword(source, made, name, text), *receiver(source, node)]
                 yield self.propose(
                     edits, WHY_LEAF, title=f"Give the {name} where the tensor is made", rank=self.rank + 2
                 )
@@ -304,8 +305,7 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
             name = ast.unparse(holder)
             detach = f"{name} = {name}.detach()"
             if flag is False:
-                start, end = source.extent(statement)
-                yield self.propose([edit(source, start, end, detach)], WHY_DETACH, title=title)
+                yield self.propose(replace_statement(source, statement, [detach]), WHY_DETACH, title=title)
             for assigned in places.assignments(source, name):
                 if isinstance(assigned.value, (ast.Name, ast.Attribute)):
                     edits = append_call(source, assigned.value, ".detach()")
@@ -324,16 +324,10 @@ def _operands(node: ast.expr) -> list[str]:
     return [path for path in dict.fromkeys(flow.path_of(n) for n in whole if n not in parts) if path]
 
 
-def _gone(source: Source, statement: ast.stmt, flag: bool | None) -> list[Edit]:
+def _gone(source: Source, statement: ast.stmt, flag: bool | None) -> list[Step]:
     """The edits that drop a statement which only switches off a flag that a detached tensor has off already."""
-    block = places.block(source, statement)
-    if flag is not False or len(block) == 1:
-        return []
-    start = source.starts[statement.lineno - 1]
-    end = source.starts[statement.end_lineno or statement.lineno]
-    lines = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
-    alone = not any(other.lineno in lines or other.end_lineno in lines for other in block if other is not statement)
-    return [edit(source, start, end, "")] if alone else []
+    several = len(places.block(source, statement)) > 1
+    return delete(source, statement) if flag is False and several else []
 
 
 def _flagged(statement: ast.stmt) -> tuple[ast.expr | None, bool | None]:

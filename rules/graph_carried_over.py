@@ -23,15 +23,15 @@ from typing import TYPE_CHECKING
 from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rewrite import append_call, insert_after, insert_before
 from autofix.rule import Example, Rule, Sources
+from autofix.syntax.edits import append_call, insert_after, insert_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.edit import Edit
     from autofix.probe.wire import Carrier, Crossing
     from autofix.source import Source
+    from autofix.syntax.edits import Step
 
 WHY = "The next iteration starts from the value of {path}, not from the graph of the iteration that made it."
 CUTS = {
@@ -408,7 +408,7 @@ for _ in range(4):
 
     def _all_stored(self, carriers: list[Carrier], sources: Sources) -> Iterator[Proposal]:
         """Several attributes may keep a graph each: one cut alone would only uncover the next."""
-        edits: dict[Edit, str] = {}
+        edits: dict[Step, str] = {}
         for carrier in carriers:
             source = sources.source(carrier.file)
             if source is None or carrier.kind != "tensor" or not carrier.path.startswith("self."):

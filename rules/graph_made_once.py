@@ -20,15 +20,16 @@ from typing import TYPE_CHECKING
 
 from autofix import places
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rewrite import flow, insert_before, move_before, update
 from autofix.rule import Example, Rule, Sources
+from autofix.syntax import flow, update
+from autofix.syntax.edits import insert_before, move_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from autofix.edit import Edit
     from autofix.probe.wire import Carrier, Frame, Stack
     from autofix.source import Source
+    from autofix.syntax.edits import Step
 
 WHY_CLOSURE = "{path} is computed anew each time the function is called, from the parameters as they are then."
 WHY = "{path} is computed anew in each iteration, from the parameters as they are then."
@@ -520,7 +521,7 @@ def _user(
 
 def _moved(
     source: Source, first: ast.stmt, made: Sequence[ast.stmt], user: ast.FunctionDef | ast.For | ast.While
-) -> list[Edit]:  # fmt: skip
+) -> list[Step]:  # fmt: skip
     """Edits by which what was made beside `first`, and what is computed from it, is computed in `user` instead."""
     block = places.block(source, first)
     block = block[: block.index(user)] if user in block else block

@@ -20,17 +20,19 @@ import ast
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeGuard
 
-from autofix.edit import Declined, Edit
+from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rewrite import writes
 from autofix.rule import Example, Rule, Sources
+from autofix.syntax import writes
+from autofix.syntax.edits import clone_before, not_inplace, out_of_place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from autofix.probe.wire import Stack
     from autofix.source import Source
+    from autofix.syntax.edits import Step
 
 WHY = "{name} becomes a new tensor, and the one that backward needs stays as it was saved."
 WHY_COPY = "The write goes to a copy; the tensor that backward needs stays as it was saved."
@@ -207,32 +209,33 @@ for _ in range(3):
             raise declined[0]
 
     def _rebound(self, sites: dict[ast.AST, Source], declined: list[Declined]) -> Iterator[Proposal]:
-        edits: dict[ast.AST, list[Edit]] = {}
+        edits: dict[ast.AST, list[Step]] = {}
         groups: dict[tuple[ast.AST, ...], Source] = {}
         for node, source in sites.items():
             try:
-                edits[node] = writes.out_of_place(source, node)
+                edits[node] = out_of_place(source, node)
             except Declined as reason:
                 declined.append(reason)
             else:
                 groups[node,] = groups[tuple(writes.neighbours(source, node))] = source
         for group, source in sorted(groups.items(), key=lambda item: len(item[0]))[: 2 * _MOST]:
             with suppress(Declined):
-                every = [edit for node in group for edit in writes.out_of_place(source, node)]
+                every = [edit for node in group for edit in out_of_place(source, node)]
                 why = WHY.format(name=_subject(source, group[0]) if len(group) == 1 else "Each")
-                yield self.propose(_once(every), why)
+                yield self.propose(every, why)
         if len(edits) > 1:
-            yield self.propose(_once(edit for every in edits.values() for edit in every), WHY.format(name="Each"))
+            every = [edit for steps in edits.values() for edit in steps]
+            yield self.propose(every, WHY.format(name="Each"))
 
     def _flags(self, call: ast.Call, source: Source, op: str, sources: Sources) -> Iterator[Proposal]:
         """The modules built with `inplace=True` that this call may run: by their attribute, else by their kind."""
         found = list(_built(call, source, op, sources))
         for place, one in found[:_MOST]:
             title = "Let the activation make a new tensor"
-            yield self.propose(writes.not_inplace(place, one), WHY_FLAG, title=title)
+            yield self.propose(not_inplace(place, one), WHY_FLAG, title=title)
         if len(found) > 1:
             title = "Let the activations make new tensors"
-            every = [edit for place, one in found for edit in writes.not_inplace(place, one)]
+            every = [edit for place, one in found for edit in not_inplace(place, one)]
             yield self.propose(every, WHY_FLAG, title=title, rank=self.rank + 1)
 
     def _copies(self, sites: dict[ast.AST, Source], declined: list[Declined]) -> Iterator[Proposal]:
@@ -243,7 +246,7 @@ for _ in range(3):
                 copies.setdefault((name, writes.with_gradient(source, statement)), (node, source))
         for node, source in list(copies.values())[:_MOST]:
             try:
-                yield self.propose(writes.clone_before(source, node), WHY_COPY, title="Write to a copy", rank=24)
+                yield self.propose(clone_before(source, node), WHY_COPY, title="Write to a copy", rank=24)
             except Declined as reason:
                 declined.append(reason)
 
@@ -260,10 +263,6 @@ def _located(sources: Sources, stack: Stack) -> Iterator[tuple[None, Source, ast
         source, node = sources.source(frame.file), sources.node(frame)
         if source is not None and node is not None:
             yield None, source, node
-
-
-def _once(edits: Iterable[Edit]) -> tuple[Edit, ...]:
-    return tuple(dict.fromkeys(edits))
 
 
 def _built(call: ast.Call, source: Source, op: str, sources: Sources) -> Iterator[tuple[Source, ast.Call]]:

@@ -14,14 +14,13 @@ Safe: the values are the same, and there is no other way to read them that has a
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rewrite import append_call, ensure_import, set_keyword
-from autofix.rewrite.apply import edit
 from autofix.rule import Example, Rule, Sources
+from autofix.syntax.edits import append_call, ensure_import, replace, set_keyword
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,22 +123,16 @@ w = torch.arange(3, **options)
 
     def _typed(self, source: Source, call: ast.Call) -> Iterator[Proposal]:
         whole = [n for argument in call.args for n in ast.walk(argument) if _is_whole(n)]
-        flag = next((k for k in call.keywords if k.arg == "requires_grad"), None)
-        if flag is None:
+        if not any(keyword.arg == "requires_grad" for keyword in call.keywords):
             raise Declined("requires_grad may be among its ** arguments")
         name = getattr(call.func, "attr", "")
         if whole and name == "tensor":
-            yield self.propose([edit(source, end, end, ".0") for end in (source.extent(n)[1] for n in whole)], WHY)
+            floats = [step for one in whole for step in replace(source, one, f"{source.segment(one)}.0")]
+            yield self.propose(floats, WHY)
         torch, imports = ensure_import(source, "torch")
-        if any(k.arg == "dtype" for k in call.keywords):
-            yield self.propose(
-                [*imports, *set_keyword(source, call, "dtype", f"{torch}.float32")], WHY, rank=self.rank + 2
-            )
-        else:
-            start = source.extent(flag)[0]
-            typed = edit(source, start, start, f"dtype={torch}.float32, ")
-            yield self.propose([*imports, typed], WHY, rank=self.rank + 2)
+        typed = set_keyword(source, call, "dtype", f"{torch}.float32", before="requires_grad")
+        yield self.propose([*imports, *typed], WHY, rank=self.rank + 2)
 
 
-def _is_whole(node: ast.AST) -> bool:
+def _is_whole(node: ast.AST) -> TypeGuard[ast.Constant]:
     return isinstance(node, ast.Constant) and type(node.value) is int

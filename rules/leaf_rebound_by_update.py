@@ -19,22 +19,22 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
 
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rewrite import ensure_import, insert_after, update, wrap, writes
-from autofix.rewrite.apply import edit
-from autofix.rewrite.layout import block_of, indent_of, newline_near, run_of, unit_near
-from autofix.rewrite.parentheses import outer
 from autofix.rule import Example, Rule, Sources
+from autofix.syntax import update, writes
+from autofix.syntax.edits import Step, change, ensure_import, insert_after, replace_statement, wrap
+from autofix.syntax.layout import block_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.edit import Edit
-    from autofix.rewrite.update import Binding
     from autofix.source import Source
+    from autofix.syntax.update import Binding
 
 WHY = "The update changes the values of the same leaf, which keeps receiving its gradient."
 _SIGNS = {ast.Sub: "-=", ast.Add: "+="}
@@ -269,7 +269,7 @@ for _ in range(2):
                 if statement not in statements:
                     statements.append(statement)
         for forget in (False, True):
-            edits: list[Edit] = []
+            edits: list[Step] = []
             for (source, first), statements in found.items():
                 for run in update.runs(block_of(source, first), statements):
                     edits += _in_place(source, run, forget=forget)
@@ -277,27 +277,27 @@ for _ in range(2):
                 yield self.propose(edits, WHY, rank=self.rank + forget)
 
 
-def _in_place(source: Source, run: list[ast.stmt], *, forget: bool) -> list[Edit]:
+def _in_place(source: Source, run: list[ast.stmt], *, forget: bool) -> list[Step]:
     """Neighbouring updates written in place, under `no_grad` if they are not under it already."""
     several = next((place for place, one in enumerate(run) if len(update.bindings(one)) > 1), None)
     if several is not None:
         before, after = run[:several], run[several + 1 :]
         rest = [edit for part in (before, after) if part for edit in _in_place(source, part, forget=forget)]
         return [*rest, *_apart(source, run[several], forget=forget)]
-    edits: list[Edit] = []
+    edits: list[Step] = []
     if not _without_gradient(source, run[0]):
         torch, imports = ensure_import(source, "torch")
         edits = [*imports, *wrap(source, run, f"with {torch}.no_grad():")]
     targets = []
     for one in (binding for statement in run for binding in update.bindings(statement)):
         targets.append(one.path)
-        edits += _written(source, one.target, one.value)
+        edits += _written(source, one)
     if forget:
         edits += insert_after(source, run[-1], [f"{path}.grad = None" for path in dict.fromkeys(targets)])
     return edits
 
 
-def _apart(source: Source, statement: ast.stmt, *, forget: bool) -> list[Edit]:
+def _apart(source: Source, statement: ast.stmt, *, forget: bool) -> list[Step]:
     """An update of several variables at once, as one for each."""
     bound = update.bindings(statement)
     start, end = source.extent(statement)
@@ -309,42 +309,39 @@ def _apart(source: Source, statement: ast.stmt, *, forget: bool) -> list[Edit]:
             rest = re.sub(rf"(?<![\w.]){re.escape(path)}\.grad\b", "", rest)
             if re.search(rf"(?<![\w.]){re.escape(path)}(?!\w)", rest):
                 raise Declined(f"the new value of {one.path} depends on the old one of {path}")
-    run = run_of(source, [statement])
-    if "\n" in source.text[start:end] or not run.leads or run.next_start is not None or len(set(paths)) < len(paths):
+    if "\n" in source.text[start:end] or len(set(paths)) < len(paths):
         raise Declined("the update does not stand on a line of its own")
-    imports: list[Edit] = []
+    imports: list[Step] = []
     lines = [_line(source, one) for one in bound]
     if not _without_gradient(source, statement):
         torch, imports = ensure_import(source, "torch")
-        unit = unit_near(source, statement)
-        lines = [f"with {torch}.no_grad():", *(f"{unit}{line}" for line in lines)]
+        lines = [f"with {torch}.no_grad():", *(f"    {line}" for line in lines)]
     lines += [f"{path}.grad = None" for path in paths] if forget else []
-    between = newline_near(source, start) + indent_of(source, block_of(source, statement))
-    return [*imports, edit(source, start, end, between.join(lines))]
+    return [*imports, *replace_statement(source, statement, lines)]
 
 
 def _line(source: Source, one: Binding) -> str:
     """One update in place, as a line of its own."""
     match one.value:
-        case ast.BinOp(left=left, op=ast.Sub() | ast.Add() as op, right=right) if _is(left, one.path):
-            first, last = outer(source, right)
-            return f"{one.path} {_SIGNS[type(op)]} {source.text[first:last]}"
+        case ast.BinOp(left=left, op=ast.Sub() | ast.Add() as op) if _is(left, one.path):
+            statement = cst.ensure_type(cst.parse_expression(source.segment(one.value)), cst.BinaryOperation)
+            return f"{one.path} {_SIGNS[type(op)]} {cst.Module([]).code_for_node(statement.right)}"
     return f"{one.path}.copy_({source.segment(one.value)})"
 
 
-def _written(source: Source, target: ast.expr, value: ast.expr) -> list[Edit]:
-    begin = outer(source, target)[1]
-    first, last = outer(source, value)
-    inner = source.extent(value)
-    match value:
-        case ast.BinOp(left=left, op=ast.Sub() | ast.Add() as op, right=right) if (
-            _is(left, ast.unparse(target)) and (first, last) == inner
-        ):
-            operand = outer(source, right)[0]
-            if "\n" not in source.text[begin:operand]:  # else lines in between are indented anew, with their comments
-                return [edit(source, begin, operand, f" {_SIGNS[type(op)]} ")]
-    start, end = ("(", ")") if (first, last) == inner else ("", "")
-    return [edit(source, begin, first, f".copy_{start}"), *([edit(source, last, last, end)] if end else [])]
+def _written(source: Source, one: Binding) -> list[Step]:
+    """One update in place: by an operator that writes, or else by `copy_`."""
+    by_operator = isinstance(one.value, ast.BinOp) and type(one.value.op) in _SIGNS and _is(one.value.left, one.path)
+
+    def make(old: cst.Assign, _: object) -> cst.BaseSmallStatement:
+        target: Any = old.targets[0].target
+        if by_operator and isinstance(old.value, cst.BinaryOperation) and not old.value.lpar:
+            sign = cst.AddAssign() if isinstance(old.value.operator, cst.Add) else cst.SubtractAssign()
+            return cst.AugAssign(target, sign, old.value.right)
+        bare = old.value.with_changes(lpar=(), rpar=()) if old.value.lpar else old.value
+        return cst.Expr(cst.Call(cst.Attribute(target, cst.Name("copy_")), [cst.Arg(bare)]))
+
+    return change(source, one.statement, "in place", make)
 
 
 def _is(node: ast.expr, path: str) -> bool:

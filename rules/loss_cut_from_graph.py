@@ -19,18 +19,17 @@ import ast
 from typing import TYPE_CHECKING, TypeGuard
 
 from autofix import places
-from autofix.edit import Declined, Edit
+from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rewrite import remove_keyword, replace
-from autofix.rewrite.apply import edit
-from autofix.rewrite.parentheses import outer
 from autofix.rule import Example, Rule, Sources
+from autofix.syntax.edits import receiver, remove_keyword, rename, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from autofix.probe.wire import Origin, Stack
     from autofix.source import Source
+    from autofix.syntax.edits import Step
 
 WHY = "The loss keeps the graph of what it was computed from."
 WHY_SAVED = "A derivative that is differentiated again needs the graph of what its backward computes with."
@@ -215,28 +214,26 @@ torch.from_numpy(numpy.sqrt(out * out)).mean().backward()
         together = [one for cut in cuts for one in cut]
         remade = list(self._remade(diagnosis, sources))
         for made in remade:
-            yield self.propose(_once([*together, *made]), WHY)
+            yield self.propose([*together, *made], WHY)
         if cuts:
-            yield self.propose(_once(together), WHY, rank=self.rank + 1)
+            yield self.propose(together, WHY, rank=self.rank + 1)
         if len(cuts) > 1:
             for cut in cuts:
                 yield self.propose(cut, WHY, rank=self.rank + 4)
 
-    def _cut(self, origin: Origin, sources: Sources) -> Iterator[list[Edit]]:
+    def _cut(self, origin: Origin, sources: Sources) -> Iterator[list[Step]]:
         """The expression at which the graph ended, without what ended it."""
         for _, source, node in places.located(sources, origin.stack[:1]):
             whole = source.parent(node)
             match node:
-                case ast.Call(func=ast.Attribute(value=value, attr=name), args=[]) if name in _INTEGERS:
-                    yield [edit(source, outer(source, value)[1], source.extent(node)[1], "")]
+                case ast.Call(func=ast.Attribute(attr=name), args=[]) if name in _INTEGERS:
+                    yield receiver(source, node)
                 case ast.Attribute(value=value, attr="data") if _wraps(whole):
                     yield replace(source, whole, source.segment(value))
-                case ast.Call(func=ast.Attribute(value=value, attr=name), args=[]) if (
-                    name in _CALLS and origin.kind not in _WITHOUT
-                ):
-                    yield [edit(source, outer(source, value)[1], source.extent(node)[1], "")]
-                case ast.Attribute(value=value, attr="data"):
-                    yield [edit(source, outer(source, value)[1], source.extent(node)[1], "")]
+                case ast.Call(func=ast.Attribute(attr=name), args=[]) if name in _CALLS and origin.kind not in _WITHOUT:
+                    yield receiver(source, node)
+                case ast.Attribute(attr="data"):
+                    yield receiver(source, node)
                 case ast.Call(func=ast.Name(id="float"), args=[value], keywords=[]):
                     yield replace(source, node, source.segment(value))
 
@@ -247,12 +244,10 @@ torch.from_numpy(numpy.sqrt(out * out)).mean().backward()
                 for kept in (n for n in ast.walk(holder) if isinstance(n, (ast.Assign, ast.Call)) and _keeps(n)):
                     for part in ast.walk(kept):
                         match part:
-                            case ast.Call(func=ast.Attribute(value=value, attr="detach"), args=[]):
-                                yield self.propose(replace(source, part, source.segment(value)), WHY_SAVED)
-                            case ast.Attribute(value=value, attr="data"):
-                                yield self.propose(replace(source, part, source.segment(value)), WHY_SAVED)
+                            case ast.Call(func=ast.Attribute(attr="detach"), args=[]) | ast.Attribute(attr="data"):
+                                yield self.propose(receiver(source, part), WHY_SAVED)
 
-    def _remade(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[list[Edit]]:
+    def _remade(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[list[Step]]:
         """`torch.stack(...)`, or the tensor itself, in place of each tensor made of numbers."""
         stacks: list[Stack] = [diagnosis.failure.stack, *(origin.stack for origin in diagnosis.trace.origins)]
         files = dict.fromkeys(frame.file for stack in stacks for frame in stack)
@@ -265,11 +260,9 @@ torch.from_numpy(numpy.sqrt(out * out)).mean().backward()
                             yield replace(source, node, source.segment(value))
 
 
-def _stacked(source: Source, call: ast.Call) -> list[Edit]:
+def _stacked(source: Source, call: ast.Call) -> list[Step]:
     """`torch.tensor(values)` as `torch.stack(values)`, what torch.stack does not know left out."""
-    begin, end = source.extent(call.func)
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    edits = [edit(source, end - len(name), end, "stack")] if end - len(name) > begin else []
+    edits = rename(source, call.func, "stack") if isinstance(call.func, ast.Attribute) else []
     for keyword in call.keywords:
         if keyword.arg in ("requires_grad", "dtype", "device"):
             edits += remove_keyword(source, call, keyword.arg)
@@ -290,7 +283,3 @@ def _keeps(node: ast.Assign | ast.Call) -> bool:
     if isinstance(node, ast.Assign):
         return any(isinstance(t, ast.Attribute) and ast.unparse(t.value) in ("ctx", "self") for t in node.targets)
     return isinstance(node.func, ast.Attribute) and node.func.attr == "save_for_backward"
-
-
-def _once(edits: list[Edit]) -> list[Edit]:
-    return list(dict.fromkeys(edits))

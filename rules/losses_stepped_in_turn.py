@@ -22,15 +22,16 @@ from typing import TYPE_CHECKING
 
 from autofix import scenes
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rewrite import Declined, delete, flow, insert_after, move_after, set_keyword, update
 from autofix.rule import Example, Rule, Sources
+from autofix.syntax import flow, update
+from autofix.syntax.edits import Declined, delete, insert_after, move_after, set_keyword
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.edit import Edit
     from autofix.probe.wire import Stack
     from autofix.scenes import Turn
+    from autofix.syntax.edits import Step
 
 WHY = "Each loss goes backward while the parameters are those it was computed with, and reaches only its optimizer's."
 _AGAIN = ("items", "values", "keys", "zip", "enumerate", "range", "parameters")
@@ -235,7 +236,7 @@ train(out.pow(2).mean())
                     if edits:
                         yield self.propose(edits, WHY)
 
-    def _loop(self, turn: Turn, made: Stack) -> list[Edit]:
+    def _loop(self, turn: Turn, made: Stack) -> list[Step]:
         """The steps of a loop in a second loop over the same."""
         loop, block, source = turn.loop, turn.block, turn.source
         optimizer = _stepped(turn.step)
@@ -255,7 +256,7 @@ train(out.pow(2).mean())
         gone = [edit for one in moved for edit in delete(source, one)]
         return [*keyword, *gone, *insert_after(source, loop, [header, *lines])]
 
-    def _sequence(self, turn: Turn) -> list[Edit]:
+    def _sequence(self, turn: Turn) -> list[Step]:
         """A step behind the backward that it stood before, which then reaches only its own optimizer's parameters."""
         block = turn.block
         last = block.index(turn.backward)
@@ -280,7 +281,7 @@ def _stepped(statement: ast.stmt) -> ast.expr | None:
     return None
 
 
-def _inputs(turn: Turn, optimizer: ast.expr) -> list[Edit]:
+def _inputs(turn: Turn, optimizer: ast.expr) -> list[Step]:
     """`inputs=` with an optimizer's parameters: as they were given to it where that is in sight, else its groups'."""
     call = turn.call
     if not isinstance(call, ast.Call) or ast.unparse(call.func).rpartition(".")[2] != "backward":

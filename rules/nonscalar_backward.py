@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 from autofix import places
 from autofix.edit import Declined
 from autofix.model import Applicability, Cause, Diagnosis, Proposal
-from autofix.rewrite import append_call, ensure_import, replace, set_keyword
 from autofix.rule import Example, Rule, Sources
+from autofix.syntax.edits import append_call, ensure_import, replace, set_keyword
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 from autofix import places
 from autofix.edit import Declined
 from autofix.model import Applicability, Cause, Diagnosis, Proposal
-from autofix.rewrite import insert_after
 from autofix.rule import Example, Rule, Sources
+from autofix.syntax.edits import insert_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

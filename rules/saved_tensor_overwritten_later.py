@@ -20,16 +20,18 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from autofix import places
-from autofix.edit import Declined, Edit
+from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rewrite import append_call, flow, writes
 from autofix.rule import Example, Rule, Sources
+from autofix.syntax import flow, writes
+from autofix.syntax.edits import append_call, clone_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from autofix.probe.wire import Stack
     from autofix.source import Source
+    from autofix.syntax.edits import Step
 
 WHY_USED = "Backward needs {name} as it was used here; the copy is out of reach of the later write."
 WHY_KEPT = "The write goes to new memory, and the tensor that backward needs stays as it was used."
@@ -255,14 +257,14 @@ sum(terms).sum().backward()
 
     def _kept(self, stacks: Iterable[Stack], sources: Sources) -> Iterator[Proposal]:
         """New memory for a tensor that an object keeps, before it is written."""
-        edits: dict[Edit, None] = {}
+        edits: dict[Step, None] = {}
         for stack in stacks:
             for source, node in _sites(sources, stack):
                 name = writes.written(source, node)
                 if "." not in name or flow.path_of(node) == name:
                     continue
                 with suppress(Declined):
-                    edits |= dict.fromkeys(writes.clone_before(source, node))
+                    edits |= dict.fromkeys(clone_before(source, node))
         if edits:
             yield self.propose(edits, WHY_KEPT, title="Write to new memory", rank=self.rank)
 

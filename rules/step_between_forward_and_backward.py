@@ -24,15 +24,16 @@ from typing import TYPE_CHECKING
 from autofix import scenes
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rewrite import flow, insert_after, insert_before, move_after, move_before, update, writes
 from autofix.rule import Example, Rule, Sources
+from autofix.syntax import flow, update, writes
+from autofix.syntax.edits import insert_after, insert_before, move_after, move_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from autofix.edit import Edit
     from autofix.probe.wire import Stack, Write
     from autofix.scenes import Hoisted, Scene
+    from autofix.syntax.edits import Step
 
 WHY_MOVE = "The forward runs with the parameters that its backward will find."
 WHY_AGAIN = "The part that the step made stale is computed again, with the parameters that backward will find."
@@ -365,7 +366,7 @@ for _ in range(3):
         if any(flow.binds(one) & (read | bound) for one in passed):
             return
         with suppress(Declined):
-            edits: list[Edit] = []
+            edits: list[Step] = []
             for run in update.runs(scene.before, moved):
                 move = move_before(scene.source, run, anchor) if anchor else move_after(scene.source, run, scene.step)
                 edits.extend(move)

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rewrite import append_call, insert_before, replace
 from autofix.rule import Example, Rule, Sources
+from autofix.syntax.edits import append_call, insert_before, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

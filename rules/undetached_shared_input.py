@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING
 from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rewrite import append_call
 from autofix.rule import Example, Rule, Sources
+from autofix.syntax.edits import append_call
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.edit import Edit
     from autofix.probe.wire import Crossing
+    from autofix.syntax.edits import Step
 
 WHY = "The loss no longer runs back into the graph that {name} comes from, which its own optimizer step does not use."
 _DEEPEST = 4
@@ -201,7 +201,7 @@ torch.autograd.grad(loss, w)
 
     def _detach_all(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Several states may be carried over together: one cut alone would only uncover the next."""
-        edits: dict[Edit, str] = {}
+        edits: dict[Step, str] = {}
         for crossing in diagnosis.trace.crossings:
             if crossing.by != "failing":
                 continue

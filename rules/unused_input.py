@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rewrite import append_call, insert_before, set_keyword
 from autofix.rule import Example, Rule, Sources
+from autofix.syntax.edits import append_call, insert_before, set_keyword
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -230,11 +230,11 @@ derivative(a.pow(2).sum())
             if not isinstance(node, ast.Call) or _input(node) is None:
                 raise Declined("the inputs are not an argument of this call")
             title = "Take zeros for what is not used"
-            allow = set_keyword(source, node, "allow_unused", "True, materialize_grads=True", position=5)
+            allow = set_keyword(source, node, "allow_unused", "True", position=5)
             if not any(k.arg == "materialize_grads" for k in node.keywords):
-                yield self.propose(allow, WHY_UNUSED, title=title)
-            plain = set_keyword(source, node, "allow_unused", "True", position=5)
-            yield self.propose(plain, WHY_UNUSED, title="Allow what is not used", rank=self.rank + 4)
+                zeros = set_keyword(source, node, "materialize_grads", "True")
+                yield self.propose([*allow, *zeros], WHY_UNUSED, title=title)
+            yield self.propose(allow, WHY_UNUSED, title="Allow what is not used", rank=self.rank + 4)
 
 
 def _binds_before(loop: ast.For | ast.While, node: ast.expr, name: str) -> bool:

@@ -16,19 +16,30 @@ only where they agree or where the rest of the program rules one out.
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autofix import places
-from autofix.edit import Declined, Edit
+from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rewrite import append_call, ensure_import, insert_before, replace, wrap, writes
-from autofix.rewrite.apply import edit
 from autofix.rule import Example, Rule, Sources
+from autofix.syntax import writes
+from autofix.syntax.edits import (
+    append_call,
+    clone_before,
+    decorate,
+    embed,
+    ensure_import,
+    insert_before,
+    out_of_place,
+    wrap,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from autofix.source import Source
+    from autofix.syntax.edits import Step
 
 WHY_UPDATE = "Under no_grad the write is an update of the values: autograd allows it and does not follow it."
 WHY_DATA = "The write goes to the values behind {name}; autograd does not see it."
@@ -160,7 +171,7 @@ list(map(torch.Tensor.zero_, [w]))
                     declined.append(error)
                     continue
                 for one in found:
-                    yield self.propose(one.edits, one.why, title=one.title, rank=one.rank + 9 * depth)
+                    yield replace(one, rank=one.rank + 9 * depth)
         yield from self._handed_over(located)
         if declined:
             raise declined[0]
@@ -170,7 +181,7 @@ list(map(torch.Tensor.zero_, [w]))
         rank = self.rank + 8 if _is_update(source, node) else self.rank - 4
         why = WHY_OPERATION.format(name=writes.written(source, node) or "the variable")
         title = "Rebind instead of writing in place"
-        yield self.propose(writes.out_of_place(source, node), why, title=title, rank=rank)
+        yield self.propose(out_of_place(source, node), why, title=title, rank=rank)
 
     def _copied(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
         """`q = self.q.clone()` where the written name is another name of the leaf; else a copy just before."""
@@ -181,7 +192,7 @@ list(map(torch.Tensor.zero_, [w]))
             value = statement.value
             if source.function(statement) is function and isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)):
                 yield self.propose(append_call(source, value, ".clone()"), why, title=title, rank=self.rank - 2)
-        yield self.propose(writes.clone_before(source, node), why, title=title, rank=self.rank + 4)
+        yield self.propose(clone_before(source, node), why, title=title, rank=self.rank + 4)
 
     def _wrapped(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
         """`with torch.no_grad():` around the write and those after it, and around the loop that holds only them."""
@@ -202,7 +213,7 @@ list(map(torch.Tensor.zero_, [w]))
 
     def _behind(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
         """`w.data -= ...` for the write and those after it."""
-        edits: list[Edit] = []
+        edits: list[Step] = []
         name = ""
         statement = source.statement(node)
         for other in _together(source, statement):
@@ -210,10 +221,7 @@ list(map(torch.Tensor.zero_, [w]))
             if root is None or (isinstance(root, ast.Attribute) and root.attr == "data"):
                 continue
             name = name or ast.unparse(root)
-            store = isinstance(getattr(root, "ctx", None), ast.Store)
-            edits += (
-                replace(source, root, f"{source.segment(root)}.data") if store else append_call(source, root, ".data")
-            )
+            edits += embed(source, root, "{}.data")
         if edits:
             yield self.propose(edits, WHY_DATA.format(name=name), title="Write to .data", rank=self.rank + 6)
 
@@ -223,13 +231,8 @@ list(map(torch.Tensor.zero_, [w]))
         if function is None:
             return
         torch, imports = ensure_import(source, "torch")
-        start = source.index(function.lineno, function.col_offset)
-        line = source.starts[function.lineno - 1]
-        lead = source.text[line:start]
-        decorator = f"@{torch}.no_grad()\n{lead}"
-        if lead.strip():
-            raise Declined("the function begins in the middle of a line")
-        yield self.propose([*imports, edit(source, start, start, decorator)], WHY_UPDATE, rank=self.rank + 5)
+        edits = decorate(source, function, f"@{torch}.no_grad()")
+        yield self.propose([*imports, *edits], WHY_UPDATE, rank=self.rank + 5)
 
     def _activation(self, diagnosis: Diagnosis, source: Source, node: ast.AST) -> Iterator[Proposal]:
         """`act(p.clone())` for a module that works in place."""

@@ -23,15 +23,27 @@ from typing import TYPE_CHECKING
 from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rewrite import append_call, ensure_import, flow, insert_after, insert_before, parts, replace, writes
 from autofix.rule import Example, Rule, Sources
+from autofix.syntax import flow, parts, writes
+from autofix.syntax.edits import (
+    append_call,
+    embed,
+    ensure_import,
+    insert_after,
+    insert_before,
+    out_of_place,
+    replace_statement,
+    undecorate,
+    unwrap,
+    value_after,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.edit import Edit
-    from autofix.rewrite.parts import Loop
     from autofix.source import Source
+    from autofix.syntax.edits import Step
+    from autofix.syntax.parts import Loop
 
 WHY = "{name} becomes a tensor of its own, which may change without the views beside it."
 WHY_ALL = "All parts are computed anew and put together, instead of being written through views."
@@ -177,10 +189,10 @@ getattr(first, "add_")(1)
 
     def _rebound(self, source: Source, node: ast.AST, name: str) -> Iterator[Proposal]:
         group = writes.neighbours(source, node)
-        yield self.propose(writes.out_of_place(source, node), WHY.format(name=name))
+        yield self.propose(out_of_place(source, node), WHY.format(name=name))
         if len(group) > 1:
             with suppress(Declined):
-                edits = [edit for one in group for edit in writes.out_of_place(source, one)]
+                edits = [edit for one in group for edit in out_of_place(source, one)]
                 yield self.propose(edits, WHY.format(name="Each"))
 
     def _collected(self, source: Source, loop: Loop, node: ast.AST, name: str) -> Iterator[Proposal]:
@@ -195,8 +207,8 @@ getattr(first, "add_")(1)
             return
         torch, imports = ensure_import(source, "torch")
         header = f"for {source.segment(loop.statement.target)} in {source.segment(loop.statement.iter)}"
-        made = f"{torch}.{loop.join}([{writes.value(source, node)} {header}]{loop.dim})"
-        edits = [*imports, *replace(source, loop.statement, f"{loop.base} = {made}")]
+        made = f"{torch}.{loop.join}([{value_after(source, node)} {header}]{loop.dim})"
+        edits = [*imports, *replace_statement(source, loop.statement, [f"{loop.base} = {made}"])]
         yield self.propose(edits, WHY_ALL, title="Compute the parts anew and put them together")
 
     def _by_index(self, source: Source, loop: Loop, node: ast.AST, name: str) -> Iterator[Proposal]:
@@ -205,12 +217,10 @@ getattr(first, "add_")(1)
             return
         taken = {n.id for n in ast.walk(source.tree) if isinstance(n, ast.Name)}
         index = loop.index or next(one for one in ("i", "j", "k", "index", "place") if one not in taken)
-        edits: list[Edit] = append_call(source, loop.element, ".clone()")
+        edits: list[Step] = append_call(source, loop.element, ".clone()")
         if not loop.index:
-            target = loop.statement.target
-            bare = isinstance(target, ast.Tuple) and source.segment(target)[:1] != "("
-            edits += writes.around(source, target, f"{index}, (" if bare else f"{index}, ", ")" if bare else "")
-            edits += writes.around(source, loop.statement.iter, "enumerate(", ")")
+            edits += embed(source, loop.statement.target, f"{index}, {{}}")
+            edits += embed(source, loop.statement.iter, "enumerate({})")
         edits += self._stored(source, loop, node, name, f"{loop.base}[{index}]")
         yield self.propose(edits, WHY_ALL, title="Write by index", rank=self.rank + 1)
 
@@ -223,23 +233,23 @@ getattr(first, "add_")(1)
         gathered = next(one for one in ("parts", "pieces", f"{name}_parts") if one not in taken)
         group = [one for one in writes.neighbours(source, node) if writes.written(source, one) == name]
         edits = [*imports, *insert_before(source, loop.statement, [f"{gathered} = []"])]
-        edits += [edit for one in group for edit in writes.out_of_place(source, one)]
+        edits += [edit for one in group for edit in out_of_place(source, one)]
         edits += insert_after(source, source.statement(group[-1]), [f"{gathered}.append({name})"])
         joined = f"{loop.base} = {torch}.{loop.join}({gathered}{loop.dim})"
         edits += insert_after(source, loop.statement, [joined])
         yield self.propose(edits, WHY_ALL, title="Gather the parts and put them together", rank=self.rank + 2)
 
-    def _stored(self, source: Source, loop: Loop, node: ast.AST, name: str, part: str) -> Iterator[Edit]:
+    def _stored(self, source: Source, loop: Loop, node: ast.AST, name: str, part: str) -> Iterator[Step]:
         """The writes to one variable out of place, and then its value into a part of the tensor."""
         group = [one for one in writes.neighbours(source, node) if writes.written(source, one) == name]
         last = source.statement(group[-1])
         body = loop.statement.body
         later = body[body.index(last) + 1 :] if last in body else []
         if len(group) == 1 and not any(name in flow.reads(one) for one in later):
-            yield from replace(source, last, f"{part} = {writes.value(source, node)}")
+            yield from replace_statement(source, last, [f"{part} = {value_after(source, node)}"])
             return
         for one in group:
-            yield from writes.out_of_place(source, one)
+            yield from out_of_place(source, one)
         yield from insert_after(source, last, [f"{part} = {name}"])
 
     def _copies(self, source: Source, node: ast.AST, name: str) -> Iterator[Proposal]:
@@ -249,9 +259,9 @@ getattr(first, "add_")(1)
                 continue
             value = statement.value
             if isinstance(statement.targets[0], (ast.Tuple, ast.List)) and isinstance(value, places.VALUES):
-                edits = replace(source, value, f"(t.clone() for t in {source.segment(value)})")
+                edits = embed(source, value, "(t.clone() for t in {})")
             elif isinstance(value, ast.Call) and ast.unparse(value.func).rpartition(".")[2] in parts.PARTS:
-                edits = replace(source, value, f"[t.clone() for t in {source.segment(value)}]")
+                edits = embed(source, value, "[t.clone() for t in {}]")
             elif isinstance(value, places.VALUES):
                 edits = append_call(source, value, ".clone()")
             else:
@@ -269,7 +279,7 @@ getattr(first, "add_")(1)
             scopes += [inner for function in functions for inner in ast.walk(function)]
             for scope in scopes:
                 if isinstance(scope, ast.With) and writes.without_gradient(scope):
-                    edits = writes.unwrapped(source, scope)
+                    edits = unwrap(source, scope)
                     yield self.propose(edits, WHY_VIEW, title="Take the view with gradients", rank=self.rank + 2)
             for function in functions:
                 yield from self._undecorated(source, function)
@@ -277,5 +287,5 @@ getattr(first, "add_")(1)
     def _undecorated(self, source: Source, function: ast.FunctionDef) -> Iterator[Proposal]:
         for decorator in function.decorator_list:
             if any(word in ast.unparse(decorator) for word in ("no_grad", "inference_mode")):
-                edits = writes.without_line(source, decorator)
+                edits = undecorate(source, function, decorator)
                 yield self.propose(edits, WHY_VIEW, title="Take the view with gradients", rank=self.rank + 2)

@@ -1,4 +1,4 @@
-"""Thousands of real files are read, located in and rendered without the change of a byte, and no finder stumbles."""
+"""Thousands of real files are read, located in and printed without the change of a byte, and no finder stumbles."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ import pytest
 
 from autofix.check.check import finders
 from autofix.check.survey import survey
-from autofix.edit import Edit
-from autofix.rewrite import apply
+from autofix.edit import Declined, Edit
+from autofix.rewrite.apply import apply
 from autofix.rewrite.diff import unified_diff
 from autofix.source import Source, SourceError
+from autofix.syntax.edits.unit import Unit
 
 LIBRARY = Path(sysconfig.get_path("purelib"))
 LEAST, MOST, LARGEST, NODES = 5000, 5200, 10_000, 6
@@ -27,11 +28,12 @@ LEAST, MOST, LARGEST, NODES = 5000, 5200, 10_000, 6
 
 
 class Read(NamedTuple):
-    """What came of some files: what is wrong with each, and how much each finder saw, and took in microseconds."""
+    """What came of some files: what is wrong with each, what each finder saw and took in µs, why statements decline."""
 
     said: list[str]
     spots: Counter[str]
     spent: Counter[str]
+    statements: Counter[str]
 
 
 @pytest.fixture(scope="module")
@@ -40,17 +42,18 @@ def read() -> Read:
     if len(found) < LEAST:
         pytest.skip(f"{len(found)} files are installed here, {LEAST} are wanted")
     paths = random.Random(7).sample(found, min(MOST, len(found)))  # noqa: S311 - a sample, no secret
-    whole = Read([], Counter(), Counter())
+    whole = Read([], Counter(), Counter(), Counter())
     with ProcessPoolExecutor(2) as pool:
         for part in pool.map(read_some, [paths[start::50] for start in range(50)]):
             whole.said.extend(part.said)
             whole.spots.update(part.spots)
             whole.spent.update(part.spent)
+            whole.statements.update(part.statements)
     return whole
 
 
 def read_some(paths: list[Path]) -> Read:
-    part = Read([], Counter(), Counter())
+    part = Read([], Counter(), Counter(), Counter())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # other people's invalid escapes
         part.said.extend(read_one(path, part) for path in paths)
@@ -65,6 +68,7 @@ def read_one(path: Path, part: Read) -> str:
     except SourceError:
         return f"{path}: Python reads it" if is_python(path, data) else "unread"
     look_for_all(source, part)
+    print_some(source, part)
     if apply(source, []) != data or unified_diff({path: (data, data)}, LIBRARY):
         return f"{path}: changed without an edit"
     nodes = [node for node in ast.walk(source.tree) if isinstance(node, ast.expr | ast.stmt)]
@@ -91,6 +95,19 @@ def look_for_all(source: Source, part: Read) -> None:
         part.spent[finder.code] += (time.perf_counter_ns() - began) // 1000
 
 
+def print_some(source: Source, part: Read) -> None:
+    """A few statements as libcst reads and prints them: as they are, or declined with the reason."""
+    kinds = (ast.stmt, ast.ExceptHandler, ast.match_case)
+    nodes = [node for node in ast.walk(source.tree) if isinstance(node, kinds)]
+    for node in random.Random(str(source.path)).sample(nodes, min(NODES, len(nodes))):  # noqa: S311
+        try:
+            unit = Unit(source, node)
+        except Declined as reason:
+            part.statements[str(reason)] += 1
+        else:
+            part.statements["" if unit.printed([]) == unit.text else "changed"] += 1
+
+
 def is_python(path: Path, data: bytes) -> bool:
     try:
         compile(data, str(path), "exec", dont_inherit=True)
@@ -104,6 +121,14 @@ def test_thousands_of_files_stay_byte_for_byte(read: Read) -> None:
     assert len(read.said) >= LEAST
     assert [line for line in read.said if line not in {"", "unread"}] == []
     assert read.said.count("unread") < len(read.said) // 50
+
+
+@pytest.mark.slow
+def test_libcst_prints_nearly_every_statement_as_it_is(read: Read, record_property: pytest.RecordProperty) -> None:
+    record_property("statements", dict(read.statements.most_common(9)))
+    assert read.statements["changed"] == 0
+    declined = read.statements.total() - read.statements[""]
+    assert declined <= read.statements.total() // 200
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autofix.edit import Edit, EditConflict, Patch, merge
-from autofix.rewrite import BrokenRewrite, apply
+from autofix.rewrite.apply import BrokenRewrite, apply
 from autofix.source import Source
 
 A, B = Path("a.py"), Path("b.py")

@@ -11,7 +11,7 @@ import pytest
 from autofix import pipeline
 from autofix.model import Applicability, Target
 from autofix.registry import rules
-from autofix.rewrite.lost import lost_write
+from autofix.syntax.lost import lost_write
 
 if TYPE_CHECKING:
     from autofix.model import Report

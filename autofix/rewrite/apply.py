@@ -5,12 +5,14 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
-from autofix.edit import Edit, in_order
+from autofix.edit import in_order
 from autofix.source import Source, SourceError
 
 if TYPE_CHECKING:
     import ast
     from collections.abc import Iterable, Sequence
+
+    from autofix.edit import Edit
 
 
 class BrokenRewrite(Exception):  # noqa: N818 - names what came out
@@ -75,8 +77,3 @@ def _compiled(code: str | ast.Module, name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         compile(code, name, "exec", dont_inherit=True)
-
-
-def edit(source: Source, start: int, end: int, text: str) -> Edit:
-    """An edit from indices into the source's text."""
-    return Edit(source.path, source.data_offset(start), source.data_offset(end), text)

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from autofix.edit import Declined
-from autofix.rewrite.layout import block_of, indent_of
+from autofix.syntax.layout import block_of, indent_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence

@@ -6,8 +6,8 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from autofix.rewrite import flow, writes
-from autofix.rewrite.layout import block_of
+from autofix.syntax import flow, writes
+from autofix.syntax.layout import block_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,8 +6,8 @@ import ast
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from autofix.rewrite.flow import path_of
-from autofix.rewrite.writes import written
+from autofix.syntax.flow import path_of
+from autofix.syntax.writes import written
 from autofix.source import Source, SourceError
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix.edit import Declined, Edit
-from autofix.rewrite.apply import edit
-from autofix.rewrite.layout import newline_near
-from autofix.rewrite.statements import insert_after, insert_before
+from autofix.edit import Declined
+from autofix.syntax.edits.statements import insert_after, insert_before
+from autofix.syntax.edits.steps import Splice, Step
+from autofix.syntax.layout import newline_near
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from autofix.source import Source
 
 
-def ensure_import(source: Source, module: str) -> tuple[str, list[Edit]]:
+def ensure_import(source: Source, module: str) -> tuple[str, list[Step]]:
     """The name by which a top-level module is known in the file, and the edits that make it known."""
     names = [name for name, _ in _names(source.tree.body, module)]
     if names:
@@ -58,7 +58,7 @@ def _bound(tree: ast.Module) -> set[str]:
     return found
 
 
-def _added(source: Source, line: str) -> list[Edit]:
+def _added(source: Source, line: str) -> list[Step]:
     """Insert an import after those that open the file, or first of all."""
     body = source.tree.body
     anchor: ast.stmt | None = None
@@ -73,4 +73,4 @@ def _added(source: Source, line: str) -> list[Edit]:
         return insert_before(source, body[0], [line])
     end, newline = len(source.text), newline_near(source, 0)
     opening = newline if source.lines and not source.lines[-1].endswith(("\r", "\n")) else ""
-    return [edit(source, end, end, f"{opening}{line}{newline}")]
+    return [Splice(source, end, end, f"{opening}{line}{newline}")]

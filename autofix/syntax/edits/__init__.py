@@ -1,0 +1,56 @@
+"""Edits of the user's code, as steps: each says what becomes of a node, and `rendered` turns them into bytes.
+
+Each function takes a `Source` and returns a few steps, or raises `Declined` with the reason. Steps add up: a keyword
+for a call, a name for its result and a `with` around its statement are one list.
+"""
+
+from autofix.edit import Declined
+from autofix.syntax.edits.calls import remove_keyword, set_keyword
+from autofix.syntax.edits.expressions import append_call, aug_to_assign, bind, change, embed, receiver, rename, replace
+from autofix.syntax.edits.imports import ensure_import
+from autofix.syntax.edits.out_of_place import clone_before, not_inplace, out_of_place, value_after
+from autofix.syntax.edits.statements import (
+    decorate,
+    delete,
+    insert_after,
+    insert_before,
+    move_after,
+    move_before,
+    replace_statement,
+    undecorate,
+    unwrap,
+    wrap,
+)
+from autofix.syntax.edits.steps import Splice, Step, rendered
+
+__all__ = [
+    "Declined",
+    "Splice",
+    "Step",
+    "append_call",
+    "aug_to_assign",
+    "bind",
+    "change",
+    "clone_before",
+    "decorate",
+    "delete",
+    "embed",
+    "ensure_import",
+    "insert_after",
+    "insert_before",
+    "move_after",
+    "move_before",
+    "not_inplace",
+    "out_of_place",
+    "receiver",
+    "remove_keyword",
+    "rename",
+    "rendered",
+    "replace",
+    "replace_statement",
+    "set_keyword",
+    "undecorate",
+    "unwrap",
+    "value_after",
+    "wrap",
+]

@@ -1,0 +1,157 @@
+"""In-place writes said without writing: as a value that the variable then takes, or on a copy."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from autofix.edit import Declined
+from autofix.rewrite.apply import apply
+from autofix.source import Source
+from autofix.syntax.edits.calls import remove_keyword, set_keyword
+from autofix.syntax.edits.expressions import aug_to_assign, bind, rename, replace
+from autofix.syntax.edits.imports import ensure_import
+from autofix.syntax.edits.statements import insert_before, replace_statement
+from autofix.syntax.edits.steps import rendered
+from autofix.syntax.flow import binds, path_of
+from autofix.syntax.writes import VIEWS, chain, flag_of, in_place, is_module, root, with_gradient, written
+
+if TYPE_CHECKING:
+    from autofix.syntax.edits.steps import Step
+
+
+def out_of_place(source: Source, node: ast.AST) -> list[Step]:
+    """The write as an expression whose value the variable then takes; declines where it has none."""
+    match node:
+        case ast.AugAssign(target=ast.Name() | ast.Attribute()):
+            return aug_to_assign(source, node)
+        case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=holder))) if _is_container(source, node, holder):
+            return aug_to_assign(source, node)
+        case ast.AugAssign() | ast.Subscript():
+            raise Declined("a write to a part of a tensor has no form without writing")
+        case ast.Call():
+            return _call(source, node)
+    raise Declined("it is no write that can be said otherwise")
+
+
+def clone_before(source: Source, node: ast.AST) -> list[Step]:
+    """The same write, to a copy that the variable holds from then on."""
+    name = written(source, node)
+    if not name:
+        raise Declined("what it writes to has no name")
+    place = with_gradient(source, source.statement(node))
+    if name in binds(place) - binds(source.statement(node)):
+        raise Declined(f"{name} is bound inside the block before which it would be copied")
+    return insert_before(source, place, [f"{name} = {name}.clone()"])
+
+
+def not_inplace(source: Source, call: ast.Call) -> list[Step]:
+    """The call with its flag `inplace` off; nothing where it is not plainly on."""
+    flag = flag_of(call)
+    if flag is None:
+        return []
+    if any(keyword.value is flag for keyword in call.keywords):
+        return set_keyword(source, call, "inplace", "False")
+    return replace(source, flag, "False")
+
+
+def value_after(source: Source, node: ast.AST) -> str:
+    """What the variable holds after the write, as one expression."""
+    changed = Source(source.path, apply(source, rendered(out_of_place(source, node))))
+    place = source.extent(source.statement(node))[0]
+    for one in ast.walk(changed.tree):
+        if isinstance(one, ast.Assign) and changed.extent(one)[0] == place:
+            return changed.segment(one.value)
+    raise Declined("its value is no expression")
+
+
+def _is_container(source: Source, node: ast.AST, name: str) -> bool:
+    """Whether a local name is a list or a dict wherever it is bound: an item then is a tensor, not a part of one."""
+    around = ast.walk(source.function(node) or source.tree)
+    stores = [one for one in around if isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store)]
+    makers = (source.parent(one) for one in stores)
+    return bool(stores) and all(
+        isinstance(maker, (ast.Assign, ast.AnnAssign)) and maker.value is not None and _makes_container(maker.value)
+        for maker in makers
+    )
+
+
+def _makes_container(value: ast.expr) -> bool:
+    called = path_of(value.func) if isinstance(value, ast.Call) else ""
+    return called in ("list", "dict") or isinstance(value, (ast.List, ast.ListComp, ast.Dict, ast.DictComp))
+
+
+def _call(source: Source, node: ast.Call) -> list[Step]:
+    last = node
+    while isinstance(parent := source.parent(last), ast.Attribute) and isinstance(
+        caller := source.parent(parent), ast.Call
+    ):
+        last = caller
+    alone = isinstance(source.parent(last), ast.Expr)
+    if flag_of(node) is not None:
+        return [
+            *_bound(source, node, root(node.args[0]) if node.args else "", alone=alone),
+            *not_inplace(source, node),
+        ]
+    if any(keyword.arg == "out" for keyword in node.keywords):
+        name = _target(source, next(keyword.value for keyword in node.keywords if keyword.arg == "out"))
+        return [*_bound(source, node, name, alone=alone), *remove_keyword(source, node, "out")]
+    if not in_place(node) or not isinstance(node.func, ast.Attribute):
+        raise Declined("the call is not known to write in place")
+    if is_module(source, node.func.value):
+        name = _target(source, node.args[0]) if node.args else ""
+        return [*_bound(source, last, name, alone=alone), *_renamed(source, node)]
+    return _method(source, list(chain(last)), alone=alone)
+
+
+def _method(source: Source, chain: list[ast.Call], *, alone: bool) -> list[Step]:
+    """`x.mul_(k).add_(z)` as `x = x.mul(k).add(z)`, or as a value where it is used as one."""
+    first = chain[-1]
+    if not isinstance(first.func, ast.Attribute):
+        raise Declined("what it writes to has no name")
+    name = _target(source, first.func.value) if alone else ""
+    if alone and not all(map(in_place, chain)):
+        raise Declined("it writes through a view")
+    if alone and len(chain) == 1 and (new := _overwritten(source, first, name)) is not None:
+        return new
+    writes = [call for call in chain if in_place(call)]
+    return [*_bound(source, chain[0], name, alone=alone), *(e for call in writes for e in _renamed(source, call))]
+
+
+def _overwritten(source: Source, call: ast.Call, name: str) -> list[Step] | None:
+    """A write that leaves nothing of what was there: the variable takes the new value itself."""
+    method = getattr(call.func, "attr", "")
+    if method == "copy_" and len(call.args) == 1 and not call.keywords:
+        value = call.args[0]
+        copy = "" if isinstance(value, (ast.Call, ast.BinOp)) else ".clone()"
+        return replace_statement(source, source.statement(call), [f"{name} = {source.segment(value)}{copy}"])
+    if method in ("zero_", "fill_"):
+        torch, imports = ensure_import(source, "torch")
+        filled = f", {source.segment(call.args[0])}" if method == "fill_" and call.args else ""
+        made = f"{torch}.{'full' if filled else 'zeros'}_like({name}{filled})"
+        return [*imports, *replace_statement(source, source.statement(call), [f"{name} = {made}"])]
+    return None
+
+
+def _target(source: Source, node: ast.expr) -> str:
+    """The written operand as something that can be assigned to without writing to a tensor."""
+    path = path_of(node)
+    if not path or (isinstance(node, ast.Attribute) and node.attr in (*VIEWS, "data", "grad")):
+        raise Declined(f"{source.segment(node)} cannot take another tensor")
+    return path
+
+
+def _bound(source: Source, call: ast.Call, name: str, *, alone: bool) -> list[Step]:
+    """Keep the value of a call that stands alone in the variable it wrote to."""
+    if not alone:
+        return []
+    if not name:
+        raise Declined("what it writes to has no name")
+    statement = source.statement(call)
+    return bind(source, statement, name) if isinstance(statement, ast.Expr) else []
+
+
+def _renamed(source: Source, call: ast.Call) -> list[Step]:
+    """`mul_` as `mul`."""
+    name = path_of(call.func).rpartition(".")[2] or getattr(call.func, "attr", "")
+    return rename(source, call.func, name[:-1]) if isinstance(call.func, (ast.Name, ast.Attribute)) else []

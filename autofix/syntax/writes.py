@@ -1,0 +1,140 @@
+"""In-place writes: what they write to, and which stand together."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from autofix.syntax.flow import path_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.source import Source
+
+POSITIONS = {
+    "relu": 1, "relu6": 1, "selu": 1, "silu": 1, "mish": 1, "hardswish": 1, "hardsigmoid": 1, "leaky_relu": 2,
+    "elu": 2, "celu": 2, "threshold": 3, "hardtanh": 3, "dropout": 3, "alpha_dropout": 3, "dropout1d": 3,
+    "dropout2d": 3, "dropout3d": 3, "rrelu": 4,
+    "ReLU": 0, "ReLU6": 0, "SELU": 0, "SiLU": 0, "Mish": 0, "Hardswish": 0, "Hardsigmoid": 0, "LeakyReLU": 1,
+    "ELU": 1, "CELU": 1, "Dropout": 1, "Dropout1d": 1, "Dropout2d": 1, "Dropout3d": 1, "AlphaDropout": 1,
+    "Hardtanh": 2, "Threshold": 2, "RReLU": 2,
+}  # fmt: skip
+"""Where `inplace` stands among the arguments of torch's functions and modules that take it."""
+VIEWS = ("T", "H", "mT", "mH", "real", "imag")
+"""Attributes of a tensor that are views of it."""
+_NO_GRADIENT = ("no_grad", "inference_mode", "set_grad_enabled")
+
+
+def written(source: Source, node: ast.AST) -> str:
+    """The variable whose tensor a write changes, through whatever views: `x` of `x[0].t().mul_(2)`; '' if no write."""
+    match node:
+        case ast.AugAssign(target=target):
+            return root(target)
+        case ast.Subscript(ctx=ast.Store()):
+            return root(node)
+        case ast.Call():
+            operand = _operand(source, node)
+            return root(operand) if operand is not None else ""
+    return ""
+
+
+def _operand(source: Source, call: ast.Call) -> ast.expr | None:
+    """What a call writes to: `out=`, the first argument of a function, or a method's own tensor."""
+    for keyword in call.keywords:
+        if keyword.arg == "out":
+            return keyword.value
+    if flag_of(call) is not None and path_of(call.func).rpartition(".")[2].islower():
+        return call.args[0] if call.args else None
+    if not in_place(call):
+        return None
+    if isinstance(call.func, ast.Attribute) and not is_module(source, call.func.value):
+        return call.func.value
+    return call.args[0] if call.args else None
+
+
+def with_gradient(source: Source, statement: ast.stmt) -> ast.stmt:
+    """The statement, or the outermost block around it in its function in which no graph is recorded."""
+    found, holder = statement, source.parent(statement)
+    while isinstance(holder, ast.stmt) and not isinstance(holder, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if without_gradient(holder):
+            found = holder
+        holder = source.parent(holder)
+    return found
+
+
+def without_gradient(statement: ast.AST) -> bool:
+    """Whether a statement is a `with torch.no_grad():` or one of its kind."""
+    if not isinstance(statement, (ast.With, ast.AsyncWith)):
+        return False
+    return any(word in ast.unparse(item.context_expr) for item in statement.items for word in _NO_GRADIENT)
+
+
+def neighbours(source: Source, node: ast.AST) -> list[ast.AST]:
+    """The write with the writes that directly stand before and after it, in order."""
+    statement = source.statement(node)
+    holder = source.parent(statement)
+    blocks = (getattr(holder, name, None) for name in ("body", "orelse", "finalbody"))
+    block = next((b for b in blocks if isinstance(b, list) and statement in b), [statement])
+    place = block.index(statement)
+    first = last = place
+    while first and _plain(block[first - 1]) is not None:
+        first -= 1
+    while last + 1 < len(block) and _plain(block[last + 1]) is not None:
+        last += 1
+    found = [node if one is statement else _plain(one) for one in block[first : last + 1]]
+    return [one for one in found if one is not None]
+
+
+def flag_of(call: ast.Call) -> ast.expr | None:
+    """The `True` that makes a call work in place, by keyword or by its position."""
+    name = path_of(call.func).rpartition(".")[2]
+    place = POSITIONS.get(name, len(call.args))
+    found = call.args[place : place + 1] + [keyword.value for keyword in call.keywords if keyword.arg == "inplace"]
+    return next((value for value in found if isinstance(value, ast.Constant) and value.value is True), None)
+
+
+def is_module(source: Source, node: ast.expr) -> bool:
+    """Whether a name is that of an imported module and not of a tensor."""
+    name = path_of(node).partition(".")[0]
+    imports = (n for n in ast.walk(source.tree) if isinstance(n, (ast.Import, ast.ImportFrom)))
+    return bool(name) and any((a.asname or a.name.partition(".")[0]) == name for n in imports for a in n.names)
+
+
+def root(node: ast.expr) -> str:
+    """The variable at the bottom of subscripts, views and calls of methods."""
+    while True:
+        if isinstance(node, ast.Subscript):
+            node = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            node = node.func.value
+        elif isinstance(node, ast.Attribute) and (node.attr in VIEWS or not path_of(node)):
+            node = node.value
+        else:
+            return path_of(node)
+
+
+def in_place(call: ast.Call) -> bool:
+    """Whether a call is of a method or function that writes, by torch's naming convention."""
+    name = path_of(call.func).rpartition(".")[2] or getattr(call.func, "attr", "")
+    return name.endswith("_") and not name.endswith("__") and name != "requires_grad_"
+
+
+def _plain(statement: ast.stmt) -> ast.AST | None:
+    """The write that a statement consists of."""
+    match statement:
+        case ast.AugAssign(target=ast.Name() | ast.Attribute()):
+            return statement
+        case ast.Expr(value=ast.Call() as call):
+            return next((c for c in chain(call) if in_place(c)), None)
+    return None
+
+
+def chain(call: ast.expr) -> Iterator[ast.Call]:
+    """The calls of methods one upon the other, the last first."""
+    node: ast.expr = call
+    while isinstance(node, ast.Call):
+        yield node
+        if not isinstance(node.func, ast.Attribute):
+            return
+        node = node.func.value
