@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,11 +22,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A tiny script that fails and what the rule makes of it; `after=None` says that the rule must decline."""
+    """A tiny script that fails, and what the rule makes of it: lines that begin with `-` go, those with `+` come.
 
-    before: str
-    after: str | None
+    Without such lines the rule must decline, and `note` says why.
+    """
+
+    text: str
     note: str = ""
+
+    @property
+    def before(self) -> str:
+        return self._without("+", "-")
+
+    @property
+    def after(self) -> str | None:
+        """The script as the rule leaves it; None where it must decline."""
+        return self._without("-", "+") if self.before != self.text else None
+
+    def _without(self, other: str, marked: str) -> str:
+        lines = (line for line in self.text.splitlines(keepends=True) if not line.startswith(other))
+        return "".join(line.removeprefix(marked) for line in lines)
 
 
 @functools.lru_cache(maxsize=16)
@@ -65,6 +81,35 @@ class Sources:
         return source.node_at((frame.line, frame.column, frame.end_line, frame.end_column))
 
 
+class Tier(enum.IntEnum):
+    """What kind of edit a proposal is, the best idiom first; a place in between is `later` by some."""
+
+    ANSWER = 8
+    """The failing call itself says what is missing."""
+    MEANT = 10
+    """The wrong line, saying what was meant by it."""
+    ORDER = 12
+    """The same statements in another order."""
+    CUT = 14
+    """A graph that ends where a value is handed on."""
+    AGAIN = 16
+    """A value computed a second time, or as a new tensor."""
+    UPDATE = 19
+    """Values changed without a gradient."""
+    PASS = 20
+    """What each pass needs, computed or stepped in each."""
+    COPY = 24
+    """A copy, so that nothing else sees a write."""
+    EMPTY = 26
+    """Less is kept from one pass to the next."""
+    GUESS = 30
+    """The same where nothing says that it helps."""
+    CREATE = 48
+    """A graph for a derivative, where none was asked for."""
+    KEEP = 50
+    """A graph kept longer, at the cost of memory."""
+
+
 class Rule:
     """One family of repairs. Stateless: `proposals` reads a diagnosis and yields edits; it runs and writes nothing."""
 
@@ -72,7 +117,7 @@ class Rule:
     name: ClassVar[str]
     title: ClassVar[str]
     causes: ClassVar[frozenset[Cause]]
-    rank: ClassVar[int]
+    tier: ClassVar[Tier]
     applicability: ClassVar[Applicability] = Applicability.SAFE
     examples: ClassVar[tuple[Example, ...]] = ()
 
@@ -80,8 +125,10 @@ class Rule:
         """Every edit that may cure `diagnosis`; may raise `edits.Declined` with the reason."""
         raise NotImplementedError
 
-    def propose(self, steps: Iterable[Step], why: str, *, title: str = "", rank: int | None = None) -> Proposal:
-        """A proposal under this rule's title and rank unless others are given."""
+    def propose(
+        self, steps: Iterable[Step], why: str, *, title: str = "", tier: Tier | None = None, later: int = 0
+    ) -> Proposal:
+        """A proposal under this rule's title and tier unless others are given; `later`: behind how many of its tier."""
         from autofix.syntax.edits import rendered  # noqa: PLC0415  libcst is for those who edit
 
-        return Proposal(rendered(steps), title or self.title, why, self.rank if rank is None else rank)
+        return Proposal(rendered(steps), title or self.title, why, (tier or self.tier) + later)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from autofix import places
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rule import Example, Rule, Sources
+from autofix.rule import Example, Rule, Sources, Tier
 from autofix.syntax.edits import set_keyword
 
 if TYPE_CHECKING:
@@ -41,70 +41,40 @@ class BackwardFreesSharedGraph(Rule):
     code, name = "AG201", "backward-frees-shared-graph"
     title = "Keep the graph with retain_graph=True"
     causes = frozenset({Cause.FREED_GRAPH})
-    rank = 50
+    tier = Tier.KEEP
     examples = (
-        Example(
-            before="""\
+        Example("""\
 import torch
 
 w = torch.ones(3, requires_grad=True)
 h = (w * 2).exp()
-h.sum().backward()
+-h.sum().backward()
++h.sum().backward(retain_graph=True)
 h.pow(2).sum().backward()
 print(w.grad.sum().item())
-""",
-            after="""\
-import torch
-
-w = torch.ones(3, requires_grad=True)
-h = (w * 2).exp()
-h.sum().backward(retain_graph=True)
-h.pow(2).sum().backward()
-print(w.grad.sum().item())
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 w = torch.ones(3, requires_grad=True)
 h = torch.sigmoid(w)
-torch.autograd.backward(h.sum(), retain_graph=False)
+-torch.autograd.backward(h.sum(), retain_graph=False)
++torch.autograd.backward(h.sum(), retain_graph=True)
 torch.autograd.backward([h.prod()])
 print(w.grad.sum().item())
-""",
-            after="""\
-import torch
-
-w = torch.ones(3, requires_grad=True)
-h = torch.sigmoid(w)
-torch.autograd.backward(h.sum(), retain_graph=True)
-torch.autograd.backward([h.prod()])
-print(w.grad.sum().item())
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 w = torch.ones(3, requires_grad=True)
 h = torch.tanh(w)
-(g,) = torch.autograd.grad(h.sum(), w)
+-(g,) = torch.autograd.grad(h.sum(), w)
++(g,) = torch.autograd.grad(h.sum(), w, retain_graph=True)
 h.pow(2).sum().backward()
 print(g.sum().item(), w.grad.sum().item())
-""",
-            after="""\
-import torch
-
-w = torch.ones(3, requires_grad=True)
-h = torch.tanh(w)
-(g,) = torch.autograd.grad(h.sum(), w, retain_graph=True)
-h.pow(2).sum().backward()
-print(g.sum().item(), w.grad.sum().item())
-""",
-        ),
+"""),
         Example(
-            before="""\
+            """\
 import torch
 
 w = torch.ones(3, requires_grad=True)
@@ -113,11 +83,10 @@ options = {"retain_graph": False}
 h.sum().backward(**options)
 h.prod().backward()
 """,
-            after=None,
             note="the keyword is inside a mapping that is made elsewhere",
         ),
         Example(
-            before="""\
+            """\
 import torch
 
 w = torch.ones(3, requires_grad=True)
@@ -127,7 +96,6 @@ run(None, None)
 h.prod().backward(retain_graph=True)
 run(None)
 """,
-            after=None,
             note="the flag is given by position",
         ),
     )
@@ -147,10 +115,10 @@ run(None)
             if _by_position(node):
                 return
             passed_on = depth == 0 and isinstance(flag, ast.Name)
-            yield self.propose(set_keyword(source, node, "retain_graph", "True"), WHY, rank=self.rank + passed_on)
+            yield self.propose(set_keyword(source, node, "retain_graph", "True"), WHY, later=passed_on)
             if depth == 0 and _is_grad(node):
                 edits = set_keyword(source, node, "create_graph", "True")
-                yield self.propose(edits, CREATE, title="Give the derivative a graph", rank=self.rank - 2)
+                yield self.propose(edits, CREATE, title="Give the derivative a graph", tier=Tier.CREATE)
             if not isinstance(flag, ast.Name):
                 return
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rule import Example, Rule, Sources
+from autofix.rule import Example, Rule, Sources, Tier
 from autofix.syntax.edits import set_keyword
 
 if TYPE_CHECKING:
@@ -41,10 +41,9 @@ class DerivativeWithoutGraph(Rule):
     code, name = "AG407", "derivative-without-graph"
     title = "Give the derivative a graph"
     causes = frozenset({Cause.NO_GRAPH})
-    rank = 8
+    tier = Tier.ANSWER
     examples = (
-        Example(
-            before="""\
+        Example("""\
 import torch
 
 torch.manual_seed(0)
@@ -53,32 +52,15 @@ x = torch.rand(8, 1, requires_grad=True)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):
     y = net(x)
-    dx = torch.autograd.grad(y, x, torch.ones_like(y), retain_graph=True)[0]
+-    dx = torch.autograd.grad(y, x, torch.ones_like(y), retain_graph=True)[0]
++    dx = torch.autograd.grad(y, x, torch.ones_like(y), retain_graph=True, create_graph=True)[0]
     dxx = torch.autograd.grad(dx, x, torch.ones_like(dx), create_graph=True)[0]
     loss = (dxx + dx + y).pow(2).mean()
     opt.zero_grad()
     loss.backward()
     opt.step()
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-net = torch.nn.Sequential(torch.nn.Linear(1, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1, bias=False))
-x = torch.rand(8, 1, requires_grad=True)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(3):
-    y = net(x)
-    dx = torch.autograd.grad(y, x, torch.ones_like(y), retain_graph=True, create_graph=True)[0]
-    dxx = torch.autograd.grad(dx, x, torch.ones_like(dx), create_graph=True)[0]
-    loss = (dxx + dx + y).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 
@@ -88,7 +70,8 @@ class Field(torch.nn.Module):
         self.energy = torch.nn.Linear(2, 1)
 
     def forward(self, x):
-        return torch.autograd.grad(self.energy(x).tanh().sum(), x)[0].flip(1)
+-        return torch.autograd.grad(self.energy(x).tanh().sum(), x)[0].flip(1)
++        return torch.autograd.grad(self.energy(x).tanh().sum(), x, create_graph=True)[0].flip(1)
 
 
 torch.manual_seed(0)
@@ -99,78 +82,39 @@ for _ in range(3):
     opt.zero_grad()
     (field(x) - 1).pow(2).mean().backward()
     opt.step()
-""",
-            after="""\
-import torch
-
-
-class Field(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.energy = torch.nn.Linear(2, 1)
-
-    def forward(self, x):
-        return torch.autograd.grad(self.energy(x).tanh().sum(), x, create_graph=True)[0].flip(1)
-
-
-torch.manual_seed(0)
-x = torch.rand(8, 2, requires_grad=True)
-field = Field()
-opt = torch.optim.SGD(field.parameters(), lr=0.1)
-for _ in range(3):
-    opt.zero_grad()
-    (field(x) - 1).pow(2).mean().backward()
-    opt.step()
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 from torch.autograd import grad
 
 w = torch.ones(3, requires_grad=True)
 opt = torch.optim.SGD([w], lr=0.1)
 for _ in range(3):
-    (slope,) = grad(outputs=w.exp().sum(), inputs=w)
+-    (slope,) = grad(outputs=w.exp().sum(), inputs=w)
++    (slope,) = grad(outputs=w.exp().sum(), inputs=w, create_graph=True)
     loss = slope.norm()
     opt.zero_grad()
     loss.backward()
     opt.step()
-""",
-            after="""\
-import torch
-from torch.autograd import grad
-
-w = torch.ones(3, requires_grad=True)
-opt = torch.optim.SGD([w], lr=0.1)
-for _ in range(3):
-    (slope,) = grad(outputs=w.exp().sum(), inputs=w, create_graph=True)
-    loss = slope.norm()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-""",
-        ),
+"""),
         Example(
-            before="""\
+            """\
 import torch
 
 w = torch.ones(2, requires_grad=True)
 slope = torch.autograd.grad(w.exp().sum(), w, None, True, False)[0]
 slope.sum().backward()
 """,
-            after=None,
             note="the flag is given by position",
         ),
         Example(
-            before="""\
+            """\
 import torch
 
 w = torch.ones(2, requires_grad=True)
 loss = torch.tensor(w.exp().sum().item())
 loss.backward()
 """,
-            after=None,
             note="no derivative takes part: the value was taken out of the graph",
         ),
     )
@@ -187,7 +131,7 @@ loss.backward()
                 alike = [call for call in _beside(source, node) if len(call.args) <= _POSITIONS]
                 if len(alike) > 1:
                     edits = [edit for call in alike for edit in set_keyword(source, call, "create_graph", "True")]
-                    yield self.propose(edits, WHY, title=TITLE_ALL, rank=self.rank + 1)
+                    yield self.propose(edits, WHY, title=TITLE_ALL, later=1)
 
 
 def _beside(source: Source, node: ast.Call) -> list[ast.Call]:

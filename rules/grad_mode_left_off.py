@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rule import Example, Rule, Sources
+from autofix.rule import Example, Rule, Sources, Tier
 from autofix.syntax import writes
 from autofix.syntax.edits import (
     append_call,
@@ -55,10 +55,9 @@ class GradModeLeftOff(Rule):
     code, name = "AG402", "grad-mode-left-off"
     title = "Switch gradients on again"
     causes = frozenset({Cause.NO_GRAPH})
-    rank = 10
+    tier = Tier.MEANT
     examples = (
-        Example(
-            before="""\
+        Example("""\
 import torch
 
 torch.manual_seed(0)
@@ -66,8 +65,9 @@ net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 
 
++@torch.no_grad()
 def validate():
-    torch.set_grad_enabled(False)
+-    torch.set_grad_enabled(False)
     return net(torch.randn(5, 2)).mean().item()
 
 
@@ -77,57 +77,22 @@ for _ in range(4):
     loss.backward()
     opt.step()
     validate()
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-net = torch.nn.Linear(2, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-
-
-@torch.no_grad()
-def validate():
-    return net(torch.randn(5, 2)).mean().item()
-
-
-for _ in range(4):
-    loss = net(torch.randn(5, 2)).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-    validate()
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
-    with torch.no_grad():
-        out = net(torch.randn(5, 2))
+-    with torch.no_grad():
+-        out = net(torch.randn(5, 2))
++    out = net(torch.randn(5, 2))
     opt.zero_grad()
     out.pow(2).mean().backward()
     opt.step()
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-net = torch.nn.Linear(2, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(4):
-    out = net(torch.randn(5, 2))
-    opt.zero_grad()
-    out.pow(2).mean().backward()
-    opt.step()
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 torch.manual_seed(0)
@@ -136,57 +101,28 @@ net.body = torch.nn.Linear(2, 4)
 net.head = torch.nn.Linear(4, 1)
 for p in net.parameters():
     p.requires_grad = False
++net.head.requires_grad_(True)
 opt = torch.optim.SGD(net.head.parameters(), lr=0.1)
 for _ in range(4):
     opt.zero_grad()
     net.head(net.body(torch.randn(5, 2))).pow(2).mean().backward()
     opt.step()
-""",
-            after="""\
+"""),
+        Example("""\
 import torch
 
 torch.manual_seed(0)
-net = torch.nn.Module()
-net.body = torch.nn.Linear(2, 4)
-net.head = torch.nn.Linear(4, 1)
-for p in net.parameters():
-    p.requires_grad = False
-net.head.requires_grad_(True)
-opt = torch.optim.SGD(net.head.parameters(), lr=0.1)
-for _ in range(4):
-    opt.zero_grad()
-    net.head(net.body(torch.randn(5, 2))).pow(2).mean().backward()
-    opt.step()
-""",
-        ),
-        Example(
-            before="""\
-import torch
-
-torch.manual_seed(0)
-shift = torch.zeros(3)
+-shift = torch.zeros(3)
++shift = torch.zeros(3).requires_grad_()
 opt = torch.optim.SGD([shift], lr=0.1)
 for _ in range(4):
     loss = (torch.randn(5, 3) + 1 - shift).pow(2).mean()
     opt.zero_grad()
     loss.backward()
     opt.step()
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-shift = torch.zeros(3).requires_grad_()
-opt = torch.optim.SGD([shift], lr=0.1)
-for _ in range(4):
-    loss = (torch.randn(5, 3) + 1 - shift).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-""",
-        ),
+"""),
         Example(
-            before="""\
+            """\
 import torch
 
 torch.manual_seed(0)
@@ -195,11 +131,10 @@ off = torch.no_grad()
 off.__enter__()
 net(torch.randn(5, 2)).pow(2).mean().backward()
 """,
-            after=None,
             note="the mode is entered by hand, at a call that says nothing of gradients",
         ),
         Example(
-            before="""\
+            """\
 import torch
 
 torch.manual_seed(0)
@@ -207,7 +142,6 @@ net = torch.nn.Linear(2, 1)
 list(map(lambda p: p.requires_grad_(False), net.parameters()))
 net(torch.randn(5, 2)).pow(2).mean().backward()
 """,
-            after=None,
             note="everything was frozen, and nothing says what should train",
         ),
     )
@@ -232,7 +166,7 @@ net(torch.randn(5, 2)).pow(2).mean().backward()
         statement = source.statement(node)
         if isinstance(statement, (ast.With, ast.AsyncWith)) and writes.without_gradient(statement):
             edits = unwrap(source, statement)
-            yield self.propose(edits, WHY_OFF, title="Take the forward out of the block", rank=self.rank + 2)
+            yield self.propose(edits, WHY_OFF, title="Take the forward out of the block", later=2)
             return
         if "set_grad_enabled" in ast.unparse(node) and isinstance(statement, ast.Expr):
             yield from self._restored(source, statement)
@@ -246,7 +180,7 @@ net(torch.randn(5, 2)).pow(2).mean().backward()
                 for decorator in function.decorator_list:
                     if any(mode in ast.unparse(decorator) for mode in _MODES):
                         edits = undecorate(source, function, decorator)
-                        yield self.propose(edits, WHY_OFF, title="Take the function out of no_grad", rank=self.rank + 2)
+                        yield self.propose(edits, WHY_OFF, title="Take the function out of no_grad", later=2)
 
     def _restored(self, source: Source, statement: ast.Expr) -> Iterator[Proposal]:
         """`@torch.no_grad()` on the function that switches gradients off, or on again where it ends."""
@@ -261,7 +195,7 @@ net(torch.randn(5, 2)).pow(2).mean().backward()
         back = (
             insert_before(source, last, [line]) if isinstance(last, ast.Return) else insert_after(source, last, [line])
         )
-        yield self.propose([*imports, *back], WHY_BACK, rank=self.rank + 1)
+        yield self.propose([*imports, *back], WHY_BACK, later=1)
 
     def _enabled(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Gradients switched on at the top of the function that trains."""
@@ -272,7 +206,7 @@ net(torch.randn(5, 2)).pow(2).mean().backward()
             torch, imports = ensure_import(source, "torch")
             documented = ast.get_docstring(function) is not None and len(function.body) > 1
             edits = insert_before(source, function.body[documented], [f"{torch}.set_grad_enabled(True)"])
-            yield self.propose([*imports, *edits], WHY_OFF, rank=self.rank + 3)
+            yield self.propose([*imports, *edits], WHY_OFF, later=3)
 
     def _head(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
         """The part given to an optimizer, or put in anew before the freeze, trains after it."""
@@ -293,7 +227,7 @@ net(torch.randn(5, 2)).pow(2).mean().backward()
         for other in block[: block.index(after)]:
             if _replacement(other, whole):
                 edits = move_after(source, [other], after)
-                yield self.propose(edits, WHY_HEAD, title="Put the new part in after freezing", rank=self.rank + 2)
+                yield self.propose(edits, WHY_HEAD, title="Put the new part in after freezing", later=2)
 
 
 def _located(origin: Origin, sources: Sources) -> Iterator[tuple[Source, ast.AST]]:

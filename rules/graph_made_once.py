@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from autofix import places
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rule import Example, Rule, Sources
+from autofix.rule import Example, Rule, Sources, Tier
 from autofix.syntax import flow, update
 from autofix.syntax.edits import insert_before, move_before
 
@@ -41,38 +41,24 @@ class GraphMadeOnce(Rule):
     code, name = "AG204", "graph-made-once"
     title = "Compute it anew in each iteration"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
-    rank = 20
+    tier = Tier.PASS
     examples = (
-        Example(
-            before="""\
+        Example("""\
 import torch
 
 torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
-penalty = net.weight.pow(2).sum()
+-penalty = net.weight.pow(2).sum()
 for _ in range(4):
++    penalty = net.weight.pow(2).sum()
     loss = net(torch.randn(5, 2)).pow(2).mean() + 0.1 * penalty
     opt.zero_grad()
     loss.backward()
     opt.step()
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-net = torch.nn.Linear(2, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(4):
-    penalty = net.weight.pow(2).sum()
-    loss = net(torch.randn(5, 2)).pow(2).mean() + 0.1 * penalty
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-""",
-        ),
+"""),
         Example(
-            before="""\
+            """\
 import torch
 
 torch.manual_seed(0)
@@ -80,28 +66,11 @@ net = torch.nn.Linear(2, 1)
 opt = torch.optim.LBFGS(net.parameters(), lr=0.1, max_iter=4)
 x, y = torch.randn(5, 2), torch.randn(5, 1)
 for _ in range(3):
-    out = net(x)
+-    out = net(x)
 
     def closure():
         opt.zero_grad()
-        loss = (out - y).pow(2).mean()
-        loss.backward()
-        return loss
-
-    opt.step(closure)
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-net = torch.nn.Linear(2, 1)
-opt = torch.optim.LBFGS(net.parameters(), lr=0.1, max_iter=4)
-x, y = torch.randn(5, 2), torch.randn(5, 1)
-for _ in range(3):
-
-    def closure():
-        opt.zero_grad()
-        out = net(x)
++        out = net(x)
         loss = (out - y).pow(2).mean()
         loss.backward()
         return loss
@@ -110,8 +79,7 @@ for _ in range(3):
 """,
             note="an optimizer calls its closure several times a step",
         ),
-        Example(
-            before="""\
+        Example("""\
 import torch
 
 
@@ -122,6 +90,7 @@ class Net(torch.nn.Module):
         self.mix = torch.softmax(self.w, dim=1)
 
     def forward(self, x):
++        self.mix = torch.softmax(self.w, dim=1)
         return x @ self.mix
 
 
@@ -133,34 +102,8 @@ for _ in range(4):
     opt.zero_grad()
     loss.backward()
     opt.step()
-""",
-            after="""\
-import torch
-
-
-class Net(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.w = torch.nn.Parameter(torch.ones(2, 2))
-        self.mix = torch.softmax(self.w, dim=1)
-
-    def forward(self, x):
-        self.mix = torch.softmax(self.w, dim=1)
-        return x @ self.mix
-
-
-torch.manual_seed(0)
-net = Net()
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(4):
-    loss = net(torch.randn(5, 2)).pow(2)[:, 0].mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 torch.manual_seed(0)
@@ -168,8 +111,9 @@ torch.manual_seed(0)
 
 def train(net, steps):
     opt = torch.optim.SGD(net.parameters(), lr=0.1)
-    scale = net.bias.exp()
+-    scale = net.bias.exp()
     for _ in range(steps):
++        scale = net.bias.exp()
         out = net(torch.randn(5, 2)) * scale
         opt.zero_grad()
         out.pow(2).mean().backward()
@@ -177,58 +121,25 @@ def train(net, steps):
 
 
 train(torch.nn.Linear(2, 1), 4)
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-
-
-def train(net, steps):
-    opt = torch.optim.SGD(net.parameters(), lr=0.1)
-    for _ in range(steps):
-        scale = net.bias.exp()
-        out = net(torch.randn(5, 2)) * scale
-        opt.zero_grad()
-        out.pow(2).mean().backward()
-        opt.step()
-
-
-train(torch.nn.Linear(2, 1), 4)
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 torch.manual_seed(0)
 x = torch.randn(8, 2)
 net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
 opt = torch.optim.Adam(net.parameters(), lr=0.1)
-out = net(x)
-loss = (out - 1).pow(2).mean()  # how far off
+-out = net(x)
+-loss = (out - 1).pow(2).mean()  # how far off
 for _ in range(4):
     opt.zero_grad()
++    out = net(x)
++    loss = (out - 1).pow(2).mean()  # how far off
     loss.backward()
     opt.step()
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-x = torch.randn(8, 2)
-net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
-opt = torch.optim.Adam(net.parameters(), lr=0.1)
-for _ in range(4):
-    opt.zero_grad()
-    out = net(x)
-    loss = (out - 1).pow(2).mean()  # how far off
-    loss.backward()
-    opt.step()
-""",
-        ),
+"""),
         Example(
-            before="""\
+            """\
 import torch
 
 torch.manual_seed(0)
@@ -239,31 +150,9 @@ opt = torch.optim.LBFGS(net.parameters(), lr=0.1, max_iter=4)
 
 def closure():
     opt.zero_grad()
-    loss.backward()
-    return loss
-
-
-for _ in range(3):
-    out = net(x)
-    loss = (out - 1).pow(2).mean()
-    loss += 0.01 * out.abs().mean()
-    opt.step(closure)
-    print(loss.item())
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-x = torch.randn(8, 2)
-net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
-opt = torch.optim.LBFGS(net.parameters(), lr=0.1, max_iter=4)
-
-
-def closure():
-    opt.zero_grad()
-    out = net(x)
-    loss = (out - 1).pow(2).mean()
-    loss += 0.01 * out.abs().mean()
++    out = net(x)
++    loss = (out - 1).pow(2).mean()
++    loss += 0.01 * out.abs().mean()
     loss.backward()
     return loss
 
@@ -278,7 +167,7 @@ for _ in range(3):
             note="the loop looks at the values too, so they are computed in both places",
         ),
         Example(
-            before="""\
+            """\
 import torch
 
 torch.manual_seed(0)
@@ -295,11 +184,10 @@ def closure():
 total += out.sum()
 opt.step(closure)
 """,
-            after=None,
             note="what a sum begins with stands where it began",
         ),
         Example(
-            before="""\
+            """\
 import torch
 
 w = torch.ones(3, requires_grad=True)
@@ -307,11 +195,10 @@ h = torch.sigmoid(w)
 h.sum().backward()
 h.prod().backward()
 """,
-            after=None,
             note="both backwards stand beside each other: there is no loop to compute it in",
         ),
         Example(
-            before="""\
+            """\
 import torch
 
 w = torch.ones(3, requires_grad=True)
@@ -323,11 +210,9 @@ for _ in range(3):
     opt.step()
     second = w.sin() + first
 """,
-            after=None,
             note="one of the names is bound again in the loop",
         ),
-        Example(
-            before="""\
+        Example("""\
 import torch
 
 
@@ -339,6 +224,7 @@ class Heat:
         self.opt = torch.optim.SGD(self.net.parameters(), lr=0.1)
 
     def loss(self):
++        self.u = self.net(self.x)
         u_x = torch.autograd.grad(self.u.sum(), self.x, create_graph=True)[0]
         return (u_x - self.u).pow(2).mean() + (self.net(torch.zeros(1, 1)) - 1).pow(2).sum()
 
@@ -351,36 +237,8 @@ class Heat:
 
 torch.manual_seed(0)
 Heat().train()
-""",
-            after="""\
-import torch
-
-
-class Heat:
-    def __init__(self):
-        self.net = torch.nn.Sequential(torch.nn.Linear(1, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1, bias=False))
-        self.x = torch.rand(6, 1, requires_grad=True)
-        self.u = self.net(self.x)
-        self.opt = torch.optim.SGD(self.net.parameters(), lr=0.1)
-
-    def loss(self):
-        self.u = self.net(self.x)
-        u_x = torch.autograd.grad(self.u.sum(), self.x, create_graph=True)[0]
-        return (u_x - self.u).pow(2).mean() + (self.net(torch.zeros(1, 1)) - 1).pow(2).sum()
-
-    def train(self):
-        for _ in range(4):
-            self.opt.zero_grad()
-            self.loss().backward(retain_graph=True)
-            self.opt.step()
-
-
-torch.manual_seed(0)
-Heat().train()
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 torch.manual_seed(0)
@@ -388,29 +246,14 @@ net = torch.nn.Linear(2, 2)
 seeds = torch.nn.Parameter(torch.randn(3, 2))
 opt = torch.optim.SGD([*net.parameters(), seeds], lr=0.1)
 for _ in range(2):
-    mean, spread = net(seeds).tanh().chunk(2, 1)
+-    mean, spread = net(seeds).tanh().chunk(2, 1)
     for x in torch.randn(3, 5, 2):
++        mean, spread = net(seeds).tanh().chunk(2, 1)
         loss = (net(x).mean() - mean).pow(2).sum() + (spread - 1).pow(2).sum()
         opt.zero_grad()
         loss.backward()
         opt.step()
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-net = torch.nn.Linear(2, 2)
-seeds = torch.nn.Parameter(torch.randn(3, 2))
-opt = torch.optim.SGD([*net.parameters(), seeds], lr=0.1)
-for _ in range(2):
-    for x in torch.randn(3, 5, 2):
-        mean, spread = net(seeds).tanh().chunk(2, 1)
-        loss = (net(x).mean() - mean).pow(2).sum() + (spread - 1).pow(2).sum()
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
-""",
-        ),
+"""),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
@@ -482,7 +325,7 @@ for _ in range(2):
             here = source.function(loop) is source.function(statement)
             if inside and here and not _binds(loop, names):
                 edits = insert_before(source, loop.body[0], [text])
-                yield self.propose(edits, WHY.format(path=target), rank=self.rank + 2)
+                yield self.propose(edits, WHY.format(path=target), later=2)
 
     def _into_method(
         self, statement: ast.Assign, source: Source, used: Stack, sources: Sources, carriers: tuple[Carrier, ...]

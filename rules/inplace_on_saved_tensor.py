@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rule import Example, Rule, Sources
+from autofix.rule import Example, Rule, Sources, Tier
 from autofix.syntax import writes
 from autofix.syntax.edits import clone_before, not_inplace, out_of_place
 
@@ -47,89 +47,49 @@ class InplaceOnSavedTensor(Rule):
     code, name = "AG101", "inplace-on-saved-tensor"
     title = "Rebind to a new tensor instead of writing in place"
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})
-    rank = 10
+    tier = Tier.MEANT
     examples = (
-        Example(
-            before="""\
+        Example("""\
 import torch
 
 h, skip = torch.ones(3, requires_grad=True), torch.ones(3)
 x = torch.sigmoid(h)
-x += skip
+-x += skip
++x = x + skip
 x.sum().backward()
 print(h.grad.sum().item())
-""",
-            after="""\
-import torch
-
-h, skip = torch.ones(3, requires_grad=True), torch.ones(3)
-x = torch.sigmoid(h)
-x = x + skip
-x.sum().backward()
-print(h.grad.sum().item())
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 h, keep = torch.ones(3, requires_grad=True), torch.tensor([1.0, 0.0, 1.0])
 new = torch.tanh(h)
-new.mul_(keep).add_(h * (1 - keep))  # padded places keep the old state
+-new.mul_(keep).add_(h * (1 - keep))  # padded places keep the old state
++new = new.mul(keep).add(h * (1 - keep))  # padded places keep the old state
 new.sum().backward()
 print(h.grad.sum().item())
-""",
-            after="""\
-import torch
-
-h, keep = torch.ones(3, requires_grad=True), torch.tensor([1.0, 0.0, 1.0])
-new = torch.tanh(h)
-new = new.mul(keep).add(h * (1 - keep))  # padded places keep the old state
-new.sum().backward()
-print(h.grad.sum().item())
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 from torch import nn
 
-net = nn.Sequential(nn.Linear(2, 3), nn.Sigmoid(), nn.LeakyReLU(0.2, True))
+-net = nn.Sequential(nn.Linear(2, 3), nn.Sigmoid(), nn.LeakyReLU(0.2, True))
++net = nn.Sequential(nn.Linear(2, 3), nn.Sigmoid(), nn.LeakyReLU(0.2, False))
 net(torch.ones(1, 2)).sum().backward()
 print(net[0].bias.grad.shape)
-""",
-            after="""\
-import torch
-from torch import nn
-
-net = nn.Sequential(nn.Linear(2, 3), nn.Sigmoid(), nn.LeakyReLU(0.2, False))
-net(torch.ones(1, 2)).sum().backward()
-print(net[0].bias.grad.shape)
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 w = torch.ones(3, requires_grad=True)
 p = torch.softmax(w, 0)
++p = p.clone()
 p[0] = 0.0
 p.pow(2).sum().backward()
 print(w.grad.sum().item())
-""",
-            after="""\
-import torch
-
-w = torch.ones(3, requires_grad=True)
-p = torch.softmax(w, 0)
-p = p.clone()
-p[0] = 0.0
-p.pow(2).sum().backward()
-print(w.grad.sum().item())
-""",
-        ),
+"""),
         Example(
-            before="""\
+            """\
 import torch
 
 w = torch.nn.Parameter(torch.ones(3))
@@ -140,11 +100,10 @@ with torch.no_grad():
     [w][0].mul_(0.5)
 loss.backward()
 """,
-            after=None,
             note="what is written to has no name that could take another tensor",
         ),
         Example(
-            before="""\
+            """\
 import torch
 
 w = torch.nn.Parameter(torch.ones(3))
@@ -154,11 +113,9 @@ loss = w.pow(2).sum()
 opt.step()
 loss.backward()
 """,
-            after=None,
             note="an optimizer's step is no write that could be out of place",
         ),
-        Example(
-            before="""\
+        Example("""\
 import torch
 
 torch.manual_seed(0)
@@ -167,26 +124,12 @@ opt = torch.optim.SGD(sides.parameters(), lr=0.1)
 for _ in range(3):
     levels = [torch.relu(side(torch.randn(5, 4))) for side in sides]
     for i in range(2, 0, -1):
-        levels[i - 1] += levels[i]
+-        levels[i - 1] += levels[i]
++        levels[i - 1] = levels[i - 1] + levels[i]
     opt.zero_grad()
     sum((level - 1).pow(2).mean() for level in levels).backward()
     opt.step()
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-sides = torch.nn.ModuleList([torch.nn.Linear(4, 4) for _ in range(3)])
-opt = torch.optim.SGD(sides.parameters(), lr=0.1)
-for _ in range(3):
-    levels = [torch.relu(side(torch.randn(5, 4))) for side in sides]
-    for i in range(2, 0, -1):
-        levels[i - 1] = levels[i - 1] + levels[i]
-    opt.zero_grad()
-    sum((level - 1).pow(2).mean() for level in levels).backward()
-    opt.step()
-""",
-        ),
+"""),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
@@ -236,7 +179,7 @@ for _ in range(3):
         if len(found) > 1:
             title = "Let the activations make new tensors"
             every = [edit for place, one in found for edit in not_inplace(place, one)]
-            yield self.propose(every, WHY_FLAG, title=title, rank=self.rank + 1)
+            yield self.propose(every, WHY_FLAG, title=title, later=1)
 
     def _copies(self, sites: dict[ast.AST, Source], declined: list[Declined]) -> Iterator[Proposal]:
         copies: dict[tuple[str, ast.stmt], tuple[ast.AST, Source]] = {}
@@ -246,7 +189,7 @@ for _ in range(3):
                 copies.setdefault((name, writes.with_gradient(source, statement)), (node, source))
         for node, source in list(copies.values())[:_MOST]:
             try:
-                yield self.propose(clone_before(source, node), WHY_COPY, title="Write to a copy", rank=24)
+                yield self.propose(clone_before(source, node), WHY_COPY, title="Write to a copy", tier=Tier.COPY)
             except Declined as reason:
                 declined.append(reason)
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rule import Example, Rule, Sources
+from autofix.rule import Example, Rule, Sources, Tier
 from autofix.syntax.edits import append_call, ensure_import, replace, set_keyword
 
 if TYPE_CHECKING:
@@ -36,74 +36,48 @@ class IntegerRequiresGrad(Rule):
     code, name = "AG406", "integer-requires-grad"
     title = "Make the tensor of floating point numbers"
     causes = frozenset({Cause.NO_GRAPH})
-    rank = 10
+    tier = Tier.MEANT
     examples = (
+        Example("""\
+import torch
+
+-w = torch.tensor([1, -2], requires_grad=True)
++w = torch.tensor([1.0, -2.0], requires_grad=True)
+(w * w).sum().backward()
+print(w.grad.sum().item())
+"""),
+        Example("""\
+import torch
+
+-w = torch.arange(3, requires_grad=True)
++w = torch.arange(3, dtype=torch.float32, requires_grad=True)
+(w * w).sum().backward()
+print(w.grad.sum().item())
+"""),
+        Example("""\
+import torch
+
+-w = torch.arange(3).requires_grad_()
++w = torch.arange(3).float().requires_grad_()
+(w * w).sum().backward()
+print(w.grad.sum().item())
+"""),
         Example(
-            before="""\
-import torch
-
-w = torch.tensor([1, -2], requires_grad=True)
-(w * w).sum().backward()
-print(w.grad.sum().item())
-""",
-            after="""\
-import torch
-
-w = torch.tensor([1.0, -2.0], requires_grad=True)
-(w * w).sum().backward()
-print(w.grad.sum().item())
-""",
-        ),
-        Example(
-            before="""\
-import torch
-
-w = torch.arange(3, requires_grad=True)
-(w * w).sum().backward()
-print(w.grad.sum().item())
-""",
-            after="""\
-import torch
-
-w = torch.arange(3, dtype=torch.float32, requires_grad=True)
-(w * w).sum().backward()
-print(w.grad.sum().item())
-""",
-        ),
-        Example(
-            before="""\
-import torch
-
-w = torch.arange(3).requires_grad_()
-(w * w).sum().backward()
-print(w.grad.sum().item())
-""",
-            after="""\
-import torch
-
-w = torch.arange(3).float().requires_grad_()
-(w * w).sum().backward()
-print(w.grad.sum().item())
-""",
-        ),
-        Example(
-            before="""\
+            """\
 import torch
 
 values = torch.arange(3)
 values.requires_grad = True
 """,
-            after=None,
             note="the flag is set on a tensor that others may hold; a cast would make another one",
         ),
         Example(
-            before="""\
+            """\
 import torch
 
 options = {"requires_grad": True}
 w = torch.arange(3, **options)
 """,
-            after=None,
             note="the arguments are in a mapping that is made elsewhere",
         ),
     )
@@ -131,7 +105,7 @@ w = torch.arange(3, **options)
             yield self.propose(floats, WHY)
         torch, imports = ensure_import(source, "torch")
         typed = set_keyword(source, call, "dtype", f"{torch}.float32", before="requires_grad")
-        yield self.propose([*imports, *typed], WHY, rank=self.rank + 2)
+        yield self.propose([*imports, *typed], WHY, later=2)
 
 
 def _is_whole(node: ast.AST) -> TypeGuard[ast.Constant]:

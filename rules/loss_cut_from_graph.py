@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rule import Example, Rule, Sources
+from autofix.rule import Example, Rule, Sources, Tier
 from autofix.syntax.edits import receiver, remove_keyword, rename, replace
 
 if TYPE_CHECKING:
@@ -49,10 +49,9 @@ class LossCutFromGraph(Rule):
     code, name = "AG401", "loss-cut-from-graph"
     title = "Keep the tensor instead of a value without a graph"
     causes = frozenset({Cause.NO_GRAPH})
-    rank = 10
+    tier = Tier.MEANT
     examples = (
-        Example(
-            before="""\
+        Example("""\
 import torch
 
 torch.manual_seed(0)
@@ -61,83 +60,46 @@ opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     losses = []
     for x in torch.randn(3, 5, 2):
-        losses.append(net(x).pow(2).mean().item())
-    loss = torch.tensor(losses).mean()
+-        losses.append(net(x).pow(2).mean().item())
+-    loss = torch.tensor(losses).mean()
++        losses.append(net(x).pow(2).mean())
++    loss = torch.stack(losses).mean()
     opt.zero_grad()
     loss.backward()
     opt.step()
-""",
-            after="""\
+"""),
+        Example("""\
 import torch
 
 torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
-    losses = []
-    for x in torch.randn(3, 5, 2):
-        losses.append(net(x).pow(2).mean())
-    loss = torch.stack(losses).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-""",
-        ),
-        Example(
-            before="""\
-import torch
-
-torch.manual_seed(0)
-net = torch.nn.Linear(2, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(4):
-    out = net(torch.randn(5, 2)).detach()
+-    out = net(torch.randn(5, 2)).detach()
++    out = net(torch.randn(5, 2))
     opt.zero_grad()
     out.pow(2).mean().backward()
     opt.step()
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-net = torch.nn.Linear(2, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(4):
-    out = net(torch.randn(5, 2))
-    opt.zero_grad()
-    out.pow(2).mean().backward()
-    opt.step()
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 torch.manual_seed(0)
 w = torch.randn(3, requires_grad=True)
-loss = torch.tensor([w.sum(), w.pow(2).sum()]).sum()
+-loss = torch.tensor([w.sum(), w.pow(2).sum()]).sum()
++loss = torch.stack([w.sum(), w.pow(2).sum()]).sum()
 loss.backward()
 print(w.grad.sum().item())
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-w = torch.randn(3, requires_grad=True)
-loss = torch.stack([w.sum(), w.pow(2).sum()]).sum()
-loss.backward()
-print(w.grad.sum().item())
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 
 class Square(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
-        ctx.save_for_backward(x.detach())
+-        ctx.save_for_backward(x.detach())
++        ctx.save_for_backward(x)
         return x * x
 
     @staticmethod
@@ -150,31 +112,9 @@ w = torch.ones(3, requires_grad=True)
 (slope,) = torch.autograd.grad(Square.apply(w).sum(), w, create_graph=True)
 slope.pow(2).sum().backward()
 print(w.grad.sum().item())
-""",
-            after="""\
-import torch
-
-
-class Square(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x * x
-
-    @staticmethod
-    def backward(ctx, gradient):
-        (x,) = ctx.saved_tensors
-        return 2 * gradient * x
-
-
-w = torch.ones(3, requires_grad=True)
-(slope,) = torch.autograd.grad(Square.apply(w).sum(), w, create_graph=True)
-slope.pow(2).sum().backward()
-print(w.grad.sum().item())
-""",
-        ),
+"""),
         Example(
-            before="""\
+            """\
 import torch
 
 torch.manual_seed(0)
@@ -182,11 +122,10 @@ net = torch.nn.Linear(2, 3)
 loss = (net(torch.randn(5, 2)).argmax(1) == 1).float().mean()
 loss.backward()
 """,
-            after=None,
             note="an index has no gradient",
         ),
         Example(
-            before="""\
+            """\
 import numpy
 import torch
 
@@ -195,7 +134,6 @@ net = torch.nn.Linear(2, 3)
 out = net(torch.randn(5, 2)).detach().numpy()
 torch.from_numpy(numpy.sqrt(out * out)).mean().backward()
 """,
-            after=None,
             note="numpy keeps no graph",
         ),
     )
@@ -216,10 +154,10 @@ torch.from_numpy(numpy.sqrt(out * out)).mean().backward()
         for made in remade:
             yield self.propose([*together, *made], WHY)
         if cuts:
-            yield self.propose(together, WHY, rank=self.rank + 1)
+            yield self.propose(together, WHY, later=1)
         if len(cuts) > 1:
             for cut in cuts:
-                yield self.propose(cut, WHY, rank=self.rank + 4)
+                yield self.propose(cut, WHY, later=4)
 
     def _cut(self, origin: Origin, sources: Sources) -> Iterator[list[Step]]:
         """The expression at which the graph ended, without what ended it."""

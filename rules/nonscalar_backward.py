@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from autofix import places
 from autofix.edit import Declined
 from autofix.model import Applicability, Cause, Diagnosis, Proposal
-from autofix.rule import Example, Rule, Sources
+from autofix.rule import Example, Rule, Sources, Tier
 from autofix.syntax.edits import append_call, ensure_import, replace, set_keyword
 
 if TYPE_CHECKING:
@@ -40,79 +40,51 @@ class NonscalarBackward(Rule):
     code, name = "AG403", "nonscalar-backward"
     title = "Reduce the loss to one number"
     causes = frozenset({Cause.NONSCALAR_BACKWARD})
-    rank = 10
+    tier = Tier.MEANT
     applicability = Applicability.UNSAFE
     examples = (
-        Example(
-            before="""\
+        Example("""\
 import torch
 
 torch.manual_seed(0)
 net = torch.nn.Linear(2, 3)
 loss = net(torch.randn(5, 2)).pow(2).mean(1)
-loss.backward()
-""",
-            after="""\
+-loss.backward()
++loss.mean().backward()
+"""),
+        Example("""\
 import torch
 
 torch.manual_seed(0)
 net = torch.nn.Linear(2, 3)
-loss = net(torch.randn(5, 2)).pow(2).mean(1)
-loss.mean().backward()
-""",
-        ),
-        Example(
-            before="""\
-import torch
-
-torch.manual_seed(0)
-net = torch.nn.Linear(2, 3)
-torch.autograd.backward(net(torch.randn(5, 2)) ** 2)
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-net = torch.nn.Linear(2, 3)
-torch.autograd.backward((net(torch.randn(5, 2)) ** 2).sum())
-""",
-        ),
-        Example(
-            before="""\
+-torch.autograd.backward(net(torch.randn(5, 2)) ** 2)
++torch.autograd.backward((net(torch.randn(5, 2)) ** 2).sum())
+"""),
+        Example("""\
 import torch
 
 torch.manual_seed(0)
 net = torch.nn.Linear(2, 3)
 loss = net(torch.randn(5, 2)).pow(2)
-loss.backward(torch.tensor(1.0))
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-net = torch.nn.Linear(2, 3)
-loss = net(torch.randn(5, 2)).pow(2)
-loss.backward(torch.ones_like(loss))
-""",
-        ),
+-loss.backward(torch.tensor(1.0))
++loss.backward(torch.ones_like(loss))
+"""),
         Example(
-            before="""\
+            """\
 import torch
 
 run = torch.ones(3, requires_grad=True).exp().backward
 run()
 """,
-            after=None,
             note="the loss is bound into the function that is called",
         ),
         Example(
-            before="""\
+            """\
 import torch
 
 losses = [torch.ones(3, requires_grad=True).exp()]
 torch.autograd.backward(losses)
 """,
-            after=None,
             note="the losses are in a list that is made elsewhere",
         ),
     )
@@ -129,9 +101,7 @@ torch.autograd.backward(losses)
             yield from self._weighted(source, node, loss)
             for place, name in enumerate(("sum", "mean") if derivative else ("mean", "sum")):
                 title = f"Reduce the loss by its {name}"
-                yield self.propose(
-                    append_call(source, loss, f".{name}()"), WHY[name], title=title, rank=self.rank + 2 * place
-                )
+                yield self.propose(append_call(source, loss, f".{name}()"), WHY[name], title=title, later=2 * place)
             return
 
     def _weighted(self, source: Source, node: ast.Call, loss: ast.expr) -> Iterator[Proposal]:
@@ -146,10 +116,12 @@ torch.autograd.backward(losses)
             given = node.args[0]
         title = "Count each value of the loss once"
         if given is not None and not (isinstance(given, ast.Constant) and given.value is None):
-            yield self.propose([*imports, *replace(source, given, ones)], WHY["sum"], title=title, rank=self.rank - 1)
+            yield self.propose(
+                [*imports, *replace(source, given, ones)], WHY["sum"], title=title, tier=Tier.ANSWER, later=1
+            )
         elif method and not node.args:
             edits = set_keyword(source, node, "gradient", ones)
-            yield self.propose([*imports, *edits], WHY["sum"], title=title, rank=self.rank + 4)
+            yield self.propose([*imports, *edits], WHY["sum"], title=title, later=4)
 
 
 def _loss(call: ast.Call) -> ast.expr | None:

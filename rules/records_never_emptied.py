@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from autofix import places
 from autofix.edit import Declined
 from autofix.model import Applicability, Cause, Diagnosis, Proposal
-from autofix.rule import Example, Rule, Sources
+from autofix.rule import Example, Rule, Sources, Tier
 from autofix.syntax.edits import insert_after
 
 if TYPE_CHECKING:
@@ -39,11 +39,10 @@ class RecordsNeverEmptied(Rule):
     code, name = "AG205", "records-never-emptied"
     title = "Empty the records after the step"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
-    rank = 26
+    tier = Tier.EMPTY
     applicability = Applicability.UNSAFE
     examples = (
-        Example(
-            before="""\
+        Example("""\
 import torch
 
 torch.manual_seed(0)
@@ -56,25 +55,9 @@ for epoch in range(3):
     opt.zero_grad()
     sum(losses).backward()
     opt.step()
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-net = torch.nn.Linear(2, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-losses = []
-for epoch in range(3):
-    for _ in range(2):
-        losses.append(net(torch.randn(4, 2)).pow(2).mean())
-    opt.zero_grad()
-    sum(losses).backward()
-    opt.step()
-    losses.clear()
-""",
-        ),
-        Example(
-            before="""\
++    losses.clear()
+"""),
+        Example("""\
 from collections import namedtuple
 
 import torch
@@ -99,6 +82,7 @@ def finish():
     opt.zero_grad()
     torch.stack(losses).sum().backward()
     opt.step()
++    saved.clear()
 
 
 torch.manual_seed(0)
@@ -108,46 +92,9 @@ for episode in range(3):
     policy.act(torch.randn(2))
     policy.act(torch.randn(2))
     finish()
-""",
-            after="""\
-from collections import namedtuple
-
-import torch
-
-Saved = namedtuple("Saved", ["score", "value"])
-
-
-class Policy(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.net = torch.nn.Linear(2, 2)
-        self.saved = []
-
-    def act(self, state):
-        score, value = self.net(state).tanh()
-        self.saved.append(Saved(score, value))
-
-
-def finish():
-    saved = policy.saved
-    losses = [one.score * 2 + one.value for one in saved]
-    opt.zero_grad()
-    torch.stack(losses).sum().backward()
-    opt.step()
-    saved.clear()
-
-
-torch.manual_seed(0)
-policy = Policy()
-opt = torch.optim.SGD(policy.parameters(), lr=0.1)
-for episode in range(3):
-    policy.act(torch.randn(2))
-    policy.act(torch.randn(2))
-    finish()
-""",
-        ),
+"""),
         Example(
-            before="""\
+            """\
 from collections import deque
 
 import torch
@@ -162,29 +109,7 @@ def train():
     opt.zero_grad()
     torch.stack(list(window)).mean().backward()
     opt.step()
-
-
-for step in range(1, 9):
-    window.append(net(torch.randn(4, 2)).pow(2).mean())
-    if step % 4 == 0:
-        train()
-""",
-            after="""\
-from collections import deque
-
-import torch
-
-torch.manual_seed(0)
-net = torch.nn.Linear(2, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-window = deque(maxlen=8)
-
-
-def train():
-    opt.zero_grad()
-    torch.stack(list(window)).mean().backward()
-    opt.step()
-    window.clear()
++    window.clear()
 
 
 for step in range(1, 9):
@@ -195,7 +120,7 @@ for step in range(1, 9):
             note="the list is no variable of the function that steps, but it is read there",
         ),
         Example(
-            before="""\
+            """\
 import torch
 
 torch.manual_seed(0)
@@ -212,30 +137,8 @@ def train(x):
     opt.zero_grad()
     loss.backward()
     opt.step()
-
-
-for _ in range(3):
-    train(torch.randn(4, 2))
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-student, teacher = torch.nn.Linear(2, 3), torch.nn.Linear(2, 3)
-mine, theirs = [], []
-student.register_forward_hook(lambda module, given, out: mine.append(out))
-teacher.register_forward_hook(lambda module, given, out: theirs.append(out.detach()))
-opt = torch.optim.SGD(student.parameters(), lr=0.1)
-
-
-def train(x):
-    student(x), teacher(x)
-    loss = sum((a - b).pow(2).mean() for a, b in zip(mine, theirs))
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-    mine.clear()
-    theirs.clear()
++    mine.clear()
++    theirs.clear()
 
 
 for _ in range(3):
@@ -243,8 +146,7 @@ for _ in range(3):
 """,
             note="hooks fill two lists that are gone through in step: both are emptied",
         ),
-        Example(
-            before="""\
+        Example("""\
 import torch
 
 
@@ -268,48 +170,16 @@ class Trainer:
         self.net(x)
         torch.stack(self.probe.outputs).pow(2).mean().backward()
         self.opt.step()
++        self.probe.outputs.clear()
 
 
 torch.manual_seed(0)
 trainer = Trainer()
 for _ in range(3):
     trainer.train(torch.randn(4, 2))
-""",
-            after="""\
-import torch
-
-
-class Probe:
-    def __init__(self, net):
-        self.outputs = []
-        net.register_forward_hook(self.save)
-
-    def save(self, module, given, out):
-        self.outputs.append(out)
-
-
-class Trainer:
-    def __init__(self):
-        self.net = torch.nn.Linear(2, 3)
-        self.probe = Probe(self.net)
-        self.opt = torch.optim.SGD(self.net.parameters(), lr=0.1)
-
-    def train(self, x):
-        self.opt.zero_grad()
-        self.net(x)
-        torch.stack(self.probe.outputs).pow(2).mean().backward()
-        self.opt.step()
-        self.probe.outputs.clear()
-
-
-torch.manual_seed(0)
-trainer = Trainer()
-for _ in range(3):
-    trainer.train(torch.randn(4, 2))
-""",
-        ),
+"""),
         Example(
-            before="""\
+            """\
 import torch
 
 cell = torch.nn.GRUCell(2, 4)
@@ -318,11 +188,10 @@ for _ in range(5):
     h = cell(torch.randn(3, 2), h)
     h.pow(2).mean().backward()
 """,
-            after=None,
             note="what is kept is one tensor, which is bound anew",
         ),
         Example(
-            before="""\
+            """\
 import torch
 
 w = torch.ones(3, requires_grad=True)
@@ -330,7 +199,6 @@ losses = {"first": w.exp().sum()}
 losses["first"].backward()
 losses["first"].backward()
 """,
-            after=None,
             note="the second backward is meant to see what the first saw: there is no next pass",
         ),
     )

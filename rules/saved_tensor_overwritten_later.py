@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rule import Example, Rule, Sources
+from autofix.rule import Example, Rule, Sources, Tier
 from autofix.syntax import flow, writes
 from autofix.syntax.edits import append_call, clone_before
 
@@ -45,30 +45,19 @@ class SavedTensorOverwrittenLater(Rule):
     code, name = "AG104", "saved-tensor-overwritten-later"
     title = "Use a copy of what is overwritten later"
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})
-    rank = 24
+    tier = Tier.COPY
     examples = (
-        Example(
-            before="""\
+        Example("""\
 import torch
 
 w, bank = torch.ones(2, requires_grad=True), torch.ones(2, 3)
-score = w @ bank
+-score = w @ bank
++score = w @ bank.clone()
 bank[:, 0] = 0.5
 score.sum().backward()
 print(w.grad.sum().item())
-""",
-            after="""\
-import torch
-
-w, bank = torch.ones(2, requires_grad=True), torch.ones(2, 3)
-score = w @ bank.clone()
-bank[:, 0] = 0.5
-score.sum().backward()
-print(w.grad.sum().item())
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 
@@ -77,6 +66,7 @@ class Memory:
         self.queue = torch.ones(2, 3)
 
     def push(self, key):
++        self.queue = self.queue.clone()
         self.queue[:, 0] = key
 
 
@@ -85,29 +75,8 @@ score = w @ memory.queue
 memory.push(w.detach())
 score.sum().backward()
 print(w.grad.sum().item())
-""",
-            after="""\
-import torch
-
-
-class Memory:
-    def __init__(self):
-        self.queue = torch.ones(2, 3)
-
-    def push(self, key):
-        self.queue = self.queue.clone()
-        self.queue[:, 0] = key
-
-
-w, memory = torch.ones(2, requires_grad=True), Memory()
-score = w @ memory.queue
-memory.push(w.detach())
-score.sum().backward()
-print(w.grad.sum().item())
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 
@@ -117,7 +86,8 @@ class Ring:
 
     @property
     def negatives(self):
-        return self.store.t()
+-        return self.store.t()
++        return self.store.t().clone()
 
 
 w, ring = torch.ones(2, requires_grad=True), Ring()
@@ -125,51 +95,20 @@ score = w @ ring.negatives
 ring.store[0] = 0.5
 score.sum().backward()
 print(w.grad.sum().item())
-""",
-            after="""\
-import torch
-
-
-class Ring:
-    def __init__(self):
-        self.store = torch.ones(3, 2)
-
-    @property
-    def negatives(self):
-        return self.store.t().clone()
-
-
-w, ring = torch.ones(2, requires_grad=True), Ring()
-score = w @ ring.negatives
-ring.store[0] = 0.5
-score.sum().backward()
-print(w.grad.sum().item())
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 w = torch.ones(3, requires_grad=True)
-p = torch.sigmoid(w)
+-p = torch.sigmoid(w)
++p = torch.sigmoid(w).clone()
 with torch.no_grad():
     p.clamp_(0.2, 0.7)
 p.sum().backward()
 print(w.grad.sum().item())
-""",
-            after="""\
-import torch
-
-w = torch.ones(3, requires_grad=True)
-p = torch.sigmoid(w).clone()
-with torch.no_grad():
-    p.clamp_(0.2, 0.7)
-p.sum().backward()
-print(w.grad.sum().item())
-""",
-        ),
+"""),
         Example(
-            before="""\
+            """\
 import torch
 
 w = torch.nn.Parameter(torch.ones(3))
@@ -179,11 +118,10 @@ loss = w.pow(2).sum()
 opt.step()
 loss.backward()
 """,
-            after=None,
             note="a copy of the parameters would hide that the step came too early",
         ),
         Example(
-            before="""\
+            """\
 import torch
 
 pair = [torch.ones(3, requires_grad=True), torch.ones(3)]
@@ -191,7 +129,6 @@ terms = [torch.mul(*pair)]
 pair[1].zero_()
 sum(terms).sum().backward()
 """,
-            after=None,
             note="the operands are in a list that is made elsewhere",
         ),
     )
@@ -215,11 +152,11 @@ sum(terms).sum().backward()
             named = [one for one in operands if _root(one) in names or _last(one) in {_last_of(name) for name in names}]
             for place, one in enumerate((named or operands)[:_MOST]):
                 why = WHY_USED.format(name=source.segment(one))
-                rank = self.rank + (0 if named else place)
-                yield self.propose(append_call(source, one, ".clone()"), why, rank=rank)
+                later = 0 if named else place
                 if isinstance(one, ast.Attribute):
-                    yield self.propose(append_call(source, one, ".detach().clone()"), why, rank=rank + 2)
                     yield from self._handed_out(one.attr, frame.file, sources)
+                    yield self.propose(append_call(source, one, ".detach().clone()"), why, later=later + 2)
+                yield self.propose(append_call(source, one, ".clone()"), why, later=later)
             together = [one for one in operands if one in named or _root(one) in beside]
             if len(together) > 1:
                 edits = [edit for one in together for edit in append_call(source, one, ".clone()")]
@@ -238,7 +175,7 @@ sum(terms).sum().backward()
             ]
             if values:
                 edits = [edit for value in values for edit in append_call(source, value, ".clone()")]
-                yield self.propose(edits, WHY_USED.format(name=f"What {name} hands out"), rank=self.rank - 1)
+                yield self.propose(edits, WHY_USED.format(name=f"What {name} hands out"))
 
     def _made(self, made: Stack, sources: Sources) -> Iterator[Proposal]:
         """A copy of the value that the operation, or the function around it, gives."""
@@ -253,7 +190,7 @@ sum(terms).sum().backward()
                     continue
             if isinstance(value, places.VALUES):
                 edits = append_call(source, value, ".clone()")
-                yield self.propose(edits, WHY_MADE, title="Keep a copy of the output", rank=self.rank + 1 + depth)
+                yield self.propose(edits, WHY_MADE, title="Keep a copy of the output", later=1 + depth)
 
     def _kept(self, stacks: Iterable[Stack], sources: Sources) -> Iterator[Proposal]:
         """New memory for a tensor that an object keeps, before it is written."""
@@ -266,7 +203,7 @@ sum(terms).sum().backward()
                 with suppress(Declined):
                     edits |= dict.fromkeys(clone_before(source, node))
         if edits:
-            yield self.propose(edits, WHY_KEPT, title="Write to new memory", rank=self.rank)
+            yield self.propose(edits, WHY_KEPT, title="Write to new memory")
 
 
 def _sites(sources: Sources, stack: Stack) -> Iterator[tuple[Source, ast.AST]]:

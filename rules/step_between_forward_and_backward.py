@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from autofix import scenes
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rule import Example, Rule, Sources
+from autofix.rule import Example, Rule, Sources, Tier
 from autofix.syntax import flow, update, writes
 from autofix.syntax.edits import insert_after, insert_before, move_after, move_before
 
@@ -48,10 +48,9 @@ class StepBetweenForwardAndBackward(Rule):
     code, name = "AG102", "step-between-forward-and-backward"
     title = "Compute after the step what the later backward needs"
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})
-    rank = 12
+    tier = Tier.ORDER
     examples = (
-        Example(
-            before="""\
+        Example("""\
 import torch
 
 torch.manual_seed(0)
@@ -64,33 +63,13 @@ for _ in range(4):
     d_opt.zero_grad()
     score.mean().backward(retain_graph=True)
     d_opt.step()
++    score = D(fake)
     g_loss = -score.mean()
     g_opt.zero_grad()
     g_loss.backward()
     g_opt.step()
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
-g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
-d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
-for _ in range(4):
-    fake = torch.tanh(G(torch.randn(4, 2)))
-    score = D(fake)
-    d_opt.zero_grad()
-    score.mean().backward(retain_graph=True)
-    d_opt.step()
-    score = D(fake)
-    g_loss = -score.mean()
-    g_opt.zero_grad()
-    g_loss.backward()
-    g_opt.step()
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 torch.manual_seed(0)
@@ -101,38 +80,17 @@ critic_opt = torch.optim.Adam(critic.parameters())
 for _ in range(4):
     s, a, r = torch.randn(5, 2), torch.randn(5, 1), torch.randn(5, 1)
     critic_loss = (critic(torch.cat([s, a], 1)) - r).pow(2).mean()
-    actor_loss = -critic(torch.cat([s, actor(s)], 1)).mean()
+-    actor_loss = -critic(torch.cat([s, actor(s)], 1)).mean()
     critic_opt.zero_grad()
     critic_loss.backward()
     critic_opt.step()
 
     actor_opt.zero_grad()
++    actor_loss = -critic(torch.cat([s, actor(s)], 1)).mean()
     actor_loss.backward()
     actor_opt.step()
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-actor = torch.nn.Linear(2, 1)
-critic = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
-actor_opt = torch.optim.Adam(actor.parameters())
-critic_opt = torch.optim.Adam(critic.parameters())
-for _ in range(4):
-    s, a, r = torch.randn(5, 2), torch.randn(5, 1), torch.randn(5, 1)
-    critic_loss = (critic(torch.cat([s, a], 1)) - r).pow(2).mean()
-    critic_opt.zero_grad()
-    critic_loss.backward()
-    critic_opt.step()
-
-    actor_opt.zero_grad()
-    actor_loss = -critic(torch.cat([s, actor(s)], 1)).mean()
-    actor_loss.backward()
-    actor_opt.step()
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 torch.manual_seed(0)
@@ -147,59 +105,25 @@ for _ in range(4):
     score.mean().backward(retain_graph=True)
     e_opt.step()
     d_opt.zero_grad()
++    score = D(z.detach())
     (score - 1).pow(2).mean().backward()
     d_opt.step()
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-E, D = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
-e_opt = torch.optim.SGD([*E.parameters(), D[0].bias], lr=0.1)
-d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
-for _ in range(4):
-    x = torch.randn(4, 2, requires_grad=True)
-    z = torch.tanh(E(x))
-    score = D(z)
-    e_opt.zero_grad()
-    score.mean().backward(retain_graph=True)
-    e_opt.step()
-    d_opt.zero_grad()
-    score = D(z.detach())
-    (score - 1).pow(2).mean().backward()
-    d_opt.step()
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 torch.manual_seed(0)
 E, head = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 3)), torch.nn.Linear(3, 1)
 opt = torch.optim.SGD([*E.parameters(), *head.parameters()], lr=0.1)
 x = torch.randn(4, 2)
-z = E(x)
+-z = E(x)
 for _ in range(4):
     opt.zero_grad()
++    z = E(x)
     head(z).pow(2).mean().backward(retain_graph=True)
     opt.step()
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-E, head = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 3)), torch.nn.Linear(3, 1)
-opt = torch.optim.SGD([*E.parameters(), *head.parameters()], lr=0.1)
-x = torch.randn(4, 2)
-for _ in range(4):
-    opt.zero_grad()
-    z = E(x)
-    head(z).pow(2).mean().backward(retain_graph=True)
-    opt.step()
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 torch.manual_seed(0)
@@ -215,35 +139,14 @@ def clip(net):
 
 for _ in range(4):
     gap = critic(torch.randn(4, 2)).mean()
-    clip(critic)
+-    clip(critic)
     opt.zero_grad()
     gap.backward()
++    clip(critic)
     opt.step()
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-critic = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
-opt = torch.optim.SGD(critic.parameters(), lr=0.1)
-
-
-@torch.no_grad()
-def clip(net):
-    for p in net.parameters():
-        p.clamp_(-0.2, 0.2)
-
-
-for _ in range(4):
-    gap = critic(torch.randn(4, 2)).mean()
-    opt.zero_grad()
-    gap.backward()
-    clip(critic)
-    opt.step()
-""",
-        ),
+"""),
         Example(
-            before="""\
+            """\
 import torch
 
 torch.manual_seed(0)
@@ -256,11 +159,10 @@ for _ in range(4):
     h.pow(2).mean().backward(retain_graph=True)
     opt.step()
 """,
-            after=None,
             note="the graph is that of an earlier iteration, and wants a cut",
         ),
         Example(
-            before="""\
+            """\
 import torch
 
 w = torch.ones(3, requires_grad=True)
@@ -268,11 +170,9 @@ x = torch.sigmoid(w)
 x += 1
 x.sum().backward()
 """,
-            after=None,
             note="the write is part of the forward",
         ),
-        Example(
-            before="""\
+        Example("""\
 import copy
 
 import torch
@@ -288,33 +188,12 @@ for _ in range(3):
     d(fake.detach()).pow(2).mean().backward()
     d_opt.step()
     loss = (d(fake) - 1).pow(2).mean()
-    d.load_state_dict(backup)
+-    d.load_state_dict(backup)
     g_opt.zero_grad()
     loss.backward()
++    d.load_state_dict(backup)
     g_opt.step()
-""",
-            after="""\
-import copy
-
-import torch
-
-torch.manual_seed(0)
-g, d = torch.nn.Linear(2, 2), torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
-g_opt = torch.optim.SGD(g.parameters(), lr=0.1)
-d_opt = torch.optim.SGD(d.parameters(), lr=0.1)
-for _ in range(3):
-    fake = g(torch.randn(5, 2))
-    backup = copy.deepcopy(d.state_dict())
-    d_opt.zero_grad()
-    d(fake.detach()).pow(2).mean().backward()
-    d_opt.step()
-    loss = (d(fake) - 1).pow(2).mean()
-    g_opt.zero_grad()
-    loss.backward()
-    d.load_state_dict(backup)
-    g_opt.step()
-""",
-        ),
+"""),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
@@ -381,13 +260,13 @@ for _ in range(3):
         late = [one for one in late if not update.trains(one)]
         upstream = [one for one in earlier if one in scene.upstream and update.calls(one) and not update.trains(one)]
         for cut in range(1, len(late[: _MOST + 2])):
-            yield from self._copy(scene, late[cut:], update.bound(late[:cut]), 17)
-        yield from self._copy(scene, late, set(), 16)
-        yield from self._copy(scene, late, update.bound(upstream), 19)
+            yield from self._copy(scene, late[cut:], update.bound(late[:cut]), 1)
+        yield from self._copy(scene, late, set(), 0)
+        yield from self._copy(scene, late, update.bound(upstream), 3)
         for more in range(1, min(len(upstream), _MOST) + 1):
-            yield from self._copy(scene, [*upstream[-more:], *late], set(), 19 + more)
+            yield from self._copy(scene, [*upstream[-more:], *late], set(), 3 + more)
 
-    def _copy(self, scene: Scene, statements: Sequence[ast.stmt], detached: set[str], rank: int) -> Iterator[Proposal]:
+    def _copy(self, scene: Scene, statements: Sequence[ast.stmt], detached: set[str], later: int) -> Iterator[Proposal]:
         cut = {name for one in statements for name in flow.reads(one)} & detached
         if not statements or (detached and not cut):
             return
@@ -397,7 +276,7 @@ for _ in range(3):
             insert = insert_before if anchor else insert_after
             edits = insert(scene.source, anchor or scene.step, lines)
             title = "Compute it again after the step" + (", from detached values" if cut else "")
-            yield self.propose(edits, WHY_CUT if cut else WHY_AGAIN, title=title, rank=rank)
+            yield self.propose(edits, WHY_CUT if cut else WHY_AGAIN, title=title, tier=Tier.AGAIN, later=later)
 
     def _step(self, scene: Scene, steps: set[ast.AST | None]) -> Iterator[Proposal]:
         """The step, or the whole update that it ends, behind the backward or the update that this one belongs to."""
@@ -415,7 +294,7 @@ for _ in range(3):
         with suppress(Declined):
             for moved, anchor in dict.fromkeys((tuple(moved), anchor) for moved, anchor in pairs):
                 edits = move_after(scene.source, moved, anchor)
-                yield self.propose(edits, WHY_STEP, title="Step after the later backward", rank=18)
+                yield self.propose(edits, WHY_STEP, title="Step after the later backward", tier=Tier.AGAIN, later=2)
 
 
 def _moves(scene: Scene, made: Stack, written: Stack, failed: Stack, write: Write) -> bool:

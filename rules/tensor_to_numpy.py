@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rule import Example, Rule, Sources
+from autofix.rule import Example, Rule, Sources, Tier
 from autofix.syntax.edits import append_call, insert_before, replace
 
 if TYPE_CHECKING:
@@ -41,123 +41,71 @@ class TensorToNumpy(Rule):
     code, name = "AG404", "tensor-to-numpy"
     title = "Detach the tensor where it is handed over"
     causes = frozenset({Cause.CONVERSION})
-    rank = 10
+    tier = Tier.MEANT
     examples = (
-        Example(
-            before="""\
+        Example("""\
 import torch
 
 torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 out = net(torch.randn(3, 2))
-print(out.numpy().sum())
+-print(out.numpy().sum())
++print(out.detach().numpy().sum())
 out.sum().backward()
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-net = torch.nn.Linear(2, 1)
-out = net(torch.randn(3, 2))
-print(out.detach().numpy().sum())
-out.sum().backward()
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 w, b = (torch.ones(3, requires_grad=True) for _ in range(2))
 loss = (w + b).sum()
 loss.backward()
-print(loss.numpy(), w.numpy().sum(), b.detach().numpy().sum())
-""",
-            after="""\
-import torch
-
-w, b = (torch.ones(3, requires_grad=True) for _ in range(2))
-loss = (w + b).sum()
-loss.backward()
-print(loss.detach().numpy(), w.detach().numpy().sum(), b.detach().numpy().sum())
-""",
-        ),
-        Example(
-            before="""\
+-print(loss.numpy(), w.numpy().sum(), b.detach().numpy().sum())
++print(loss.detach().numpy(), w.detach().numpy().sum(), b.detach().numpy().sum())
+"""),
+        Example("""\
 import numpy
 import torch
 
 torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 out = net(torch.randn(3, 2))
-print(numpy.asarray(out).sum())
+-print(numpy.asarray(out).sum())
++print(numpy.asarray(out.detach()).sum())
 out.sum().backward()
-""",
-            after="""\
-import numpy
-import torch
-
-torch.manual_seed(0)
-net = torch.nn.Linear(2, 1)
-out = net(torch.randn(3, 2))
-print(numpy.asarray(out.detach()).sum())
-out.sum().backward()
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 torch.manual_seed(0)
 body, head = torch.nn.Linear(2, 4), torch.nn.Linear(4, 1)
-with torch.inference_mode():
+-with torch.inference_mode():
++with torch.no_grad():
     features = body(torch.randn(3, 2))
 head(features).sum().backward()
 print(head.weight.grad.sum().item())
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-body, head = torch.nn.Linear(2, 4), torch.nn.Linear(4, 1)
-with torch.no_grad():
-    features = body(torch.randn(3, 2))
-head(features).sum().backward()
-print(head.weight.grad.sum().item())
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import numpy
 import torch
 
 w = torch.ones(3, requires_grad=True)
 losses = [(w * n).sum() for n in range(3)]
 sum(losses).backward()
-print(numpy.array([loss for loss in losses]).mean())
-""",
-            after="""\
-import numpy
-import torch
-
-w = torch.ones(3, requires_grad=True)
-losses = [(w * n).sum() for n in range(3)]
-sum(losses).backward()
-print(numpy.array([loss.detach() for loss in losses]).mean())
-""",
-        ),
+-print(numpy.array([loss for loss in losses]).mean())
++print(numpy.array([loss.detach() for loss in losses]).mean())
+"""),
         Example(
-            before="""\
+            """\
 import torch
 
 out = torch.ones(3, requires_grad=True).exp()
 export = out.numpy
 print(export())
 """,
-            after=None,
             note="the tensor is bound into the function that is called",
         ),
         Example(
-            before="""\
+            """\
 import copy
 import torch
 
@@ -168,7 +116,6 @@ class Cache:
 cache = Cache()
 copy.deepcopy(cache)
 """,
-            after=None,
             note="the attribute that holds the tensor is not named where it is set",
         ),
     )
@@ -192,18 +139,18 @@ copy.deepcopy(cache)
         if not isinstance(node, ast.Call):
             return
         if isinstance(node.func, ast.Attribute) and node.func.attr == "numpy":
-            yield self.propose(append_call(source, node.func.value, ".detach()"), WHY, rank=self.rank + later)
+            yield self.propose(append_call(source, node.func.value, ".detach()"), WHY, later=later)
             yield from self._together(source, node, later)
             return
         for place, argument in enumerate(node.args):
             if isinstance(argument, places.VALUES):
                 edits = append_call(source, argument, ".detach()")
-                yield self.propose(edits, WHY, rank=self.rank + later + min(place, 3))
+                yield self.propose(edits, WHY, later=later + min(place, 3))
             if isinstance(argument, (ast.Name, ast.Attribute)):
                 yield from self._listed(source, argument, later)
             if isinstance(argument, (ast.ListComp, ast.GeneratorExp)) and isinstance(argument.elt, places.VALUES):
                 edits = append_call(source, argument.elt, ".detach()")
-                yield self.propose(edits, WHY, rank=self.rank + later + min(place, 3))
+                yield self.propose(edits, WHY, later=later + min(place, 3))
                 if ast.unparse(argument.elt) == ast.unparse(argument.generators[0].target):
                     yield from self._filled(source, argument.generators[0].iter, later)
 
@@ -215,19 +162,19 @@ copy.deepcopy(cache)
         given = [value for value in given if ".detach()" not in ast.unparse(value)]
         if isinstance(statement, _SIMPLE) and len(given) > 1:
             edits = [edit for value in given for edit in append_call(source, value, ".detach()")]
-            yield self.propose(edits, WHY, rank=self.rank + later + 1)
+            yield self.propose(edits, WHY, later=later + 1)
 
     def _listed(self, source: Source, argument: ast.expr, later: int) -> Iterator[Proposal]:
         """For a list of tensors: its values where it is filled, or detached where it is handed over."""
         yield from self._filled(source, argument, later)
         edits = replace(source, argument, f"[t.detach() for t in {ast.unparse(argument)}]")
-        yield self.propose(edits, WHY, rank=self.rank + later + 2)
+        yield self.propose(edits, WHY, later=later + 2)
 
     def _filled(self, source: Source, filled: ast.expr, later: int) -> Iterator[Proposal]:
         for _, kept in places.fills(source, ast.unparse(filled)):
             if isinstance(kept, places.VALUES):
                 edits = append_call(source, kept, ".item()")
-                yield self.propose(edits, WHY, title="Keep the number", rank=self.rank + later + 1)
+                yield self.propose(edits, WHY, title="Keep the number", later=later + 1)
 
     def _copied(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """The attributes in which results are kept, detached or emptied before the copy; a tensor itself cloned."""
@@ -245,10 +192,10 @@ copy.deepcopy(cache)
                 detach = insert_before(source, statement, [f"{path} = {path}.detach()"])
                 yield self.propose(detach, WHY_CACHE, title="Detach the kept result before the copy")
                 drop = insert_before(source, statement, [f"{path} = None"])
-                yield self.propose(drop, WHY_CACHE, title="Drop the kept result before the copy", rank=self.rank + 2)
+                yield self.propose(drop, WHY_CACHE, title="Drop the kept result before the copy", later=2)
             if copied in _names(diagnosis, sources):
                 edits = replace(source, node, f"{copied}.detach().clone()")
-                yield self.propose(edits, WHY, title="Clone the values", rank=self.rank - 1)
+                yield self.propose(edits, WHY, title="Clone the values", tier=Tier.ANSWER, later=1)
 
     def _inferred(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
         """`no_grad` for `inference_mode`, or a copy of what comes from it."""
@@ -258,7 +205,7 @@ copy.deepcopy(cache)
                 yield self.propose(edits, WHY_MODE, title="Switch gradients off by no_grad")
         for operand in places.tensors_in(node):
             edits = append_call(source, operand, ".clone()")
-            yield self.propose(edits, WHY_MODE, title="Copy what inference mode made", rank=self.rank + 2)
+            yield self.propose(edits, WHY_MODE, title="Copy what inference mode made", later=2)
 
 
 def _assigned(diagnosis: Diagnosis, sources: Sources, deepest: int = _DEEPEST) -> Iterator[ast.expr]:

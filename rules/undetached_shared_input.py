@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rule import Example, Rule, Sources
+from autofix.rule import Example, Rule, Sources, Tier
 from autofix.syntax.edits import append_call
 
 if TYPE_CHECKING:
@@ -40,10 +40,9 @@ class UndetachedSharedInput(Rule):
     code, name = "AG202", "undetached-shared-input"
     title = "Detach the shared input"
     causes = frozenset({Cause.FREED_GRAPH})
-    rank = 10
+    tier = Tier.MEANT
     examples = (
-        Example(
-            before="""\
+        Example("""\
 import torch
 
 torch.manual_seed(0)
@@ -53,31 +52,14 @@ d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
 for _ in range(4):
     fake = torch.tanh(G(torch.randn(4, 2)))
     d_opt.zero_grad()
-    D(fake).mean().backward()
+-    D(fake).mean().backward()
++    D(fake.detach()).mean().backward()
     d_opt.step()
     g_opt.zero_grad()
     (-D(fake).mean()).backward()
     g_opt.step()
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
-g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
-d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
-for _ in range(4):
-    fake = torch.tanh(G(torch.randn(4, 2)))
-    d_opt.zero_grad()
-    D(fake.detach()).mean().backward()
-    d_opt.step()
-    g_opt.zero_grad()
-    (-D(fake).mean()).backward()
-    g_opt.step()
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 torch.manual_seed(0)
@@ -86,34 +68,16 @@ opt1 = torch.optim.SGD(first.parameters(), lr=0.1)
 opt2 = torch.optim.SGD(second.parameters(), lr=0.1)
 for _ in range(4):
     a = first(torch.randn(4, 2)).tanh()
-    b = second(input=a)
+-    b = second(input=a)
++    b = second(input=a.detach())
     opt2.zero_grad()
     b.pow(2).mean().backward()
     opt2.step()
     opt1.zero_grad()
     a.pow(2).mean().backward()
     opt1.step()
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-first, second = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
-opt1 = torch.optim.SGD(first.parameters(), lr=0.1)
-opt2 = torch.optim.SGD(second.parameters(), lr=0.1)
-for _ in range(4):
-    a = first(torch.randn(4, 2)).tanh()
-    b = second(input=a.detach())
-    opt2.zero_grad()
-    b.pow(2).mean().backward()
-    opt2.step()
-    opt1.zero_grad()
-    a.pow(2).mean().backward()
-    opt1.step()
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 torch.manual_seed(0)
@@ -124,7 +88,8 @@ d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
 
 def train_critic(batch, made):
     d_opt.zero_grad()
-    (D(batch) - D(made)).mean().backward()
+-    (D(batch) - D(made)).mean().backward()
++    (D(batch) - D(made.detach())).mean().backward()
     d_opt.step()
 
 
@@ -134,32 +99,9 @@ for _ in range(4):
     g_opt.zero_grad()
     D(fake).mean().backward()
     g_opt.step()
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
-g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
-d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
-
-
-def train_critic(batch, made):
-    d_opt.zero_grad()
-    (D(batch) - D(made.detach())).mean().backward()
-    d_opt.step()
-
-
-for _ in range(4):
-    fake = torch.tanh(G(torch.randn(4, 2)))
-    train_critic(torch.randn(4, 3), fake)
-    g_opt.zero_grad()
-    D(fake).mean().backward()
-    g_opt.step()
-""",
-        ),
+"""),
         Example(
-            before="""\
+            """\
 import torch
 
 w = torch.ones(3, requires_grad=True)
@@ -167,11 +109,10 @@ loss = w.exp().sum()
 loss.backward()
 loss.backward()
 """,
-            after=None,
             note="the same loss twice: nothing leads out of the shared part",
         ),
         Example(
-            before="""\
+            """\
 import torch
 
 w = torch.ones(3, requires_grad=True)
@@ -179,7 +120,6 @@ loss = w.sigmoid().sum()
 torch.autograd.backward([loss])
 torch.autograd.grad(loss, w)
 """,
-            after=None,
             note="one loss, differentiated in two ways",
         ),
     )
@@ -195,9 +135,12 @@ torch.autograd.grad(loss, w)
         for depth, (frame, source, node) in enumerate(list(places.located(sources, crossing.used))[:_DEEPEST]):
             for operand in places.tensors_in(node):
                 name = ast.unparse(operand)
-                rank = self.rank + later + (0 if places.carries(crossing, frame, name) else 20 + depth)
+                known = places.carries(crossing, frame, name)
+                tier, after = (Tier.MEANT, later) if known else (Tier.GUESS, later + depth)
                 with contextlib.suppress(Declined):
-                    yield self.propose(append_call(source, operand, ".detach()"), WHY.format(name=name), rank=rank)
+                    yield self.propose(
+                        append_call(source, operand, ".detach()"), WHY.format(name=name), tier=tier, later=after
+                    )
 
     def _detach_all(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Several states may be carried over together: one cut alone would only uncover the next."""
@@ -214,4 +157,4 @@ torch.autograd.grad(loss, w)
                         edits.update(dict.fromkeys(append_call(source, operand, ".detach()"), name))
         names = list(dict.fromkeys(edits.values()))
         if len(names) > 1:
-            yield self.propose(edits, WHY.format(name=" and ".join(names)), rank=self.rank + 6)
+            yield self.propose(edits, WHY.format(name=" and ".join(names)), later=6)

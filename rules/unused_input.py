@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rule import Example, Rule, Sources
+from autofix.rule import Example, Rule, Sources, Tier
 from autofix.syntax.edits import append_call, insert_before, set_keyword
 
 if TYPE_CHECKING:
@@ -40,32 +40,21 @@ class UnusedInput(Rule):
     code, name = "AG405", "unused-input"
     title = "Let the input require a gradient"
     causes = frozenset({Cause.UNUSED_INPUT})
-    rank = 10
+    tier = Tier.MEANT
     examples = (
-        Example(
-            before="""\
+        Example("""\
 import torch
 
 torch.manual_seed(0)
 net = torch.nn.Linear(1, 1)
-x = torch.rand(4, 1)
+-x = torch.rand(4, 1)
++x = torch.rand(4, 1).requires_grad_()
 (slope,) = torch.autograd.grad(net(x).sum(), x, create_graph=True)
 slope.pow(2).sum().backward()
 print(net.weight.grad.item())
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-net = torch.nn.Linear(1, 1)
-x = torch.rand(4, 1).requires_grad_()
-(slope,) = torch.autograd.grad(net(x).sum(), x, create_graph=True)
-slope.pow(2).sum().backward()
-print(net.weight.grad.item())
-""",
-        ),
+"""),
         Example(
-            before="""\
+            """\
 import torch
 
 torch.manual_seed(0)
@@ -75,24 +64,7 @@ for _ in range(3):
     x = torch.rand(4, 3)
     near = x + 0.01 * torch.randn(4, 3)
     for _ in range(3):
-        loss = (net(near) - net(x)).pow(2).sum()
-        grad = torch.autograd.grad(loss, [near])[0]
-        near = near.detach() + 0.1 * grad.sign()
-    opt.zero_grad()
-    net(near.detach()).pow(2).mean().backward()
-    opt.step()
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(3):
-    x = torch.rand(4, 3)
-    near = x + 0.01 * torch.randn(4, 3)
-    for _ in range(3):
-        near.requires_grad_()
++        near.requires_grad_()
         loss = (net(near) - net(x)).pow(2).sum()
         grad = torch.autograd.grad(loss, [near])[0]
         near = near.detach() + 0.1 * grad.sign()
@@ -102,8 +74,7 @@ for _ in range(3):
 """,
             note="the loop binds its input anew, so that it needs the flag each time",
         ),
-        Example(
-            before="""\
+        Example("""\
 import torch
 
 torch.manual_seed(0)
@@ -111,6 +82,7 @@ net = torch.nn.Linear(1, 1)
 
 
 def residual(t):
++    t.requires_grad_()
     u = net(t)
     (du,) = torch.autograd.grad(u.sum(), t, create_graph=True)
     return du + u
@@ -118,54 +90,27 @@ def residual(t):
 
 residual(torch.rand(4, 1)).pow(2).sum().backward()
 print(net.weight.grad.item())
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-net = torch.nn.Linear(1, 1)
-
-
-def residual(t):
-    t.requires_grad_()
-    u = net(t)
-    (du,) = torch.autograd.grad(u.sum(), t, create_graph=True)
-    return du + u
-
-
-residual(torch.rand(4, 1)).pow(2).sum().backward()
-print(net.weight.grad.item())
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
-grads = torch.autograd.grad(a.pow(2).sum(), [a, b])
+-grads = torch.autograd.grad(a.pow(2).sum(), [a, b])
++grads = torch.autograd.grad(a.pow(2).sum(), [a, b], allow_unused=True, materialize_grads=True)
 print(sum(g.sum() for g in grads).item())
-""",
-            after="""\
-import torch
-
-a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
-grads = torch.autograd.grad(a.pow(2).sum(), [a, b], allow_unused=True, materialize_grads=True)
-print(sum(g.sum() for g in grads).item())
-""",
-        ),
+"""),
         Example(
-            before="""\
+            """\
 import torch
 
 a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
 options = {"create_graph": True}
 grads = torch.autograd.grad(a.pow(2).sum(), [a, b], **options)
 """,
-            after=None,
             note="the options are in a mapping that is made elsewhere",
         ),
         Example(
-            before="""\
+            """\
 from functools import partial
 
 import torch
@@ -174,7 +119,6 @@ a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
 derivative = partial(torch.autograd.grad, inputs=[a, b])
 derivative(a.pow(2).sum())
 """,
-            after=None,
             note="the inputs are bound into the function that is called",
         ),
     )
@@ -188,7 +132,7 @@ derivative(a.pow(2).sum())
             for depth, (_, source, node) in enumerate(places.located(sources, origin.stack[:_DEEPEST])):
                 if isinstance(node, places.VALUES):
                     edits = append_call(source, node, ".requires_grad_()")
-                    yield self.propose(edits, WHY_INPUT, rank=self.rank + 2 + 3 * depth)
+                    yield self.propose(edits, WHY_INPUT, later=2 + 3 * depth)
         if len({origin.stack[:1] for origin in made}) == 1:
             yield from self._each_time(diagnosis, sources)
         if not made:
@@ -205,7 +149,7 @@ derivative(a.pow(2).sum())
                 return
             if places.binds(loop, given.id) and not _binds_before(loop, node, given.id):
                 edits = insert_before(source, loop.body[0], [f"{given.id}.requires_grad_()"])
-                yield self.propose(edits, WHY_INPUT, rank=self.rank + 1)
+                yield self.propose(edits, WHY_INPUT, later=1)
 
     def _handed(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """`x.requires_grad_()` at the top of each function whose parameter the input is, innermost first."""
@@ -223,7 +167,7 @@ derivative(a.pow(2).sum())
             documented = ast.get_docstring(function) is not None and len(function.body) > 1
             wanted = given.id
             edits = insert_before(source, function.body[documented], [f"{wanted}.requires_grad_()"])
-            yield self.propose(edits, WHY_INPUT, rank=self.rank + depth)
+            yield self.propose(edits, WHY_INPUT, later=depth)
 
     def _allowed(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         for _, source, node in places.located(sources, diagnosis.failure.stack[:1]):
@@ -234,7 +178,7 @@ derivative(a.pow(2).sum())
             if not any(k.arg == "materialize_grads" for k in node.keywords):
                 zeros = set_keyword(source, node, "materialize_grads", "True")
                 yield self.propose([*allow, *zeros], WHY_UNUSED, title=title)
-            yield self.propose(allow, WHY_UNUSED, title="Allow what is not used", rank=self.rank + 4)
+            yield self.propose(allow, WHY_UNUSED, title="Allow what is not used", later=4)
 
 
 def _binds_before(loop: ast.For | ast.While, node: ast.expr, name: str) -> bool:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rule import Example, Rule, Sources
+from autofix.rule import Example, Rule, Sources, Tier
 from autofix.syntax import writes
 from autofix.syntax.edits import (
     append_call,
@@ -53,10 +53,9 @@ class WriteToLeaf(Rule):
     code, name = "AG301", "write-to-leaf"
     title = "Update the leaf under torch.no_grad()"
     causes = frozenset({Cause.LEAF_MODIFIED, Cause.VIEW_MODIFIED})
-    rank = 20
+    tier = Tier.UPDATE
     examples = (
-        Example(
-            before="""\
+        Example("""\
 import torch
 
 torch.manual_seed(0)
@@ -64,91 +63,54 @@ w = torch.zeros(3, requires_grad=True)
 for _ in range(5):
     loss = (torch.randn(8, 3) @ w - 1).pow(2).mean()
     loss.backward()
-    w -= 0.1 * w.grad
+-    w -= 0.1 * w.grad
++    with torch.no_grad():
++        w -= 0.1 * w.grad
     w.grad.zero_()
     print(loss.item())
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-w = torch.zeros(3, requires_grad=True)
-for _ in range(5):
-    loss = (torch.randn(8, 3) @ w - 1).pow(2).mean()
-    loss.backward()
-    with torch.no_grad():
-        w -= 0.1 * w.grad
-    w.grad.zero_()
-    print(loss.item())
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 a = torch.ones(3, requires_grad=True)
 c = a * 2
-a += 1
+-a += 1
++a = a + 1
 c.sum().backward()
 print(c.sum().item(), a.sum().item())
-""",
-            after="""\
-import torch
-
-a = torch.ones(3, requires_grad=True)
-c = a * 2
-a = a + 1
-c.sum().backward()
-print(c.sum().item(), a.sum().item())
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 torch.manual_seed(0)
 layer = torch.nn.Linear(2, 2)
-layer.weight.fill_(0.5)
-layer.bias[0] = 1
+-layer.weight.fill_(0.5)
+-layer.bias[0] = 1
++with torch.no_grad():
++    layer.weight.fill_(0.5)
++    layer.bias[0] = 1
 opt = torch.optim.SGD(layer.parameters(), lr=0.1)
 for _ in range(4):
     opt.zero_grad()
     layer(torch.randn(5, 2)).pow(2).mean().backward()
     opt.step()
-""",
-            after="""\
-import torch
-
-torch.manual_seed(0)
-layer = torch.nn.Linear(2, 2)
-with torch.no_grad():
-    layer.weight.fill_(0.5)
-    layer.bias[0] = 1
-opt = torch.optim.SGD(layer.parameters(), lr=0.1)
-for _ in range(4):
-    opt.zero_grad()
-    layer(torch.randn(5, 2)).pow(2).mean().backward()
-    opt.step()
-""",
-        ),
+"""),
         Example(
-            before="""\
+            """\
 import torch
 
 w = torch.ones(2, requires_grad=True)
 exec("w += 1")
 """,
-            after=None,
             note="the write stands in no file",
         ),
         Example(
-            before="""\
+            """\
 import torch
 
 w = torch.ones(2, requires_grad=True)
 list(map(torch.Tensor.zero_, [w]))
 """,
-            after=None,
             note="what writes is handed over as a value, and no expression here is the tensor written",
         ),
     )
@@ -178,10 +140,10 @@ list(map(torch.Tensor.zero_, [w]))
 
     def _rebound(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
         """`a = a + 1`; behind no_grad where the value is made of a gradient, as an update's is."""
-        rank = self.rank + 8 if _is_update(source, node) else self.rank - 4
+        tier, later = (Tier.UPDATE, 9) if _is_update(source, node) else (Tier.AGAIN, 0)
         why = WHY_OPERATION.format(name=writes.written(source, node) or "the variable")
         title = "Rebind instead of writing in place"
-        yield self.propose(out_of_place(source, node), why, title=title, rank=rank)
+        yield self.propose(out_of_place(source, node), why, title=title, tier=tier, later=later)
 
     def _copied(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
         """`q = self.q.clone()` where the written name is another name of the leaf; else a copy just before."""
@@ -191,8 +153,8 @@ list(map(torch.Tensor.zero_, [w]))
         for statement in places.assignments(source, name):
             value = statement.value
             if source.function(statement) is function and isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)):
-                yield self.propose(append_call(source, value, ".clone()"), why, title=title, rank=self.rank - 2)
-        yield self.propose(clone_before(source, node), why, title=title, rank=self.rank + 4)
+                yield self.propose(append_call(source, value, ".clone()"), why, title=title, tier=Tier.AGAIN, later=2)
+        yield self.propose(clone_before(source, node), why, title=title, tier=Tier.COPY)
 
     def _wrapped(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
         """`with torch.no_grad():` around the write and those after it, and around the loop that holds only them."""
@@ -200,16 +162,16 @@ list(map(torch.Tensor.zero_, [w]))
         header = f"with {torch}.no_grad():"
         statement = source.statement(node)
         together = _together(source, statement)
-        yield self.propose([*imports, *wrap(source, together, header)], WHY_UPDATE)
+        yield self.propose([*imports, *wrap(source, together, header)], WHY_UPDATE, later=1)
         block = places.block(source, statement)
         last = max(place for place, other in enumerate(block) if other is together[-1] or _is_write(other))
         if block[last] is not together[-1]:
             spread = block[block.index(statement) : last + 1]
-            yield self.propose([*imports, *wrap(source, spread, header)], WHY_UPDATE, rank=self.rank + 3)
+            yield self.propose([*imports, *wrap(source, spread, header)], WHY_UPDATE, later=4)
         loop = source.parent(statement)
         if isinstance(loop, ast.For) and loop.body == together:
-            rank = self.rank - 1 if loop.lineno == statement.lineno else self.rank + 2
-            yield self.propose([*imports, *wrap(source, [loop], header)], WHY_UPDATE, rank=rank)
+            one_line = loop.lineno == statement.lineno
+            yield self.propose([*imports, *wrap(source, [loop], header)], WHY_UPDATE, later=0 if one_line else 3)
 
     def _behind(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
         """`w.data -= ...` for the write and those after it."""
@@ -223,7 +185,7 @@ list(map(torch.Tensor.zero_, [w]))
             name = name or ast.unparse(root)
             edits += embed(source, root, "{}.data")
         if edits:
-            yield self.propose(edits, WHY_DATA.format(name=name), title="Write to .data", rank=self.rank + 6)
+            yield self.propose(edits, WHY_DATA.format(name=name), title="Write to .data", later=7)
 
     def _decorated(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
         """`@torch.no_grad()` on the function that writes."""
@@ -232,7 +194,7 @@ list(map(torch.Tensor.zero_, [w]))
             return
         torch, imports = ensure_import(source, "torch")
         edits = decorate(source, function, f"@{torch}.no_grad()")
-        yield self.propose([*imports, *edits], WHY_UPDATE, rank=self.rank + 5)
+        yield self.propose([*imports, *edits], WHY_UPDATE, later=6)
 
     def _activation(self, diagnosis: Diagnosis, source: Source, node: ast.AST) -> Iterator[Proposal]:
         """`act(p.clone())` for a module that works in place."""
@@ -240,7 +202,7 @@ list(map(torch.Tensor.zero_, [w]))
             raise Declined("the write itself is not an expression in a file of yours")
         for argument in node.args[:1]:
             why = WHY_OPERATION.format(name=source.segment(argument))
-            yield self.propose(append_call(source, argument, ".clone()"), why, title="Write to a copy", rank=self.rank)
+            yield self.propose(append_call(source, argument, ".clone()"), why, title="Write to a copy", later=1)
 
     def _handed_over(self, located: list[tuple[Source, ast.AST]]) -> Iterator[Proposal]:
         """Where a helper writes to its parameter: `.data` or a copy at its call, or an alias at its top."""
@@ -255,12 +217,12 @@ list(map(torch.Tensor.zero_, [w]))
             given = _argument(call, function, name)
             if given is None:
                 continue
-            yield self.propose(append_call(caller, given, ".data"), why, title="Hand over .data", rank=self.rank + 7)
+            yield self.propose(append_call(caller, given, ".data"), why, title="Hand over .data", later=8)
             copy = append_call(caller, given, ".clone()")
-            yield self.propose(copy, WHY_OPERATION.format(name=name), title="Hand over a copy", rank=self.rank + 9)
+            yield self.propose(copy, WHY_OPERATION.format(name=name), title="Hand over a copy", later=10)
         body = function.body[1:] if ast.get_docstring(function) is not None and function.body[1:] else function.body
         edits = insert_before(source, body[0], [f"{name} = {name}.detach()"])
-        yield self.propose(edits, why, title="Write to a detached alias", rank=self.rank + 10)
+        yield self.propose(edits, why, title="Write to a detached alias", later=11)
 
 
 def _located(diagnosis: Diagnosis, sources: Sources) -> Iterator[tuple[Source, ast.AST]]:

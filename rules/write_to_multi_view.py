@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rule import Example, Rule, Sources
+from autofix.rule import Example, Rule, Sources, Tier
 from autofix.syntax import flow, parts, writes
 from autofix.syntax.edits import (
     append_call,
@@ -57,106 +57,64 @@ class WriteToMultiView(Rule):
     code, name = "AG105", "write-to-multi-view"
     title = "Rebind to a new tensor instead of writing through a view"
     causes = frozenset({Cause.VIEW_MODIFIED})
-    rank = 10
+    tier = Tier.MEANT
     examples = (
-        Example(
-            before="""\
+        Example("""\
 import torch
 
 w = torch.ones(2, 4, requires_grad=True)
 f, g = (w * 2).chunk(2, dim=1)
-f += 1.0
+-f += 1.0
++f = f + 1.0
 (f * g).sum().backward()
 print(w.grad.sum().item())
-""",
-            after="""\
-import torch
-
-w = torch.ones(2, 4, requires_grad=True)
-f, g = (w * 2).chunk(2, dim=1)
-f = f + 1.0
-(f * g).sum().backward()
-print(w.grad.sum().item())
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 w = torch.ones(3, 2, requires_grad=True)
 image = w * 2
-for channel, std in zip(image, (0.2, 0.3, 0.4)):
-    channel.mul_(std).add_(0.5)
+-for channel, std in zip(image, (0.2, 0.3, 0.4)):
+-    channel.mul_(std).add_(0.5)
++image = torch.stack([channel.mul(std).add(0.5) for channel, std in zip(image, (0.2, 0.3, 0.4))])
 image.pow(2).sum().backward()
 print(w.grad.sum().item())
-""",
-            after="""\
-import torch
-
-w = torch.ones(3, 2, requires_grad=True)
-image = w * 2
-image = torch.stack([channel.mul(std).add(0.5) for channel, std in zip(image, (0.2, 0.3, 0.4))])
-image.pow(2).sum().backward()
-print(w.grad.sum().item())
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 w = torch.ones(3, 2, requires_grad=True)
 rows = w * 2
-for row in rows:
+-for row in rows:
++for i, row in enumerate(rows.clone()):
     scale = row.detach().max()
-    row /= scale
+-    row /= scale
++    rows[i] = row / scale
 rows.pow(2).sum().backward()
 print(w.grad.sum().item())
-""",
-            after="""\
-import torch
-
-w = torch.ones(3, 2, requires_grad=True)
-rows = w * 2
-for i, row in enumerate(rows.clone()):
-    scale = row.detach().max()
-    rows[i] = row / scale
-rows.pow(2).sum().backward()
-print(w.grad.sum().item())
-""",
-        ),
-        Example(
-            before="""\
+"""),
+        Example("""\
 import torch
 
 w = torch.ones(2, 2, requires_grad=True)
-parts = (w * 2).unbind()
+-parts = (w * 2).unbind()
++parts = [t.clone() for t in (w * 2).unbind()]
 parts[0].mul_(3)
 sum(part.sum() for part in parts).backward()
 print(w.grad.sum().item())
-""",
-            after="""\
-import torch
-
-w = torch.ones(2, 2, requires_grad=True)
-parts = [t.clone() for t in (w * 2).unbind()]
-parts[0].mul_(3)
-sum(part.sum() for part in parts).backward()
-print(w.grad.sum().item())
-""",
-        ),
+"""),
         Example(
-            before="""\
+            """\
 import torch
 
 w = torch.ones(2, 2, requires_grad=True)
 (w * 2).unbind()[0].add_(1).sum().backward()
 torch.sigmoid((w * 2).chunk(2)[0].exp_()).sum().backward()
 """,
-            after=None,
             note="what is written to has no name",
         ),
         Example(
-            before="""\
+            """\
 import torch
 
 w = torch.ones(2, 2, requires_grad=True)
@@ -164,7 +122,6 @@ first, second = (w * 2).unbind()
 getattr(first, "add_")(1)
 (first * second).sum().backward()
 """,
-            after=None,
             note="the method is not written down",
         ),
     )
@@ -222,7 +179,7 @@ getattr(first, "add_")(1)
             edits += embed(source, loop.statement.target, f"{index}, {{}}")
             edits += embed(source, loop.statement.iter, "enumerate({})")
         edits += self._stored(source, loop, node, name, f"{loop.base}[{index}]")
-        yield self.propose(edits, WHY_ALL, title="Write by index", rank=self.rank + 1)
+        yield self.propose(edits, WHY_ALL, title="Write by index", later=1)
 
     def _listed(self, source: Source, loop: Loop, node: ast.AST, name: str) -> Iterator[Proposal]:
         """The loop gathers what it computes in a list, and the tensor is put together after it."""
@@ -237,7 +194,7 @@ getattr(first, "add_")(1)
         edits += insert_after(source, source.statement(group[-1]), [f"{gathered}.append({name})"])
         joined = f"{loop.base} = {torch}.{loop.join}({gathered}{loop.dim})"
         edits += insert_after(source, loop.statement, [joined])
-        yield self.propose(edits, WHY_ALL, title="Gather the parts and put them together", rank=self.rank + 2)
+        yield self.propose(edits, WHY_ALL, title="Gather the parts and put them together", later=2)
 
     def _stored(self, source: Source, loop: Loop, node: ast.AST, name: str, part: str) -> Iterator[Step]:
         """The writes to one variable out of place, and then its value into a part of the tensor."""
@@ -266,7 +223,7 @@ getattr(first, "add_")(1)
                 edits = append_call(source, value, ".clone()")
             else:
                 continue
-            yield self.propose(edits, WHY_COPY, title="Take copies instead of views", rank=24)
+            yield self.propose(edits, WHY_COPY, title="Take copies instead of views", tier=Tier.COPY)
 
     def _viewed(self, source: Source, node: ast.AST, name: str) -> Iterator[Proposal]:
         """A view that was taken without gradients, here or in a function of this file, taken with them."""
@@ -280,7 +237,7 @@ getattr(first, "add_")(1)
             for scope in scopes:
                 if isinstance(scope, ast.With) and writes.without_gradient(scope):
                     edits = unwrap(source, scope)
-                    yield self.propose(edits, WHY_VIEW, title="Take the view with gradients", rank=self.rank + 2)
+                    yield self.propose(edits, WHY_VIEW, title="Take the view with gradients", later=2)
             for function in functions:
                 yield from self._undecorated(source, function)
 
@@ -288,4 +245,4 @@ getattr(first, "add_")(1)
         for decorator in function.decorator_list:
             if any(word in ast.unparse(decorator) for word in ("no_grad", "inference_mode")):
                 edits = undecorate(source, function, decorator)
-                yield self.propose(edits, WHY_VIEW, title="Take the view with gradients", rank=self.rank + 2)
+                yield self.propose(edits, WHY_VIEW, title="Take the view with gradients", later=2)

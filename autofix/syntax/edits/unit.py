@@ -179,8 +179,9 @@ def _extent(source: Source, node: ast.AST) -> tuple[int, int, str, str]:
         case ast.stmt() if is_compound(node):
             first = node.body[0]  # type: ignore[attr-defined]
             lead = source.text[:start].rpartition("\n")[2].rpartition("\r")[2]
-            before = f"if 1:\n{lead}" if lead and not lead.strip(" \t") else ""
-            return start, header_start(source, first), before, "pass"
+            lead = lead if not lead.strip(" \t") else ""
+            after = f"pass\n{lead}finally: pass" if isinstance(node, (ast.Try, ast.TryStar)) else "pass"
+            return start, header_start(source, first), f"if 1:\n{lead}" if lead else "", after
         case ast.stmt():
             return *source.extent(node), "", ""
     raise Declined("it is no part of a statement")
