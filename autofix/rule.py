@@ -24,24 +24,33 @@ if TYPE_CHECKING:
 class Example:
     """A tiny script that fails, and what the rule makes of it: lines that begin with `-` go, those with `+` come.
 
-    Without such lines the rule must decline, and `note` says why.
+    Without such lines the rule must decline. A line that begins with `!` is a note about it; after `! unsafe:` it says
+    why the judge must not call this edit safe.
     """
 
     text: str
-    note: str = ""
 
     @property
     def before(self) -> str:
-        return self._without("+", "-")
+        return self._lines("-")
 
     @property
     def after(self) -> str | None:
         """The script as the rule leaves it; None where it must decline."""
-        return self._without("-", "+") if self.before != self.text else None
+        after = self._lines("+")
+        return after if after != self.before else None
 
-    def _without(self, other: str, marked: str) -> str:
-        lines = (line for line in self.text.splitlines(keepends=True) if not line.startswith(other))
-        return "".join(line.removeprefix(marked) for line in lines)
+    @property
+    def notes(self) -> list[str]:
+        return [line[1:].strip() for line in self.text.splitlines() if line.startswith("!")]
+
+    @property
+    def unsafe(self) -> bool:
+        return any(note.startswith("unsafe:") for note in self.notes)
+
+    def _lines(self, marked: str) -> str:
+        lines = (line.removeprefix(marked) for line in self.text.splitlines(keepends=True))
+        return "".join(line for line in lines if not line.startswith(("-", "+", "!")))
 
 
 @functools.lru_cache(maxsize=16)

@@ -73,8 +73,8 @@ h = torch.tanh(w)
 h.pow(2).sum().backward()
 print(g.sum().item(), w.grad.sum().item())
 """),
-        Example(
-            """\
+        Example("""\
+! the keyword is inside a mapping that is made elsewhere
 import torch
 
 w = torch.ones(3, requires_grad=True)
@@ -82,11 +82,9 @@ h = torch.sigmoid(w)
 options = {"retain_graph": False}
 h.sum().backward(**options)
 h.prod().backward()
-""",
-            note="the keyword is inside a mapping that is made elsewhere",
-        ),
-        Example(
-            """\
+"""),
+        Example("""\
+! the flag is given by position
 import torch
 
 w = torch.ones(3, requires_grad=True)
@@ -95,9 +93,7 @@ run = h.sum().backward
 run(None, None)
 h.prod().backward(retain_graph=True)
 run(None)
-""",
-            note="the flag is given by position",
-        ),
+"""),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

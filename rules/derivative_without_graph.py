@@ -97,26 +97,22 @@ for _ in range(3):
     loss.backward()
     opt.step()
 """),
-        Example(
-            """\
+        Example("""\
+! the flag is given by position
 import torch
 
 w = torch.ones(2, requires_grad=True)
 slope = torch.autograd.grad(w.exp().sum(), w, None, True, False)[0]
 slope.sum().backward()
-""",
-            note="the flag is given by position",
-        ),
-        Example(
-            """\
+"""),
+        Example("""\
+! no derivative takes part: the value was taken out of the graph
 import torch
 
 w = torch.ones(2, requires_grad=True)
 loss = torch.tensor(w.exp().sum().item())
 loss.backward()
-""",
-            note="no derivative takes part: the value was taken out of the graph",
-        ),
+"""),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

@@ -121,8 +121,8 @@ for _ in range(4):
     loss.backward()
     opt.step()
 """),
-        Example(
-            """\
+        Example("""\
+! the mode is entered by hand, at a call that says nothing of gradients
 import torch
 
 torch.manual_seed(0)
@@ -130,20 +130,16 @@ net = torch.nn.Linear(2, 1)
 off = torch.no_grad()
 off.__enter__()
 net(torch.randn(5, 2)).pow(2).mean().backward()
-""",
-            note="the mode is entered by hand, at a call that says nothing of gradients",
-        ),
-        Example(
-            """\
+"""),
+        Example("""\
+! everything was frozen, and nothing says what should train
 import torch
 
 torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 list(map(lambda p: p.requires_grad_(False), net.parameters()))
 net(torch.randn(5, 2)).pow(2).mean().backward()
-""",
-            note="everything was frozen, and nothing says what should train",
-        ),
+"""),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

@@ -91,6 +91,7 @@ for _ in range(4):
     print(loss.item())
 """),
         Example("""\
+! unsafe: another tensor is trained, and nothing in the code says which one is meant
 import torch
 from torch import nn
 
@@ -114,25 +115,21 @@ for _ in range(4):
     loss.backward()
     opt.step()
 """),
-        Example(
-            """\
+        Example("""\
+! the tensor is made by code that stands in no file
 import torch
 
 w = torch.ones(2, requires_grad=True)
 exec("h = w * 2")
 torch.optim.SGD([h], lr=0.1)
-""",
-            note="the tensor is made by code that stands in no file",
-        ),
-        Example(
-            """\
+"""),
+        Example("""\
+! a tensor inside a comprehension has no name that could take another one
 import torch
 
 w = torch.ones(2, requires_grad=True)
 print([t.requires_grad_(False) for t in (w * 2, w * 3)])
-""",
-            note="a tensor inside a comprehension has no name that could take another one",
-        ),
+"""),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

@@ -105,6 +105,7 @@ for _ in range(4):
 +    net.mean = net.mean.detach()
 """),
         Example("""\
+! unsafe: the loss was meant to compare with the graph of earlier passes, or not: the cut changes what is trained
 from collections import deque
 
 import torch
@@ -122,19 +123,17 @@ for _ in range(4):
 -    memory.append((s, net(s).max()))
 +    memory.append((s, net(s).max().detach()))
 """),
-        Example(
-            """\
+        Example("""\
+! nothing is carried anywhere: the same loss twice
 import torch
 
 w = torch.ones(3, requires_grad=True)
 loss = w.exp().sum()
 loss.backward()
 loss.backward()
-""",
-            note="nothing is carried anywhere: the same loss twice",
-        ),
-        Example(
-            """\
+"""),
+        Example("""\
+! a value named inside an expression has no place to cut
 import torch
 
 w = torch.ones(3, requires_grad=True)
@@ -142,9 +141,7 @@ torch.autograd.backward([w.exp().sum() + loss for loss in [w.sin().sum()] * 2])
 v = w * 2
 torch.autograd.grad([(p := v.exp().sum())], w)
 torch.autograd.grad([p], w)
-""",
-            note="a value named inside an expression has no place to cut",
-        ),
+"""),
         Example("""\
 import torch
 

@@ -44,6 +44,7 @@ class GraphMadeOnce(Rule):
     tier = Tier.PASS
     examples = (
         Example("""\
+! unsafe: a value that is made once may also be meant to stay as it was
 import torch
 
 torch.manual_seed(0)
@@ -57,8 +58,8 @@ for _ in range(4):
     loss.backward()
     opt.step()
 """),
-        Example(
-            """\
+        Example("""\
+! unsafe: an optimizer calls its closure several times a step
 import torch
 
 torch.manual_seed(0)
@@ -76,9 +77,7 @@ for _ in range(3):
         return loss
 
     opt.step(closure)
-""",
-            note="an optimizer calls its closure several times a step",
-        ),
+"""),
         Example("""\
 import torch
 
@@ -104,6 +103,7 @@ for _ in range(4):
     opt.step()
 """),
         Example("""\
+! unsafe: a value that is made once may also be meant to stay as it was
 import torch
 
 torch.manual_seed(0)
@@ -138,8 +138,8 @@ for _ in range(4):
     loss.backward()
     opt.step()
 """),
-        Example(
-            """\
+        Example("""\
+! unsafe: the loop looks at the values too, so they are computed in both places
 import torch
 
 torch.manual_seed(0)
@@ -163,11 +163,9 @@ for _ in range(3):
     loss += 0.01 * out.abs().mean()
     opt.step(closure)
     print(loss.item())
-""",
-            note="the loop looks at the values too, so they are computed in both places",
-        ),
-        Example(
-            """\
+"""),
+        Example("""\
+! what a sum begins with stands where it began
 import torch
 
 torch.manual_seed(0)
@@ -183,22 +181,18 @@ def closure():
 
 total += out.sum()
 opt.step(closure)
-""",
-            note="what a sum begins with stands where it began",
-        ),
-        Example(
-            """\
+"""),
+        Example("""\
+! both backwards stand beside each other: there is no loop to compute it in
 import torch
 
 w = torch.ones(3, requires_grad=True)
 h = torch.sigmoid(w)
 h.sum().backward()
 h.prod().backward()
-""",
-            note="both backwards stand beside each other: there is no loop to compute it in",
-        ),
-        Example(
-            """\
+"""),
+        Example("""\
+! one of the names is bound again in the loop
 import torch
 
 w = torch.ones(3, requires_grad=True)
@@ -209,9 +203,7 @@ for _ in range(3):
     (first * second).sum().backward()
     opt.step()
     second = w.sin() + first
-""",
-            note="one of the names is bound again in the loop",
-        ),
+"""),
         Example("""\
 import torch
 
@@ -239,6 +231,7 @@ torch.manual_seed(0)
 Heat().train()
 """),
         Example("""\
+! unsafe: computed in each pass, it trains what was computed once by other gradients
 import torch
 
 torch.manual_seed(0)

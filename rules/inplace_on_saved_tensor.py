@@ -88,8 +88,8 @@ p[0] = 0.0
 p.pow(2).sum().backward()
 print(w.grad.sum().item())
 """),
-        Example(
-            """\
+        Example("""\
+! what is written to has no name that could take another tensor
 import torch
 
 w = torch.nn.Parameter(torch.ones(3))
@@ -99,11 +99,9 @@ opt.step()
 with torch.no_grad():
     [w][0].mul_(0.5)
 loss.backward()
-""",
-            note="what is written to has no name that could take another tensor",
-        ),
-        Example(
-            """\
+"""),
+        Example("""\
+! an optimizer's step is no write that could be out of place
 import torch
 
 w = torch.nn.Parameter(torch.ones(3))
@@ -112,9 +110,7 @@ w.grad = torch.ones(3)
 loss = w.pow(2).sum()
 opt.step()
 loss.backward()
-""",
-            note="an optimizer's step is no write that could be out of place",
-        ),
+"""),
         Example("""\
 import torch
 

@@ -62,24 +62,20 @@ import torch
 (w * w).sum().backward()
 print(w.grad.sum().item())
 """),
-        Example(
-            """\
+        Example("""\
+! the flag is set on a tensor that others may hold; a cast would make another one
 import torch
 
 values = torch.arange(3)
 values.requires_grad = True
-""",
-            note="the flag is set on a tensor that others may hold; a cast would make another one",
-        ),
-        Example(
-            """\
+"""),
+        Example("""\
+! the arguments are in a mapping that is made elsewhere
 import torch
 
 options = {"requires_grad": True}
 w = torch.arange(3, **options)
-""",
-            note="the arguments are in a mapping that is made elsewhere",
-        ),
+"""),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

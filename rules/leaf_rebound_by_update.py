@@ -119,8 +119,8 @@ def fit(x, lr=0.1):
 torch.manual_seed(0)
 fit(torch.randn(16, 2))
 """),
-        Example(
-            """\
+        Example("""\
+! the second update reads what the first has not written yet
 import torch
 
 w, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
@@ -128,11 +128,9 @@ for _ in range(3):
     (w * b).sum().backward()
     with torch.no_grad():
         w, b = w - 0.1 * w.grad, b - w * b.grad
-""",
-            note="the second update reads what the first has not written yet",
-        ),
-        Example(
-            """\
+"""),
+        Example("""\
+! the pair of them still holds where they began
 import torch
 
 start = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
@@ -140,22 +138,18 @@ w, b = start
 for _ in range(3):
     (w * b).sum().backward()
     w, b = w - 0.1 * w.grad, b - 0.1 * b.grad
-""",
-            note="the pair of them still holds where they began",
-        ),
-        Example(
-            """\
+"""),
+        Example("""\
+! nothing is updated by the gradient
 import torch
 
 w = torch.ones(2, requires_grad=True)
 h = w * 2
 h.sum().backward()
 print(h.grad.norm())
-""",
-            note="nothing is updated by the gradient",
-        ),
-        Example(
-            """\
+"""),
+        Example("""\
+! the best of the values is kept, and an update in place would change it
 import torch
 
 w = torch.ones(2, requires_grad=True)
@@ -166,11 +160,9 @@ for _ in range(5):
         best, least = w, loss.item()
     loss.backward()
     w = w - 1.1 * w.grad
-""",
-            note="the best of the values is kept, and an update in place would change it",
-        ),
-        Example(
-            """\
+"""),
+        Example("""\
+! the statement that binds the name does not show the update
 import torch
 
 
@@ -183,9 +175,7 @@ for _ in range(2):
     w.pow(2).sum().backward()
     w = stepped(w)
     w.grad.zero_()
-""",
-            note="the statement that binds the name does not show the update",
-        ),
+"""),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

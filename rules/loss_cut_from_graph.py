@@ -92,6 +92,7 @@ loss.backward()
 print(w.grad.sum().item())
 """),
         Example("""\
+! unsafe: the script takes no step, so that nothing tells whether the second derivative was meant
 import torch
 
 
@@ -113,19 +114,17 @@ w = torch.ones(3, requires_grad=True)
 slope.pow(2).sum().backward()
 print(w.grad.sum().item())
 """),
-        Example(
-            """\
+        Example("""\
+! an index has no gradient
 import torch
 
 torch.manual_seed(0)
 net = torch.nn.Linear(2, 3)
 loss = (net(torch.randn(5, 2)).argmax(1) == 1).float().mean()
 loss.backward()
-""",
-            note="an index has no gradient",
-        ),
-        Example(
-            """\
+"""),
+        Example("""\
+! numpy keeps no graph
 import numpy
 import torch
 
@@ -133,9 +132,7 @@ torch.manual_seed(0)
 net = torch.nn.Linear(2, 3)
 out = net(torch.randn(5, 2)).detach().numpy()
 torch.from_numpy(numpy.sqrt(out * out)).mean().backward()
-""",
-            note="numpy keeps no graph",
-        ),
+"""),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

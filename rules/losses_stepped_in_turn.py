@@ -114,8 +114,8 @@ for _ in range(4):
         torch.nn.utils.clip_grad_norm_(opt.param_groups[0]["params"], 1.0)
         opt.step()
 """),
-        Example(
-            """\
+        Example("""\
+! one optimizer takes all the steps: each is meant to see the parameters that the last one left
 import torch
 
 torch.manual_seed(0)
@@ -126,11 +126,9 @@ for target in (0.0, 1.0):
     opt.zero_grad()
     (out - target).pow(2).mean().backward(retain_graph=True)
     opt.step()
-""",
-            note="one optimizer takes all the steps: each is meant to see the parameters that the last one left",
-        ),
-        Example(
-            """\
+"""),
+        Example("""\
+! the backward is a helper's, which other losses use too
 import torch
 
 torch.manual_seed(0)
@@ -147,9 +145,7 @@ def train(loss):
 out = net(torch.ones(4, 2))
 train(out.mean())
 train(out.pow(2).mean())
-""",
-            note="the backward is a helper's, which other losses use too",
-        ),
+"""),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

@@ -69,24 +69,20 @@ loss = net(torch.randn(5, 2)).pow(2)
 -loss.backward(torch.tensor(1.0))
 +loss.backward(torch.ones_like(loss))
 """),
-        Example(
-            """\
+        Example("""\
+! the loss is bound into the function that is called
 import torch
 
 run = torch.ones(3, requires_grad=True).exp().backward
 run()
-""",
-            note="the loss is bound into the function that is called",
-        ),
-        Example(
-            """\
+"""),
+        Example("""\
+! the losses are in a list that is made elsewhere
 import torch
 
 losses = [torch.ones(3, requires_grad=True).exp()]
 torch.autograd.backward(losses)
-""",
-            note="the losses are in a list that is made elsewhere",
-        ),
+"""),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

@@ -93,8 +93,8 @@ for episode in range(3):
     policy.act(torch.randn(2))
     finish()
 """),
-        Example(
-            """\
+        Example("""\
+! unsafe: the list is no variable of the function that steps, but it is read there
 from collections import deque
 
 import torch
@@ -116,11 +116,9 @@ for step in range(1, 9):
     window.append(net(torch.randn(4, 2)).pow(2).mean())
     if step % 4 == 0:
         train()
-""",
-            note="the list is no variable of the function that steps, but it is read there",
-        ),
-        Example(
-            """\
+"""),
+        Example("""\
+! unsafe: hooks fill two lists that are gone through in step: both are emptied
 import torch
 
 torch.manual_seed(0)
@@ -143,10 +141,9 @@ def train(x):
 
 for _ in range(3):
     train(torch.randn(4, 2))
-""",
-            note="hooks fill two lists that are gone through in step: both are emptied",
-        ),
+"""),
         Example("""\
+! unsafe: with fewer records it is another loss
 import torch
 
 
@@ -178,8 +175,8 @@ trainer = Trainer()
 for _ in range(3):
     trainer.train(torch.randn(4, 2))
 """),
-        Example(
-            """\
+        Example("""\
+! what is kept is one tensor, which is bound anew
 import torch
 
 cell = torch.nn.GRUCell(2, 4)
@@ -187,20 +184,16 @@ h = torch.zeros(3, 4)
 for _ in range(5):
     h = cell(torch.randn(3, 2), h)
     h.pow(2).mean().backward()
-""",
-            note="what is kept is one tensor, which is bound anew",
-        ),
-        Example(
-            """\
+"""),
+        Example("""\
+! the second backward is meant to see what the first saw: there is no next pass
 import torch
 
 w = torch.ones(3, requires_grad=True)
 losses = {"first": w.exp().sum()}
 losses["first"].backward()
 losses["first"].backward()
-""",
-            note="the second backward is meant to see what the first saw: there is no next pass",
-        ),
+"""),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

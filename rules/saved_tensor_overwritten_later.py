@@ -107,8 +107,8 @@ with torch.no_grad():
 p.sum().backward()
 print(w.grad.sum().item())
 """),
-        Example(
-            """\
+        Example("""\
+! a copy of the parameters would hide that the step came too early
 import torch
 
 w = torch.nn.Parameter(torch.ones(3))
@@ -117,20 +117,16 @@ w.grad = torch.ones(3)
 loss = w.pow(2).sum()
 opt.step()
 loss.backward()
-""",
-            note="a copy of the parameters would hide that the step came too early",
-        ),
-        Example(
-            """\
+"""),
+        Example("""\
+! the operands are in a list that is made elsewhere
 import torch
 
 pair = [torch.ones(3, requires_grad=True), torch.ones(3)]
 terms = [torch.mul(*pair)]
 pair[1].zero_()
 sum(terms).sum().backward()
-""",
-            note="the operands are in a list that is made elsewhere",
-        ),
+"""),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

@@ -145,8 +145,8 @@ for _ in range(4):
 +    clip(critic)
     opt.step()
 """),
-        Example(
-            """\
+        Example("""\
+! the graph is that of an earlier iteration, and wants a cut
 import torch
 
 torch.manual_seed(0)
@@ -158,20 +158,16 @@ for _ in range(4):
     opt.zero_grad()
     h.pow(2).mean().backward(retain_graph=True)
     opt.step()
-""",
-            note="the graph is that of an earlier iteration, and wants a cut",
-        ),
-        Example(
-            """\
+"""),
+        Example("""\
+! the write is part of the forward
 import torch
 
 w = torch.ones(3, requires_grad=True)
 x = torch.sigmoid(w)
 x += 1
 x.sum().backward()
-""",
-            note="the write is part of the forward",
-        ),
+"""),
         Example("""\
 import copy
 

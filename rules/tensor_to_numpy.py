@@ -94,18 +94,16 @@ sum(losses).backward()
 -print(numpy.array([loss for loss in losses]).mean())
 +print(numpy.array([loss.detach() for loss in losses]).mean())
 """),
-        Example(
-            """\
+        Example("""\
+! the tensor is bound into the function that is called
 import torch
 
 out = torch.ones(3, requires_grad=True).exp()
 export = out.numpy
 print(export())
-""",
-            note="the tensor is bound into the function that is called",
-        ),
-        Example(
-            """\
+"""),
+        Example("""\
+! the attribute that holds the tensor is not named where it is set
 import copy
 import torch
 
@@ -115,9 +113,7 @@ class Cache:
 
 cache = Cache()
 copy.deepcopy(cache)
-""",
-            note="the attribute that holds the tensor is not named where it is set",
-        ),
+"""),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

@@ -100,28 +100,24 @@ for _ in range(4):
     D(fake).mean().backward()
     g_opt.step()
 """),
-        Example(
-            """\
+        Example("""\
+! the same loss twice: nothing leads out of the shared part
 import torch
 
 w = torch.ones(3, requires_grad=True)
 loss = w.exp().sum()
 loss.backward()
 loss.backward()
-""",
-            note="the same loss twice: nothing leads out of the shared part",
-        ),
-        Example(
-            """\
+"""),
+        Example("""\
+! one loss, differentiated in two ways
 import torch
 
 w = torch.ones(3, requires_grad=True)
 loss = w.sigmoid().sum()
 torch.autograd.backward([loss])
 torch.autograd.grad(loss, w)
-""",
-            note="one loss, differentiated in two ways",
-        ),
+"""),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

@@ -53,8 +53,8 @@ net = torch.nn.Linear(1, 1)
 slope.pow(2).sum().backward()
 print(net.weight.grad.item())
 """),
-        Example(
-            """\
+        Example("""\
+! unsafe: the loop binds its input anew, so that it needs the flag each time
 import torch
 
 torch.manual_seed(0)
@@ -71,9 +71,7 @@ for _ in range(3):
     opt.zero_grad()
     net(near.detach()).pow(2).mean().backward()
     opt.step()
-""",
-            note="the loop binds its input anew, so that it needs the flag each time",
-        ),
+"""),
         Example("""\
 import torch
 
@@ -99,18 +97,16 @@ a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
 +grads = torch.autograd.grad(a.pow(2).sum(), [a, b], allow_unused=True, materialize_grads=True)
 print(sum(g.sum() for g in grads).item())
 """),
-        Example(
-            """\
+        Example("""\
+! the options are in a mapping that is made elsewhere
 import torch
 
 a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
 options = {"create_graph": True}
 grads = torch.autograd.grad(a.pow(2).sum(), [a, b], **options)
-""",
-            note="the options are in a mapping that is made elsewhere",
-        ),
-        Example(
-            """\
+"""),
+        Example("""\
+! the inputs are bound into the function that is called
 from functools import partial
 
 import torch
@@ -118,9 +114,7 @@ import torch
 a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
 derivative = partial(torch.autograd.grad, inputs=[a, b])
 derivative(a.pow(2).sum())
-""",
-            note="the inputs are bound into the function that is called",
-        ),
+"""),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

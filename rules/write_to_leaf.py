@@ -95,24 +95,20 @@ for _ in range(4):
     layer(torch.randn(5, 2)).pow(2).mean().backward()
     opt.step()
 """),
-        Example(
-            """\
+        Example("""\
+! the write stands in no file
 import torch
 
 w = torch.ones(2, requires_grad=True)
 exec("w += 1")
-""",
-            note="the write stands in no file",
-        ),
-        Example(
-            """\
+"""),
+        Example("""\
+! what writes is handed over as a value, and no expression here is the tensor written
 import torch
 
 w = torch.ones(2, requires_grad=True)
 list(map(torch.Tensor.zero_, [w]))
-""",
-            note="what writes is handed over as a value, and no expression here is the tensor written",
-        ),
+"""),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

@@ -103,27 +103,23 @@ parts[0].mul_(3)
 sum(part.sum() for part in parts).backward()
 print(w.grad.sum().item())
 """),
-        Example(
-            """\
+        Example("""\
+! what is written to has no name
 import torch
 
 w = torch.ones(2, 2, requires_grad=True)
 (w * 2).unbind()[0].add_(1).sum().backward()
 torch.sigmoid((w * 2).chunk(2)[0].exp_()).sum().backward()
-""",
-            note="what is written to has no name",
-        ),
-        Example(
-            """\
+"""),
+        Example("""\
+! the method is not written down
 import torch
 
 w = torch.ones(2, 2, requires_grad=True)
 first, second = (w * 2).unbind()
 getattr(first, "add_")(1)
 (first * second).sum().backward()
-""",
-            note="the method is not written down",
-        ),
+"""),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

@@ -50,8 +50,8 @@ def _page(rule: Rule) -> Iterator[str]:
     yield body.rstrip()
     for number, example in enumerate(rule.examples, start=1):
         yield f"\n## Example {number}\n"
-        if example.note:
-            yield f"{example.note}\n"
+        for note in example.notes:
+            yield f"{note[0].upper()}{note[1:]}.\n"
         yield from _example(example)
     yield ""
 
