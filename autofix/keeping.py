@@ -6,9 +6,8 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autofix import places
 from autofix.probe.wire import Frame
-from autofix.syntax import update, writes
+from autofix.syntax import blocks, names, update, writes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,9 +23,9 @@ def stored(carriers: Sequence[Carrier], sources: Sources) -> Iterator[tuple[Fram
         source = sources.source(carrier.file)
         if source is None:
             continue
-        nodes: list[ast.AST] = [node for node, _ in places.fills(source, carrier.path) if carrier.kind != "tensor"]
+        nodes: list[ast.AST] = [node for node, _ in names.fills(source, carrier.path) if carrier.kind != "tensor"]
         if carrier.kind == "tensor" and carrier.path.startswith("self."):
-            values = ((one, one.value) for one in places.assignments(source, carrier.path))
+            values = ((one, one.value) for one in names.assignments(source, carrier.path))
             nodes += [one for one, value in values if value is not None and not isinstance(value, ast.Constant)]
         for node in nodes:
             yield _frame(carrier.file, node, carrier.function), carrier.path
@@ -38,7 +37,7 @@ def handed_on(carriers: Sequence[Carrier], failed: Stack, sources: Sources) -> I
         source, node = sources.source(frame.file), sources.node(frame)
         held = dict.fromkeys(c.path for c in carriers if (c.file, c.function) == (frame.file, frame.function))
         if source is not None and node is not None and held:
-            last = places.block(source, source.statement(node))[-1]
+            last = blocks.block_of(source, source.statement(node))[-1]
             yield _frame(frame.file, last, frame.function), ", ".join(held)
             return
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import enum
 import functools
 from dataclasses import dataclass
@@ -12,11 +13,10 @@ from autofix.model import Applicability, Cause, Proposal
 from autofix.source import Source, SourceError
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterable, Iterator, Mapping
 
     from autofix.model import Diagnosis
-    from autofix.probe.wire import Frame
+    from autofix.probe.wire import Frame, Stack
     from autofix.syntax.edits import Step
 
 
@@ -88,6 +88,14 @@ class Sources:
         if source is None:
             return None
         return source.node_at((frame.line, frame.column, frame.end_line, frame.end_column))
+
+    def located(self, stack: Stack) -> Iterator[tuple[Frame, Source, ast.expr]]:
+        """Each frame of `stack` whose span names an expression in a file of the user's, innermost first."""
+        for frame in stack:
+            source = self.source(frame.file)
+            node = self.node(frame)
+            if source is not None and isinstance(node, ast.expr):
+                yield frame, source, node
 
 
 class Tier(enum.IntEnum):

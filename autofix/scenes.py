@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from autofix.syntax import flow
+from autofix.syntax.names import meets, reads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,7 +42,7 @@ class Scene:
 
     def first_use(self, names: set[str]) -> ast.stmt | None:
         """The first of these that uses one of the names."""
-        return next((one for one in self.after if flow.meets(names, flow.reads(one))), None)
+        return next((one for one in self.after if meets(names, reads(one))), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix import places
 from autofix.model import Suspicion
 from autofix.probe.wire import Frame
+from autofix.syntax import names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,8 +49,8 @@ def _kept(guard: wire.Guard, sources: Sources) -> Frame | None:
         source = sources.source(frame.file)
         if source is None:
             continue
-        filled = [node for node, _ in places.fills(source, guard.detail)]
-        added = [one for one in places.assignments(source, guard.detail) if not isinstance(one.value, _STARTS)]
+        filled = [node for node, _ in names.fills(source, guard.detail)]
+        added = [one for one in names.assignments(source, guard.detail) if not isinstance(one.value, _STARTS)]
         for node in (*filled, *added):
             end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
             return Frame(frame.file, node.lineno, node.col_offset, *end, frame.function)

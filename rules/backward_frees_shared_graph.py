@@ -19,9 +19,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix import places
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
+from autofix.syntax import blocks
 from autofix.syntax.edits import set_keyword
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ run(None)
             yield from self._keep(stack, sources)
 
     def _keep(self, stack: Stack, sources: Sources) -> Iterator[Proposal]:
-        for depth, (_, source, node) in enumerate(places.located(sources, stack)):
+        for depth, (_, source, node) in enumerate(sources.located(stack)):
             if not isinstance(node, ast.Call):
                 return
             flag = next((k.value for k in node.keywords if k.arg == "retain_graph"), None)
@@ -140,7 +140,7 @@ def _takes_flag(sources: Sources, stack: Stack, depth: int) -> bool:
     """Whether the function that frame `depth` calls has a parameter of this name."""
     inner = stack[depth - 1]
     source = sources.source(inner.file)
-    function = places.function_named(source, inner.function) if source is not None else None
+    function = blocks.function_named(source, inner.function) if source is not None else None
     if function is None or isinstance(function, ast.Module):
         return False
     arguments = function.args

@@ -18,7 +18,6 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
@@ -120,7 +119,7 @@ loss.backward()
         for origin in diagnosis.trace.origins:
             if origin.kind != "derivative":
                 continue
-            for _, source, node in places.located(sources, origin.stack[:1]):
+            for _, source, node in sources.located(origin.stack[:1]):
                 if not isinstance(node, ast.Call) or len(node.args) > _POSITIONS:
                     raise Declined("create_graph is given by position")
                 yield self.propose(set_keyword(source, node, "create_graph", "True"), WHY)

@@ -18,11 +18,10 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
-from autofix.syntax import writes
+from autofix.syntax import blocks, calls, writes
 from autofix.syntax.edits import (
     append_call,
     decorate,
@@ -154,7 +153,7 @@ net(torch.randn(5, 2)).pow(2).mean().backward()
                     yield from self._mode(source, node, diagnosis, sources)
                 elif origin.kind == "frozen":
                     yield from self._head(source, node)
-                elif origin.kind == "plain" and isinstance(node, places.VALUES):
+                elif origin.kind == "plain" and isinstance(node, calls.VALUES):
                     edits = append_call(source, node, ".requires_grad_()")
                     yield self.propose(edits, WHY_PLAIN, title="Let the tensor train that the optimizer was given")
 
@@ -195,7 +194,7 @@ net(torch.randn(5, 2)).pow(2).mean().backward()
 
     def _enabled(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Gradients switched on at the top of the function that trains."""
-        for _, source, node in places.located(sources, diagnosis.failure.stack[:1]):
+        for _, source, node in sources.located(diagnosis.failure.stack[:1]):
             function = source.function(node)
             if function is None:
                 continue
@@ -219,7 +218,7 @@ net(torch.randn(5, 2)).pow(2).mean().backward()
             yield self.propose(
                 insert_after(source, after, [line]), WHY_HEAD, title="Let the part train that is meant to"
             )
-        block = places.block(source, after)
+        block = blocks.block_of(source, after)
         for other in block[: block.index(after)]:
             if _replacement(other, whole):
                 edits = move_after(source, [other], after)
@@ -257,7 +256,7 @@ def _optimized(source: Source, whole: str) -> Iterator[str]:
 
 def _replaced(source: Source, after: ast.stmt, whole: str) -> Iterator[str]:
     """`.fc` or `[-1]` where that part of the module was put in anew before it was frozen."""
-    block = places.block(source, after)
+    block = blocks.block_of(source, after)
     for other in block[: block.index(after)]:
         part = _replacement(other, whole)
         if part:

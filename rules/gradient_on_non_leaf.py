@@ -20,11 +20,10 @@ import ast
 import dataclasses
 from typing import TYPE_CHECKING
 
-from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
-from autofix.syntax import flow
+from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import (
     append_call,
     delete,
@@ -139,7 +138,7 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
         if setter:
             yield from self._flag(diagnosis, sources)
         for origin in diagnosis.trace.origins:
-            for depth, (_, source, node) in enumerate(places.located(sources, origin.stack[:_DEEPEST])):
+            for depth, (_, source, node) in enumerate(sources.located(origin.stack[:_DEEPEST])):
                 if not _makes(node):
                     break
                 attempts = (self._cut,) if setter else (self._begun, self._inside, self._leaf)
@@ -202,15 +201,15 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
         source = sources.source(frame.file) if frame is not None else None
         if source is None or not origin.name.replace(".", "").isidentifier():
             return
-        for statement in places.assignments(source, origin.name):
+        for statement in names.assignments(source, origin.name):
             if isinstance(statement, ast.Assign) and not isinstance(statement.value, ast.Constant):
                 edits = insert_after(source, statement, [f"{origin.name}.retain_grad()"])
                 yield self.propose(edits, WHY_RETAIN, title="Ask the result to keep its gradient", later=8)
 
     def _given(self, origin: Origin, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For an optimizer that was given a result: the tensors that the result was computed from."""
-        call = next((node for _, _, node in places.located(sources, diagnosis.failure.stack[:1])), None)
-        made = next((node for _, _, node in places.located(sources, origin.stack[:1])), None)
+        call = next((node for _, _, node in sources.located(diagnosis.failure.stack[:1])), None)
+        made = next((node for _, _, node in sources.located(origin.stack[:1])), None)
         source = sources.source(diagnosis.failure.stack[0].file) if diagnosis.failure.stack else None
         if not isinstance(call, ast.Call) or made is None or source is None or "optim" not in ast.unparse(call.func):
             return
@@ -247,7 +246,7 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
             detach = f"{name} = {name}.detach()"
             if flag is False:
                 yield self.propose(replace_statement(source, statement, [detach]), WHY_DETACH, title=title)
-            for assigned in places.assignments(source, name):
+            for assigned in names.assignments(source, name):
                 if isinstance(assigned.value, (ast.Name, ast.Attribute)):
                     edits = append_call(source, assigned.value, ".detach()")
                     yield self.propose(
@@ -262,12 +261,12 @@ def _operands(node: ast.expr) -> list[str]:
     called = {n.func for n in ast.walk(node) if isinstance(n, ast.Call)}
     whole = (n for n in ast.walk(node) if isinstance(n, (ast.Name, ast.Attribute)) and n not in called)
     parts = {n for n in inner if not any(c for c in called if isinstance(c, ast.Attribute) and c.value is n)}
-    return [path for path in dict.fromkeys(flow.path_of(n) for n in whole if n not in parts) if path]
+    return [path for path in dict.fromkeys(calls.path_of(n) for n in whole if n not in parts) if path]
 
 
 def _gone(source: Source, statement: ast.stmt, flag: bool | None) -> list[Step]:
     """The edits that drop a statement which only switches off a flag that a detached tensor has off already."""
-    several = len(places.block(source, statement)) > 1
+    several = len(blocks.block_of(source, statement)) > 1
     return delete(source, statement) if flag is False and several else []
 
 
@@ -286,6 +285,6 @@ def _flagged(statement: ast.stmt) -> tuple[ast.expr | None, bool | None]:
 
 def _makes(node: ast.expr) -> bool:
     """Whether an expression itself makes the tensor, and is not code run from text."""
-    return isinstance(node, places.VALUES) and not (
+    return isinstance(node, calls.VALUES) and not (
         isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("exec", "eval")
     )

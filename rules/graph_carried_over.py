@@ -20,10 +20,10 @@ import ast
 import contextlib
 from typing import TYPE_CHECKING
 
-from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
+from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import append_call, insert_after, insert_before
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ for _ in range(4):
 +    net.mean = net.mean.detach()
 """),
         Example("""\
-! unsafe: the loss was meant to compare with the graph of earlier passes, or not: the cut changes what is trained
+! unsafe: the code describes a loss that trains what earlier passes computed, too
 from collections import deque
 
 import torch
@@ -225,7 +225,7 @@ for _ in range(4):
             if source is None or node is None:
                 continue
             here = [c for c in carriers if (c.file, c.function) == (frame.file, frame.function) and c.kind in CUTS]
-            statement = places.after_steps(source, source.statement(node))
+            statement = blocks.after_steps(source, source.statement(node))
             kept = [carrier for carrier in here if not _only_in_loop(source, statement, carrier.path)]
             paths = {carrier.path: CUTS[carrier.kind].format(path=carrier.path) for carrier in kept}
             groups = [list(paths), *([path] for path in paths if len(paths) > 1)]
@@ -243,7 +243,7 @@ for _ in range(4):
             here = [c.path for c in carriers if (c.file, c.function) == (frame.file, frame.function)]
             paths = dict.fromkeys(path for path in here if path.endswith(tuple(empty)))
             if source is not None and node is not None and empty and paths:
-                statement = places.after_steps(source, source.statement(node))
+                statement = blocks.after_steps(source, source.statement(node))
                 edits = insert_after(source, statement, [f"{path} = None" for path in paths])
                 why = f"{' and '.join(paths)} is made anew in the next iteration, from the parameters as they are then."
                 yield self.propose(edits, why, title="Drop what was kept", later=7)
@@ -253,7 +253,7 @@ for _ in range(4):
         if source is None:
             return
         why = WHY.format(path=carrier.path)
-        for statement in places.assignments(source, carrier.path):
+        for statement in names.assignments(source, carrier.path):
             if _is_constant(statement.value):
                 continue
             single = not isinstance(statement, ast.Assign) or not isinstance(
@@ -275,7 +275,7 @@ for _ in range(4):
             source = sources.source(carrier.file)
             if source is None or carrier.kind != "tensor" or not carrier.path.startswith("self."):
                 continue
-            for statement in places.assignments(source, carrier.path):
+            for statement in names.assignments(source, carrier.path):
                 value = statement.value
                 single = not isinstance(statement, ast.Assign) or isinstance(statement.targets[0], ast.Attribute)
                 if value is not None and single and not _is_constant(value):
@@ -286,19 +286,19 @@ for _ in range(4):
             yield self.propose(edits, WHY.format(path=path), later=3)
 
     def _into_container(self, carrier: Carrier, source: Source, why: str) -> Iterator[Proposal]:
-        for _, item in places.fills(source, carrier.path):
+        for _, item in names.fills(source, carrier.path):
             for part in item.elts if isinstance(item, ast.Tuple) else [item]:
-                if isinstance(part, places.VALUES):
+                if isinstance(part, calls.VALUES):
                     yield self.propose(append_call(source, part, ".detach()"), why, later=1)
 
     def _before_use(self, carrier: Carrier, crossing: Crossing, sources: Sources) -> Iterator[Proposal]:
         """Where the variable may hold nothing yet, only a guarded cut can stand before its use."""
-        for frame, source, node in places.located(sources, crossing.used):
+        for frame, source, node in sources.located(crossing.used):
             if (frame.function, frame.file) != (carrier.function, carrier.file) or "[" in carrier.path:
                 continue
             if carrier.kind not in CUTS:
                 continue
-            if carrier.path not in {ast.unparse(part) for part in places.tensors_in(node)}:
+            if carrier.path not in {ast.unparse(part) for part in calls.tensors_in(node)}:
                 continue
             cut = CUTS[carrier.kind].format(path=carrier.path)
             lines = [f"if {carrier.path} is not None:", f"    {cut}"]
@@ -330,7 +330,7 @@ def _may_be_none(carrier: Carrier, sources: Sources) -> bool:
     source = sources.source(carrier.file)
     if source is None or not carrier.path.startswith("self."):
         return False
-    values = (statement.value for statement in places.assignments(source, carrier.path))
+    values = (statement.value for statement in names.assignments(source, carrier.path))
     return any(isinstance(value, ast.Constant) and value.value is None for value in values)
 
 

@@ -18,10 +18,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix import places
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
-from autofix.syntax import flow, update
+from autofix.syntax import blocks, names, update
 from autofix.syntax.edits import insert_before, move_before
 
 if TYPE_CHECKING:
@@ -59,7 +58,8 @@ for _ in range(4):
     opt.step()
 """),
         Example("""\
-! unsafe: an optimizer calls its closure several times a step
+! an optimizer calls its closure several times a step
+! unsafe: it takes other steps where each call computes the loss anew
 import torch
 
 torch.manual_seed(0)
@@ -139,7 +139,8 @@ for _ in range(4):
     opt.step()
 """),
         Example("""\
-! unsafe: the loop looks at the values too, so they are computed in both places
+! the loop looks at the values too, so they are computed in both places
+! unsafe: the optimizer takes other steps where each call computes the loss anew
 import torch
 
 torch.manual_seed(0)
@@ -231,7 +232,7 @@ torch.manual_seed(0)
 Heat().train()
 """),
         Example("""\
-! unsafe: computed in each pass, it trains what was computed once by other gradients
+! unsafe: the code describes other gradients: those of what was computed once
 import torch
 
 torch.manual_seed(0)
@@ -257,7 +258,7 @@ for _ in range(2):
         stacks = [one.made for one in crossings or diagnosis.trace.saved]
         yield from self._all_made(diagnosis, sources, stacks, whole=not crossings)
         for crossing in diagnosis.trace.crossings:
-            for frame, source, node in places.located(sources, crossing.made):
+            for frame, source, node in sources.located(crossing.made):
                 statement = source.statement(node)
                 if crossing.by != "failing" or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
                     continue
@@ -273,18 +274,18 @@ for _ in range(2):
     def _into_loop(
         self, frame: Frame, source: Source, statement: ast.Assign, diagnosis: Diagnosis
     ) -> Iterator[Proposal]:  # fmt: skip
-        target, names = ast.unparse(statement.targets[0]), _names(statement.targets[0])
-        block = places.block(source, statement)
+        target, bound = ast.unparse(statement.targets[0]), _names(statement.targets[0])
+        block = blocks.block_of(source, statement)
         failing = [f.line for f in diagnosis.failure.stack if (f.file, f.function) == (frame.file, frame.function)]
         for later in block[block.index(statement) + 1 :]:
             inside = isinstance(later, (ast.For, ast.While)) and any(
                 later.body[0].lineno <= line <= (later.end_lineno or 0) for line in failing
             )
             if inside and isinstance(later, (ast.For, ast.While)):
-                if not _binds(later, names):
+                if not _binds(later, bound):
                     yield self.propose(move_before(source, [statement], later.body[0]), WHY.format(path=target))
                 return
-            if any(places.reads(later, name) for name in names):
+            if any(names.reads_path(later, name) for name in bound):
                 break
         yield from self._copied(source, statement, failing)
 
@@ -293,7 +294,7 @@ for _ in range(2):
     ) -> Iterator[Proposal]:  # fmt: skip
         """All statements that a graph comes from, at the place where a function or loop begins to use their values."""
         made: dict[ast.Assign, tuple[Source, Frame]] = {}
-        for frame, source, node in (one for stack in stacks for one in places.located(sources, stack)):
+        for frame, source, node in (one for stack in stacks for one in sources.located(stack)):
             statement = source.statement(node)
             if isinstance(statement, ast.Assign):
                 made.setdefault(statement, (source, frame))
@@ -302,21 +303,21 @@ for _ in range(2):
             source, frame = made[statement]
             user = _user(source, statement, frame, diagnosis, whole=whole)
             if user is not None and (edits := _moved(source, statement, ordered, user)):
-                names = ", ".join(dict.fromkeys(ast.unparse(one.targets[0]) for one in ordered))
+                made_names = ", ".join(dict.fromkeys(ast.unparse(one.targets[0]) for one in ordered))
                 closure = isinstance(user, ast.FunctionDef)
-                yield self.propose(edits, (WHY_CLOSURE if closure else WHY).format(path=names))
+                yield self.propose(edits, (WHY_CLOSURE if closure else WHY).format(path=made_names))
                 return
 
     def _copied(self, source: Source, statement: ast.Assign, failing: list[int]) -> Iterator[Proposal]:
         """Where it cannot move, because it is used before too, it is repeated at the start of the later loop."""
-        target, names = ast.unparse(statement.targets[0]), _names(statement.targets[0])
+        target, bound = ast.unparse(statement.targets[0]), _names(statement.targets[0])
         text = f"{target} = {source.segment(statement.value)}"
         for loop in ast.walk(source.tree):
             if not isinstance(loop, (ast.For, ast.While)) or loop.lineno < statement.lineno or "\n" in text:
                 continue
             inside = any(loop.body[0].lineno <= line <= (loop.end_lineno or 0) for line in failing)
             here = source.function(loop) is source.function(statement)
-            if inside and here and not _binds(loop, names):
+            if inside and here and not _binds(loop, bound):
                 edits = insert_before(source, loop.body[0], [text])
                 yield self.propose(edits, WHY.format(path=target), later=2)
 
@@ -327,13 +328,13 @@ for _ in range(2):
         if not target.startswith("self.") or (carriers and not any(carrier.path == target for carrier in carriers)):
             return
         maker = source.function(statement)
-        if maker is None or places.locals_read(maker, statement.value) - {"self"}:
+        if maker is None or names.locals_read(maker, statement.value) - {"self"}:
             return
-        for _, where, node in places.located(sources, used):
+        for _, where, node in sources.located(used):
             method = where.function(node)
-            if where.path != source.path or method is None or method is maker or not places.reads(method, target):
+            if where.path != source.path or method is None or method is maker or not names.reads_path(method, target):
                 continue
-            first = next(s for s in method.body if places.reads(s, target))
+            first = next(s for s in method.body if names.reads_path(s, target))
             text = f"{target} = {source.segment(statement.value)}"
             if "\n" not in text:
                 yield self.propose(insert_before(where, first, [text]), WHY.format(path=target))
@@ -349,7 +350,7 @@ def _user(
         if isinstance(node, ast.FunctionDef) and node is not scope and _fails_in(node, frame.file, diagnosis):
             arguments = any(isinstance(one, ast.arg) for one in ast.walk(node.args))
             return node if source.function(node) is scope and not arguments else None
-    block = places.block(source, statement)
+    block = blocks.block_of(source, statement)
     failing = [f.line for f in diagnosis.failure.stack if (f.file, f.function) == (frame.file, frame.function)]
     loops = (one for one in block[block.index(statement) + 1 :] if isinstance(one, (ast.For, ast.While)))
     return next((one for one in loops if whole and any(one.lineno < n <= (one.end_lineno or 0) for n in failing)), None)
@@ -359,36 +360,36 @@ def _moved(
     source: Source, first: ast.stmt, made: Sequence[ast.stmt], user: ast.FunctionDef | ast.For | ast.While
 ) -> list[Step]:  # fmt: skip
     """Edits by which what was made beside `first`, and what is computed from it, is computed in `user` instead."""
-    block = places.block(source, first)
+    block = blocks.block_of(source, first)
     block = block[: block.index(user)] if user in block else block
-    used = {one for each in made if each in block for one in flow.forward(each, block[block.index(each) + 1 :])}
+    used = {one for each in made if each in block for one in names.forward(each, block[block.index(each) + 1 :])}
     moved = [one for one in block if one in used and isinstance(one, (ast.Assign, ast.AugAssign))]
-    names = update.bound(moved)
-    reader = _reader(user, sorted(names))
-    if reader is None or _binds(user, sorted(names)) or not _begins(moved):
+    bound = update.bound(moved)
+    reader = _reader(user, sorted(bound))
+    if reader is None or _binds(user, sorted(bound)) or not _begins(moved):
         return []
     scope = source.function(user)
     own = {id(node) for one in (*moved, user) for node in ast.walk(one)}
     others = [
         node
         for node in ast.walk(scope or source.tree)
-        if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in own and ast.unparse(node) in names
+        if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in own and ast.unparse(node) in bound
     ]
     if any(not isinstance(node.ctx, ast.Load) and source.function(node) is scope for node in others):
         return []
     before = [node for node in others if isinstance(user, ast.FunctionDef) or node.lineno < user.lineno]
-    if len(list(update.runs(block, moved))) == 1 and not before:
+    if len(list(blocks.runs(block, moved))) == 1 and not before:
         return move_before(source, moved, reader)
-    return insert_before(source, reader, [line for one in moved for line in flow.copied(source, one)])
+    return insert_before(source, reader, [line for one in moved for line in names.copied(source, one)])
 
 
 def _begins(moved: Sequence[ast.stmt]) -> bool:
     """Whether each variable that statements add to was given its value by one of them."""
     bound: set[str] = set()
     for one in moved:
-        if isinstance(one, ast.AugAssign) and not flow.binds(one) <= bound:
+        if isinstance(one, ast.AugAssign) and not names.binds(one) <= bound:
             return False
-        bound |= flow.binds(one)
+        bound |= names.binds(one)
     return True
 
 
@@ -398,13 +399,13 @@ def _fails_in(function: ast.FunctionDef, file: str, diagnosis: Diagnosis) -> boo
     return any(f.file == file and inside[0] < f.line <= inside[1] for f in diagnosis.failure.stack)
 
 
-def _reader(function: ast.FunctionDef | ast.For | ast.While, names: list[str]) -> ast.stmt | None:
+def _reader(function: ast.FunctionDef | ast.For | ast.While, bound: list[str]) -> ast.stmt | None:
     """The first statement of a function or loop that reads one of some variables."""
-    return next((one for one in function.body if any(places.reads(one, name) for name in names)), None)
+    return next((one for one in function.body if any(names.reads_path(one, name) for name in bound)), None)
 
 
-def _binds(block: ast.stmt, names: list[str]) -> bool:
-    return any(places.binds(block, name) for name in names)
+def _binds(block: ast.stmt, bound: list[str]) -> bool:
+    return any(names.binds_path(block, name) for name in bound)
 
 
 def _names(target: ast.expr) -> list[str]:

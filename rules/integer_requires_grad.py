@@ -16,7 +16,6 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, TypeGuard
 
-from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
@@ -82,7 +81,7 @@ w = torch.arange(3, **options)
         """At the call that was refused, where it makes the tensor."""
         if not diagnosis.failure.function:
             return
-        for _, source, node in places.located(sources, diagnosis.failure.stack[:1]):
+        for _, source, node in sources.located(diagnosis.failure.stack[:1]):
             match node:
                 case ast.Call(func=ast.Attribute(value=made, attr="requires_grad_")):
                     yield self.propose(append_call(source, made, ".float()"), WHY)

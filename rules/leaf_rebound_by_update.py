@@ -26,9 +26,9 @@ import libcst as cst
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
-from autofix.syntax import update, writes
+from autofix.syntax import blocks, update, writes
+from autofix.syntax.blocks import block_of
 from autofix.syntax.edits import Step, change, ensure_import, insert_after, replace_statement, wrap
-from autofix.syntax.layout import block_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -196,7 +196,7 @@ for _ in range(2):
         for forget in (False, True):
             edits: list[Step] = []
             for (source, first), statements in found.items():
-                for run in update.runs(block_of(source, first), statements):
+                for run in blocks.runs(block_of(source, first), statements):
                     edits += _in_place(source, run, forget=forget)
             if edits:
                 yield self.propose(edits, WHY, later=forget)

@@ -18,7 +18,6 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, TypeGuard
 
-from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
@@ -92,7 +91,7 @@ loss.backward()
 print(w.grad.sum().item())
 """),
         Example("""\
-! unsafe: the script takes no step, so that nothing tells whether the second derivative was meant
+! unsafe: nothing in the code says which part of the loss is meant to have a gradient
 import torch
 
 
@@ -158,7 +157,7 @@ torch.from_numpy(numpy.sqrt(out * out)).mean().backward()
 
     def _cut(self, origin: Origin, sources: Sources) -> Iterator[list[Step]]:
         """The expression at which the graph ended, without what ended it."""
-        for _, source, node in places.located(sources, origin.stack[:1]):
+        for _, source, node in sources.located(origin.stack[:1]):
             whole = source.parent(node)
             match node:
                 case ast.Call(func=ast.Attribute(attr=name), args=[]) if name in _INTEGERS:

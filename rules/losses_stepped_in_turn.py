@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from autofix import scenes
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
-from autofix.syntax import flow, update
+from autofix.syntax import calls, names
 from autofix.syntax.edits import Declined, delete, insert_after, move_after, set_keyword
 
 if TYPE_CHECKING:
@@ -173,14 +173,14 @@ train(out.pow(2).mean())
         if any(frame.file == str(source.path) and _within(loop, frame.line) for frame in made):
             return []
         first = block.index(turn.step)
-        while update.method(block[first - 1]).startswith(("clip_grad", "unscale")):
+        while calls.method(block[first - 1]).startswith(("clip_grad", "unscale")):
             first -= 1
         moved = block[first : block.index(turn.step) + 1]
         keyword = _inputs(turn, optimizer)
         if not keyword:
             return []
         header = f"for {source.segment(loop.target)} in {source.segment(loop.iter)}:"
-        lines = [f"    {line}" for one in moved for line in flow.copied(source, one)]
+        lines = [f"    {line}" for one in moved for line in names.copied(source, one)]
         gone = [edit for one in moved for edit in delete(source, one)]
         return [*keyword, *gone, *insert_after(source, loop, [header, *lines])]
 
@@ -188,7 +188,7 @@ train(out.pow(2).mean())
         """A step behind the backward that it stood before, which then reaches only its own optimizer's parameters."""
         block = turn.block
         last = block.index(turn.backward)
-        while last + 1 < len(block) and update.method(block[last + 1]).startswith(("clip_grad", "unscale")):
+        while last + 1 < len(block) and calls.method(block[last + 1]).startswith(("clip_grad", "unscale")):
             last += 1
         following = block[last + 1] if last + 1 < len(block) else None
         optimizer = _stepped(following) if following is not None else None
@@ -201,10 +201,10 @@ train(out.pow(2).mean())
 
 def _stepped(statement: ast.stmt) -> ast.expr | None:
     """The optimizer that a statement steps, itself or through a scaler."""
-    match update.call_of(statement):
-        case ast.Call(func=ast.Attribute(attr="step"), args=[optimizer, *_]) if flow.path_of(optimizer):
+    match calls.statement_call(statement):
+        case ast.Call(func=ast.Attribute(attr="step"), args=[optimizer, *_]) if calls.path_of(optimizer):
             return optimizer
-        case ast.Call(func=ast.Attribute(value=optimizer, attr="step"), args=[]) if flow.path_of(optimizer):
+        case ast.Call(func=ast.Attribute(value=optimizer, attr="step"), args=[]) if calls.path_of(optimizer):
             return optimizer
     return None
 
@@ -216,11 +216,11 @@ def _inputs(turn: Turn, optimizer: ast.expr) -> list[Step]:
         return []
     if any(keyword.arg == "inputs" for keyword in call.keywords):
         return []
-    name = flow.path_of(optimizer)
+    name = calls.path_of(optimizer)
     for node in ast.walk(turn.source.tree):
         match node:
             case ast.Assign(targets=[made], value=ast.Call(args=[ast.Call(args=[], keywords=[]) as own, *_])):
-                if flow.path_of(made) == name and ast.unparse(own.func).endswith(".parameters"):
+                if calls.path_of(made) == name and ast.unparse(own.func).endswith(".parameters"):
                     return set_keyword(turn.source, call, "inputs", f"list({turn.source.segment(own)})")
     groups = f'[p for group in {name}.param_groups for p in group["params"]]'
     return set_keyword(turn.source, call, "inputs", groups)

@@ -16,7 +16,6 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix import places
 from autofix.edit import Declined
 from autofix.model import Applicability, Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
@@ -87,7 +86,7 @@ torch.autograd.backward(losses)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """The mean and the sum at the innermost call that is given the loss."""
-        for _, source, node in places.located(sources, diagnosis.failure.stack[:_DEEPEST]):
+        for _, source, node in sources.located(diagnosis.failure.stack[:_DEEPEST]):
             if not isinstance(node, ast.Call):
                 continue
             loss = _loss(node)

@@ -17,10 +17,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix import places
 from autofix.edit import Declined
 from autofix.model import Applicability, Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
+from autofix.syntax import blocks, names, vocabulary
 from autofix.syntax.edits import insert_after
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ for episode in range(3):
     finish()
 """),
         Example("""\
-! unsafe: the list is no variable of the function that steps, but it is read there
+! the list is no variable of the function that steps, but it is read there
 from collections import deque
 
 import torch
@@ -118,7 +118,7 @@ for step in range(1, 9):
         train()
 """),
         Example("""\
-! unsafe: hooks fill two lists that are gone through in step: both are emptied
+! hooks fill two lists that are gone through in step: both are emptied
 import torch
 
 torch.manual_seed(0)
@@ -143,7 +143,6 @@ for _ in range(3):
     train(torch.randn(4, 2))
 """),
         Example("""\
-! unsafe: with fewer records it is another loss
 import torch
 
 
@@ -211,7 +210,7 @@ losses["first"].backward()
             paths = list(dict.fromkeys(c.path for c in here if _is_filled(c, carriers, sources)))
             if not paths:
                 continue
-            statement = places.after_steps(source, source.statement(node))
+            statement = blocks.after_steps(source, source.statement(node))
             together = [*paths, *(path for path in _beside(source, paths) if path not in paths)]
             for chosen in [together, *([path] for path in paths if len(together) == len(paths) > 1)]:
                 why = WHY.format(paths=" and ".join(chosen))
@@ -225,10 +224,10 @@ def _is_seen(carrier: Carrier, frame: Frame, function: ast.FunctionDef | ast.Asy
         return carrier.file == frame.file
     around = carrier.function == "<module>" or frame.function.startswith(f"{carrier.function}.<locals>.")
     root = carrier.path.partition(".")[0]
-    if function is None or not around or not places.reads(function, carrier.path):
+    if function is None or not around or not names.reads_path(function, carrier.path):
         return False
     arguments = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
-    return root not in arguments and not places.binds(function, root)
+    return root not in arguments and not names.binds_path(function, root)
 
 
 def _is_filled(carrier: Carrier, carriers: list[Carrier], sources: Sources) -> bool:
@@ -236,9 +235,9 @@ def _is_filled(carrier: Carrier, carriers: list[Carrier], sources: Sources) -> b
     source = sources.source(carrier.file)
     if source is None or "[" in carrier.path:
         return False
-    if any(isinstance(call, ast.Call) for call, _ in places.fills(source, carrier.path)):
+    if any(isinstance(call, ast.Call) for call, _ in names.fills(source, carrier.path)):
         return True
-    values = [one.value for one in places.assignments(source, carrier.path)]
+    values = [one.value for one in names.assignments(source, carrier.path)]
     if any(isinstance(value, ast.Attribute) and _grows(source, value.attr) for value in values):
         return True
     _, dot, attribute = carrier.path.rpartition(".")
@@ -251,9 +250,9 @@ def _beside(source: Source, paths: list[str]) -> Iterator[str]:
     for node in ast.walk(source.tree):
         match node:
             case ast.Call(func=ast.Name(id="zip"), args=args):
-                names = [ast.unparse(one) for one in args if isinstance(one, (ast.Name, ast.Attribute))]
-                if any(name in paths for name in names):
-                    filled = (name for name in names if any(True for _ in places.fills(source, name)))
+                zipped = [ast.unparse(one) for one in args if isinstance(one, (ast.Name, ast.Attribute))]
+                if any(name in paths for name in zipped):
+                    filled = (name for name in zipped if any(True for _ in names.fills(source, name)))
                     yield from dict.fromkeys(filled)
 
 
@@ -261,7 +260,7 @@ def _grows(source: Source, attribute: str) -> bool:
     return any(
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
-        and node.func.attr in places.STORES
+        and node.func.attr in vocabulary.STORES
         and isinstance(node.func.value, ast.Attribute)
         and node.func.value.attr == attribute
         for node in ast.walk(source.tree)

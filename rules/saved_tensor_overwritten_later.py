@@ -19,11 +19,10 @@ import ast
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
-from autofix.syntax import flow, writes
+from autofix.syntax import calls, names, writes
 from autofix.syntax.edits import append_call, clone_before
 
 if TYPE_CHECKING:
@@ -143,8 +142,8 @@ sum(terms).sum().backward()
 
     def _used(self, made: Stack, names: set[str], beside: set[str], sources: Sources) -> Iterator[Proposal]:
         """A copy of an operand: of the one that the write names, or else of each."""
-        for frame, source, node in list(places.located(sources, made))[:1]:
-            operands = [one for one in places.tensors_in(node) if _holds_tensor(source, one)]
+        for frame, source, node in list(sources.located(made))[:1]:
+            operands = [one for one in calls.tensors_in(node) if _holds_tensor(source, one)]
             named = [one for one in operands if _root(one) in names or _last(one) in {_last_of(name) for name in names}]
             for place, one in enumerate((named or operands)[:_MOST]):
                 why = WHY_USED.format(name=source.segment(one))
@@ -167,7 +166,7 @@ sum(terms).sum().backward()
             if not isinstance(node, ast.FunctionDef) or node.name != name or not node.decorator_list:
                 continue
             values = [
-                n.value for n in ast.walk(node) if isinstance(n, ast.Return) and isinstance(n.value, places.VALUES)
+                n.value for n in ast.walk(node) if isinstance(n, ast.Return) and isinstance(n.value, calls.VALUES)
             ]
             if values:
                 edits = [edit for value in values for edit in append_call(source, value, ".clone()")]
@@ -175,7 +174,7 @@ sum(terms).sum().backward()
 
     def _made(self, made: Stack, sources: Sources) -> Iterator[Proposal]:
         """A copy of the value that the operation, or the function around it, gives."""
-        for depth, (_, source, node) in enumerate(list(places.located(sources, made))[:_DEEPEST]):
+        for depth, (_, source, node) in enumerate(list(sources.located(made))[:_DEEPEST]):
             statement = source.statement(node)
             match statement:
                 case ast.Assign(targets=[ast.Name() | ast.Attribute()], value=value):
@@ -184,7 +183,7 @@ sum(terms).sum().backward()
                     pass
                 case _:
                     continue
-            if isinstance(value, places.VALUES):
+            if isinstance(value, calls.VALUES):
                 edits = append_call(source, value, ".clone()")
                 yield self.propose(edits, WHY_MADE, title="Keep a copy of the output", later=1 + depth)
 
@@ -194,7 +193,7 @@ sum(terms).sum().backward()
         for stack in stacks:
             for source, node in _sites(sources, stack):
                 name = writes.written(source, node)
-                if "." not in name or flow.path_of(node) == name:
+                if "." not in name or calls.path_of(node) == name:
                     continue
                 with suppress(Declined):
                     edits |= dict.fromkeys(clone_before(source, node))
@@ -217,7 +216,7 @@ def _written(sources: Sources, stack: Stack) -> Iterator[str]:
 
 def _beside(sources: Sources, stack: Stack) -> set[str]:
     """What the statement of a write writes to beside it: `c` of `h[t], c[t] = cell(x, (h[t - 1], c[t - 1]))`."""
-    found = (flow.binds(source.statement(node)) for source, node in _sites(sources, stack))
+    found = (names.binds(source.statement(node)) for source, node in _sites(sources, stack))
     return {name for names in found for name in names}
 
 
@@ -225,13 +224,13 @@ def _holds_tensor(source: Source, node: ast.expr) -> bool:
     """Whether an operand can be a tensor: no module of Python's, no list of operands, not the object itself."""
     if isinstance(source.parent(node), ast.Starred):
         return False
-    return flow.path_of(node) != "self" and not writes.is_module(source, node)
+    return calls.path_of(node) != "self" and not writes.is_module(source, node)
 
 
 def _root(node: ast.expr) -> str:
     while isinstance(node, ast.Subscript):
         node = node.value
-    return flow.path_of(node)
+    return calls.path_of(node)
 
 
 def _last(node: ast.expr) -> str:

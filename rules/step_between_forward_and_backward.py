@@ -25,7 +25,7 @@ from autofix import scenes
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
-from autofix.syntax import flow, update, writes
+from autofix.syntax import blocks, calls, names, update, vocabulary, writes
 from autofix.syntax.edits import insert_after, insert_before, move_after, move_before
 
 if TYPE_CHECKING:
@@ -218,31 +218,31 @@ for _ in range(3):
         """A forward that ran once, into the loop that trains what it used."""
         if found is None:
             return
-        moved = flow.forward(found.between[0], found.between[1:])
+        moved = names.forward(found.between[0], found.between[1:])
         bound = update.bound(moved)
         body = found.loop.body
-        anchor = next((one for one in body if flow.meets(bound, flow.reads(one))), body[0])
+        anchor = next((one for one in body if names.meets(bound, names.reads(one))), body[0])
         if any(map(update.trains, moved)):
             return
         with suppress(Declined):
-            runs = update.runs(found.between, moved)
+            runs = blocks.runs(found.between, moved)
             edits = [edit for run in runs for edit in move_before(found.source, run, anchor)]
             yield self.propose(edits, WHY_MOVE, title="Compute it in each iteration")
 
     def _later(self, scene: Scene) -> Iterator[Proposal]:
         """The forward, and what hangs on it, behind the step."""
-        moved = flow.forward(scene.made, scene.before[1:])
-        bound = {name for one in moved for name in flow.binds(one)}
-        read = {name for one in moved for name in flow.reads(one)}
+        moved = names.forward(scene.made, scene.before[1:])
+        bound = {name for one in moved for name in names.binds(one)}
+        read = {name for one in moved for name in names.reads(one)}
         anchor = scene.first_use(bound)
         passed = [one for one in (*scene.before, *_until(scene.after, anchor)) if one not in moved]
-        if any(map(update.trains, moved)) or flow.meets(bound, flow.reads(scene.step)):
+        if any(map(update.trains, moved)) or names.meets(bound, names.reads(scene.step)):
             return
-        if any(flow.binds(one) & (read | bound) for one in passed):
+        if any(names.binds(one) & (read | bound) for one in passed):
             return
         with suppress(Declined):
             edits: list[Step] = []
-            for run in update.runs(scene.before, moved):
+            for run in blocks.runs(scene.before, moved):
                 move = move_before(scene.source, run, anchor) if anchor else move_after(scene.source, run, scene.step)
                 edits.extend(move)
             yield self.propose(edits, WHY_MOVE, title="Compute it after the step")
@@ -250,9 +250,9 @@ for _ in range(3):
     def _again(self, scene: Scene) -> Iterator[Proposal]:
         """Copies of the forward: of all that leads from it to the backward, of the last part, of more before it."""
         leading = (*scene.upstream, *scene.before, *scene.after[:-1])
-        whole = flow.backward(flow.reads(scene.backward), [one for one in leading if not update.has_no_gradient(one)])
+        whole = names.backward(names.reads(scene.backward), [one for one in leading if not update.has_no_gradient(one)])
         earlier = [one for one in whole if one not in scene.after]
-        late = [one for one in flow.forward(scene.made, scene.before[1:]) if one in earlier or one is scene.made]
+        late = [one for one in names.forward(scene.made, scene.before[1:]) if one in earlier or one is scene.made]
         late = [one for one in late if not update.trains(one)]
         upstream = [one for one in earlier if one in scene.upstream and update.calls(one) and not update.trains(one)]
         for cut in range(1, len(late[: _MOST + 2])):
@@ -263,11 +263,11 @@ for _ in range(3):
             yield from self._copy(scene, [*upstream[-more:], *late], set(), 3 + more)
 
     def _copy(self, scene: Scene, statements: Sequence[ast.stmt], detached: set[str], later: int) -> Iterator[Proposal]:
-        cut = {name for one in statements for name in flow.reads(one)} & detached
+        cut = {name for one in statements for name in names.reads(one)} & detached
         if not statements or (detached and not cut):
             return
         with suppress(Declined):
-            lines = [line for one in statements for line in flow.copied(scene.source, one, cut)]
+            lines = [line for one in statements for line in names.copied(scene.source, one, cut)]
             anchor = scene.first_use(update.bound(statements))
             insert = insert_before if anchor else insert_after
             edits = insert(scene.source, anchor or scene.step, lines)
@@ -277,13 +277,13 @@ for _ in range(3):
     def _step(self, scene: Scene, steps: set[ast.AST | None]) -> Iterator[Proposal]:
         """The step, or the whole update that it ends, behind the backward or the update that this one belongs to."""
         first = last = small = scene.block.index(scene.step)
-        while small and update.method(scene.block[small - 1]).startswith(("clip_grad", "unscale")):
+        while small and calls.method(scene.block[small - 1]).startswith(("clip_grad", "unscale")):
             small -= 1
-        while first and update.leads_to_step(scene.block[first - 1]):
+        while first and vocabulary.leads_to_step(calls.method(scene.block[first - 1])):
             first -= 1
         for following in scene.block[last + 1 : last + 2]:
             # A scheduler's step belongs to the optimizer's; another optimizer's does not.
-            last += update.method(following) in ("step", "update") and update.call_of(following) not in steps
+            last += calls.method(following) in ("step", "update") and calls.statement_call(following) not in steps
         step, whole = scene.block[small : last + 1], scene.block[first : last + 1]
         end = _end(scene)
         pairs = [(step, scene.backward), (step, end), (whole, end)]
@@ -296,7 +296,7 @@ for _ in range(3):
 def _moves(scene: Scene, made: Stack, written: Stack, failed: Stack, write: Write) -> bool:
     """Whether a write that is no optimizer's is a statement of its own: a helper's call, or a `with no_grad`."""
     helper = scenes.parting(made, written, failed)[1] != write.stack[0]
-    method = update.method(scene.step)
+    method = calls.method(scene.step)
     return (helper and bool(method)) or method == "load_state_dict" or writes.without_gradient(scene.step)
 
 
@@ -305,12 +305,12 @@ def _done_before(scene: Scene) -> bool:
     call = scene.call
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "backward":
         return False
-    loss = flow.path_of(call.func.value)
+    loss = calls.path_of(call.func.value)
     done = False
     for statement in scene.block[: scene.block.index(scene.backward)]:
-        if flow.meets({loss}, flow.binds(statement)):
+        if names.meets({loss}, names.binds(statement)):
             done = False
-        done = done or (update.method(statement) == "backward" and flow.meets({loss}, flow.reads(statement)))
+        done = done or (calls.method(statement) == "backward" and names.meets({loss}, names.reads(statement)))
     return done and bool(loss)
 
 
@@ -322,8 +322,8 @@ def _end(scene: Scene) -> ast.stmt:
     """The last statement of the update that the backward belongs to."""
     last = scene.block.index(scene.backward)
     while last + 1 < len(scene.block) and (
-        update.method(scene.block[last + 1]) in ("step", "update", "unscale_")
-        or update.method(scene.block[last + 1]).startswith("clip_grad")
+        calls.method(scene.block[last + 1]) in ("step", "update", "unscale_")
+        or calls.method(scene.block[last + 1]).startswith("clip_grad")
     ):
         last += 1
     return scene.block[last]

@@ -17,10 +17,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
+from autofix.syntax import calls, names
 from autofix.syntax.edits import append_call, insert_before, replace
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ copy.deepcopy(cache)
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """By the call that was refused: a conversion, a deep copy, or an operation on tensors of inference mode."""
         name = diagnosis.failure.function.rsplit(".", 1)[-1]
-        located = list(places.located(sources, diagnosis.failure.stack[:_DEEPEST]))
+        located = list(sources.located(diagnosis.failure.stack[:_DEEPEST]))
         if name == "__deepcopy__":
             yield from self._copied(diagnosis, sources)
         elif name in ("numpy", "__array__"):
@@ -139,12 +139,12 @@ copy.deepcopy(cache)
             yield from self._together(source, node, later)
             return
         for place, argument in enumerate(node.args):
-            if isinstance(argument, places.VALUES):
+            if isinstance(argument, calls.VALUES):
                 edits = append_call(source, argument, ".detach()")
                 yield self.propose(edits, WHY, later=later + min(place, 3))
             if isinstance(argument, (ast.Name, ast.Attribute)):
                 yield from self._listed(source, argument, later)
-            if isinstance(argument, (ast.ListComp, ast.GeneratorExp)) and isinstance(argument.elt, places.VALUES):
+            if isinstance(argument, (ast.ListComp, ast.GeneratorExp)) and isinstance(argument.elt, calls.VALUES):
                 edits = append_call(source, argument.elt, ".detach()")
                 yield self.propose(edits, WHY, later=later + min(place, 3))
                 if ast.unparse(argument.elt) == ast.unparse(argument.generators[0].target):
@@ -167,14 +167,14 @@ copy.deepcopy(cache)
         yield self.propose(edits, WHY, later=later + 2)
 
     def _filled(self, source: Source, filled: ast.expr, later: int) -> Iterator[Proposal]:
-        for _, kept in places.fills(source, ast.unparse(filled)):
-            if isinstance(kept, places.VALUES):
+        for _, kept in names.fills(source, ast.unparse(filled)):
+            if isinstance(kept, calls.VALUES):
                 edits = append_call(source, kept, ".item()")
                 yield self.propose(edits, WHY, title="Keep the number", later=later + 1)
 
     def _copied(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """The attributes in which results are kept, detached or emptied before the copy; a tensor itself cloned."""
-        for _, source, node in places.located(sources, diagnosis.failure.stack[:1]):
+        for _, source, node in sources.located(diagnosis.failure.stack[:1]):
             if (
                 not isinstance(node, ast.Call)
                 or not node.args
@@ -199,7 +199,7 @@ copy.deepcopy(cache)
             if isinstance(part, ast.Attribute) and part.attr == "inference_mode":
                 edits = replace(source, part, f"{source.segment(part.value)}.no_grad")
                 yield self.propose(edits, WHY_MODE, title="Switch gradients off by no_grad")
-        for operand in places.tensors_in(node):
+        for operand in calls.tensors_in(node):
             edits = append_call(source, operand, ".clone()")
             yield self.propose(edits, WHY_MODE, title="Copy what inference mode made", later=2)
 
@@ -207,7 +207,7 @@ copy.deepcopy(cache)
 def _assigned(diagnosis: Diagnosis, sources: Sources, deepest: int = _DEEPEST) -> Iterator[ast.expr]:
     """The targets that the refused tensor was assigned to where it was made."""
     for origin in diagnosis.trace.origins:
-        for _, source, node in places.located(sources, origin.stack[:deepest]):
+        for _, source, node in sources.located(origin.stack[:deepest]):
             statement = source.statement(node)
             yield from statement.targets if isinstance(statement, ast.Assign) else ()
 

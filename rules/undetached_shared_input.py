@@ -18,16 +18,16 @@ import ast
 import contextlib
 from typing import TYPE_CHECKING
 
-from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
+from autofix.syntax import calls
 from autofix.syntax.edits import append_call
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.probe.wire import Crossing
+    from autofix.probe.wire import Crossing, Frame
     from autofix.syntax.edits import Step
 
 WHY = "The loss no longer runs back into the graph that {name} comes from, which its own optimizer step does not use."
@@ -128,10 +128,10 @@ torch.autograd.grad(loss, w)
         yield from self._detach_all(diagnosis, sources)
 
     def _detach(self, crossing: Crossing, sources: Sources, later: int) -> Iterator[Proposal]:
-        for depth, (frame, source, node) in enumerate(list(places.located(sources, crossing.used))[:_DEEPEST]):
-            for operand in places.tensors_in(node):
+        for depth, (frame, source, node) in enumerate(list(sources.located(crossing.used))[:_DEEPEST]):
+            for operand in calls.tensors_in(node):
                 name = ast.unparse(operand)
-                known = places.carries(crossing, frame, name)
+                known = _carries(crossing, frame, name)
                 tier, after = (Tier.MEANT, later) if known else (Tier.GUESS, later + depth)
                 with contextlib.suppress(Declined):
                     yield self.propose(
@@ -144,13 +144,23 @@ torch.autograd.grad(loss, w)
         for crossing in diagnosis.trace.crossings:
             if crossing.by != "failing":
                 continue
-            for frame, source, node in places.located(sources, crossing.used):
-                for operand in places.tensors_in(node):
+            for frame, source, node in sources.located(crossing.used):
+                for operand in calls.tensors_in(node):
                     name = ast.unparse(operand)
-                    if not places.carries(crossing, frame, name):
+                    if not _carries(crossing, frame, name):
                         continue
                     with contextlib.suppress(Declined):
                         edits.update(dict.fromkeys(append_call(source, operand, ".detach()"), name))
         names = list(dict.fromkeys(edits.values()))
         if len(names) > 1:
             yield self.propose(edits, WHY.format(name=" and ".join(names)), later=6)
+
+
+def _carries(crossing: Crossing, frame: Frame, name: str) -> bool:
+    """Whether `name`, read in `frame`, is a variable that held the tensor of `crossing`."""
+    return any(
+        carrier.path == name
+        and carrier.kind == "tensor"
+        and (frame.function == carrier.function or frame.function.startswith(f"{carrier.function}."))
+        for carrier in crossing.carriers
+    )

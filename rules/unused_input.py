@@ -18,10 +18,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
+from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import append_call, insert_before, set_keyword
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ slope.pow(2).sum().backward()
 print(net.weight.grad.item())
 """),
         Example("""\
-! unsafe: the loop binds its input anew, so that it needs the flag each time
+! the loop binds its input anew, so that it needs the flag each time
+! unsafe: no run of the code as it stands has gradients to compare with
 import torch
 
 torch.manual_seed(0)
@@ -123,8 +124,8 @@ derivative(a.pow(2).sum())
         if made:
             yield from self._handed(diagnosis, sources)
         for origin in made:
-            for depth, (_, source, node) in enumerate(places.located(sources, origin.stack[:_DEEPEST])):
-                if isinstance(node, places.VALUES):
+            for depth, (_, source, node) in enumerate(sources.located(origin.stack[:_DEEPEST])):
+                if isinstance(node, calls.VALUES):
                     edits = append_call(source, node, ".requires_grad_()")
                     yield self.propose(edits, WHY_INPUT, later=2 + 3 * depth)
         if len({origin.stack[:1] for origin in made}) == 1:
@@ -134,21 +135,21 @@ derivative(a.pow(2).sum())
 
     def _each_time(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """At the top of the loop that asks for the gradient: a name bound anew needs the flag each time."""
-        for _, source, node in places.located(sources, diagnosis.failure.stack[:1]):
+        for _, source, node in sources.located(diagnosis.failure.stack[:1]):
             given = _input(node) if isinstance(node, ast.Call) else None
             loop = source.parent(node)
             while loop is not None and not isinstance(loop, (ast.For, ast.While, ast.FunctionDef)):
                 loop = source.parent(loop)
             if not isinstance(given, ast.Name) or not isinstance(loop, (ast.For, ast.While)):
                 return
-            if places.binds(loop, given.id) and not _binds_before(loop, node, given.id):
+            if names.binds_path(loop, given.id) and not _binds_before(loop, node, given.id):
                 edits = insert_before(source, loop.body[0], [f"{given.id}.requires_grad_()"])
                 yield self.propose(edits, WHY_INPUT, later=1)
 
     def _handed(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """`x.requires_grad_()` at the top of each function whose parameter the input is, innermost first."""
         wanted: str | None = None
-        for depth, (_, source, node) in enumerate(places.located(sources, diagnosis.failure.stack[:_DEEPEST])):
+        for depth, (_, source, node) in enumerate(sources.located(diagnosis.failure.stack[:_DEEPEST])):
             if not isinstance(node, ast.Call):
                 return
             given = _input(node) if depth == 0 else _given(node, wanted, sources, diagnosis, depth)
@@ -164,7 +165,7 @@ derivative(a.pow(2).sum())
             yield self.propose(edits, WHY_INPUT, later=depth)
 
     def _allowed(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        for _, source, node in places.located(sources, diagnosis.failure.stack[:1]):
+        for _, source, node in sources.located(diagnosis.failure.stack[:1]):
             if not isinstance(node, ast.Call) or _input(node) is None:
                 raise Declined("the inputs are not an argument of this call")
             title = "Take zeros for what is not used"
@@ -178,7 +179,7 @@ derivative(a.pow(2).sum())
 def _binds_before(loop: ast.For | ast.While, node: ast.expr, name: str) -> bool:
     """Whether a loop binds `name` in a statement of its body before the one with `node`, or by itself."""
     before = [one for one in loop.body if (one.end_lineno or one.lineno) < node.lineno]
-    return any(places.binds(one, name) for one in (*before, *([loop.target] if isinstance(loop, ast.For) else [])))
+    return any(names.binds_path(one, name) for one in (*before, *([loop.target] if isinstance(loop, ast.For) else [])))
 
 
 def _input(call: ast.Call) -> ast.expr | None:
@@ -194,7 +195,7 @@ def _given(call: ast.Call, name: str | None, sources: Sources, diagnosis: Diagno
     """The argument that a call gives to the parameter `name` of the function it calls."""
     frame = diagnosis.failure.stack[depth - 1]
     source: Source | None = sources.source(frame.file)
-    function = places.function_named(source, frame.function) if source is not None else None
+    function = blocks.function_named(source, frame.function) if source is not None else None
     if function is None or isinstance(function, ast.Module):
         return None
     named = next((k.value for k in call.keywords if k.arg == name), None)

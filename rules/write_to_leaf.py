@@ -19,11 +19,10 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
-from autofix.syntax import writes
+from autofix.syntax import blocks, names, writes
 from autofix.syntax.edits import (
     append_call,
     clone_before,
@@ -146,7 +145,7 @@ list(map(torch.Tensor.zero_, [w]))
         name = writes.written(source, node)
         why, title = WHY_OPERATION.format(name=name), "Write to a copy"
         function = source.function(node)
-        for statement in places.assignments(source, name):
+        for statement in names.assignments(source, name):
             value = statement.value
             if source.function(statement) is function and isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)):
                 yield self.propose(append_call(source, value, ".clone()"), why, title=title, tier=Tier.AGAIN, later=2)
@@ -159,7 +158,7 @@ list(map(torch.Tensor.zero_, [w]))
         statement = source.statement(node)
         together = _together(source, statement)
         yield self.propose([*imports, *wrap(source, together, header)], WHY_UPDATE, later=1)
-        block = places.block(source, statement)
+        block = blocks.block_of(source, statement)
         last = max(place for place, other in enumerate(block) if other is together[-1] or _is_write(other))
         if block[last] is not together[-1]:
             spread = block[block.index(statement) : last + 1]
@@ -237,7 +236,7 @@ def _writes(node: ast.AST) -> bool:
 
 def _together(source: Source, statement: ast.stmt) -> list[ast.stmt]:
     """The statement and the writes that directly follow it; zeroed gradients in between, but not at the end."""
-    block = places.block(source, statement)
+    block = blocks.block_of(source, statement)
     first = last = block.index(statement)
     for place in range(first + 1, len(block)):
         if not _is_write(block[place]) and not _is_write(block[place], gradients=True):

@@ -20,11 +20,10 @@ import ast
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from autofix import places
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
-from autofix.syntax import flow, parts, writes
+from autofix.syntax import calls, names, parts, vocabulary, writes
 from autofix.syntax.edits import (
     append_call,
     embed,
@@ -156,7 +155,7 @@ getattr(first, "add_")(1)
             or source.statement(node) is not loop.statement.body[0]
         ):
             return
-        if flow.path_of(loop.element) == name:
+        if calls.path_of(loop.element) == name:
             return
         torch, imports = ensure_import(source, "torch")
         header = f"for {source.segment(loop.statement.target)} in {source.segment(loop.statement.iter)}"
@@ -179,7 +178,7 @@ getattr(first, "add_")(1)
 
     def _listed(self, source: Source, loop: Loop, node: ast.AST, name: str) -> Iterator[Proposal]:
         """The loop gathers what it computes in a list, and the tensor is put together after it."""
-        if len(loop.statement.body) == 1 or any(loop.base in flow.reads(one) for one in loop.statement.body):
+        if len(loop.statement.body) == 1 or any(loop.base in names.reads(one) for one in loop.statement.body):
             return
         torch, imports = ensure_import(source, "torch")
         taken = {n.id for n in ast.walk(source.tree) if isinstance(n, ast.Name)}
@@ -198,7 +197,7 @@ getattr(first, "add_")(1)
         last = source.statement(group[-1])
         body = loop.statement.body
         later = body[body.index(last) + 1 :] if last in body else []
-        if len(group) == 1 and not any(name in flow.reads(one) for one in later):
+        if len(group) == 1 and not any(name in names.reads(one) for one in later):
             yield from replace_statement(source, last, [f"{part} = {value_after(source, node)}"])
             return
         for one in group:
@@ -207,15 +206,15 @@ getattr(first, "add_")(1)
 
     def _copies(self, source: Source, node: ast.AST, name: str) -> Iterator[Proposal]:
         """The views as copies, where they were taken."""
-        for statement in places.assignments(source, name):
+        for statement in names.assignments(source, name):
             if source.function(statement) is not source.function(node) or not isinstance(statement, ast.Assign):
                 continue
             value = statement.value
-            if isinstance(statement.targets[0], (ast.Tuple, ast.List)) and isinstance(value, places.VALUES):
+            if isinstance(statement.targets[0], (ast.Tuple, ast.List)) and isinstance(value, calls.VALUES):
                 edits = embed(source, value, "(t.clone() for t in {})")
-            elif isinstance(value, ast.Call) and ast.unparse(value.func).rpartition(".")[2] in parts.PARTS:
+            elif isinstance(value, ast.Call) and ast.unparse(value.func).rpartition(".")[2] in vocabulary.PARTS:
                 edits = embed(source, value, "[t.clone() for t in {}]")
-            elif isinstance(value, places.VALUES):
+            elif isinstance(value, calls.VALUES):
                 edits = append_call(source, value, ".clone()")
             else:
                 continue
@@ -223,11 +222,11 @@ getattr(first, "add_")(1)
 
     def _viewed(self, source: Source, node: ast.AST, name: str) -> Iterator[Proposal]:
         """A view that was taken without gradients, here or in a function of this file, taken with them."""
-        for statement in places.assignments(source, name):
+        for statement in names.assignments(source, name):
             if source.function(statement) is not source.function(node) or statement.value is None:
                 continue
             scopes: list[ast.AST] = [writes.with_gradient(source, statement)]
-            called = {flow.path_of(n.func).rpartition(".")[2] for n in ast.walk(statement) if isinstance(n, ast.Call)}
+            called = {calls.path_of(n.func).rpartition(".")[2] for n in ast.walk(statement) if isinstance(n, ast.Call)}
             functions = [n for n in ast.walk(source.tree) if isinstance(n, ast.FunctionDef) and n.name in called]
             scopes += [inner for function in functions for inner in ast.walk(function)]
             for scope in scopes:

@@ -21,9 +21,9 @@ PROBE = sorted((ROOT / "autofix" / "probe").rglob("*.py"))
 RULES = sorted(path for path in (ROOT / "rules").glob("*.py") if path.name != "__init__.py")
 OTHERS = sorted([*(ROOT / "rules").glob("__init__.py"), *(ROOT / "tests").rglob("*.py")])
 
-RULE_FLOOR = {
-    f"autofix.{name}" for name in ("edit", "model", "places", "probe.wire", "rule", "scenes", "source", "syntax")
-} | {"libcst"}
+RULE_FLOOR = {f"autofix.{name}" for name in ("edit", "model", "probe.wire", "rule", "scenes", "source", "syntax")} | {
+    "libcst"
+}
 HEADINGS = ("## What it does", "## Why autograd fails", "## Fix safety")
 SLOW_TO_IMPORT = {"libcst", "nbformat", "numpy", "pygls", "ray", "torch"}
 

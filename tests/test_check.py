@@ -18,8 +18,8 @@ from schemas import SARIF, schema
 from autofix import cli
 from autofix.check import baseline, check, walk
 from autofix.check.finder import MARK, Finder
-from autofix.check.survey import survey
 from autofix.source import SourceError
+from autofix.syntax.survey import survey
 
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "fixtures"

@@ -15,12 +15,12 @@ from typing import NamedTuple
 import pytest
 
 from autofix.check.check import finders
-from autofix.check.survey import survey
 from autofix.edit import Declined, Edit
 from autofix.rewrite.apply import apply
 from autofix.rewrite.diff import unified_diff
 from autofix.source import Source, SourceError
 from autofix.syntax.edits.unit import Unit
+from autofix.syntax.survey import survey
 
 LIBRARY = Path(sysconfig.get_path("purelib"))
 LEAST, MOST, LARGEST, NODES = 5000, 5200, 10_000, 6

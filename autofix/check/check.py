@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING
 
 from autofix.check.finder import Finder, Spot
 from autofix.check.finding import Checked, Finding, Problem
-from autofix.check.survey import survey
 from autofix.source import Source, SourceError
+from autofix.syntax.survey import survey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from autofix.check.facts import Module
+    from autofix.syntax.facts import Module
 
 _MENTION = b"torch"
 _COMMENT = re.compile(r"#\s*autofix:\s*ignore(?:\[([^\]]*)\])?")

@@ -5,37 +5,15 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from autofix.check.facts import Bind, dotted
+from autofix.syntax.calls import path_of
+from autofix.syntax.facts import Bind
+from autofix.syntax.vocabulary import CREATORS, CUTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.check.facts import Block, Call, Scope
+    from autofix.syntax.facts import Block, Call, Scope
 
-_CREATORS = frozenset(
-    (
-        "arange",
-        "as_tensor",
-        "empty",
-        "eye",
-        "full",
-        "linspace",
-        "logspace",
-        "normal",
-        "ones",
-        "rand",
-        "randint",
-        "randn",
-        "tensor",
-        "zeros",
-        "zeros_like",
-        "ones_like",
-        "rand_like",
-        "randn_like",
-        "empty_like",
-        "full_like",
-    )
-)
 # Calls that neither compute gradients nor put any to zero, whatever they are called on.
 _HARMLESS = frozenset(
     (
@@ -81,17 +59,6 @@ _HARMLESS = frozenset(
         "enumerate",
         "zip",
         "isinstance",
-    )
-)
-_CUTS = frozenset(
-    (
-        "detach",
-        "detach_",
-        "data",
-        "item",
-        "no_grad",
-        "numpy",
-        "repackage_hidden",
     )
 )
 MARK = "# found"
@@ -159,7 +126,7 @@ def makes_leaf(scope: Scope, value: ast.AST | None) -> bool:
     if full in {"torch.nn.Parameter", "torch.nn.parameter.Parameter"}:
         return not _says(value, "requires_grad", true=False)
     package, _, made = full.rpartition(".")
-    if package == "torch" and made in _CREATORS:
+    if package == "torch" and made in CREATORS:
         return _says(value, "requires_grad", true=True)
     if full in {"torch.autograd.Variable", "torch.autograd.variable.Variable"}:
         return _says(value, "requires_grad", true=True)
@@ -188,8 +155,8 @@ def owners(value: ast.AST | None) -> list[str]:
 def _owners(node: ast.AST | None) -> list[str]:
     match node:
         case ast.Call(func=ast.Attribute(attr="parameters", value=owner), args=[], keywords=[]):
-            return [dotted(owner)] if dotted(owner) else []
-        case ast.Call(func=func, args=[*parts], keywords=[]) if dotted(func) in {"list", "chain", "itertools.chain"}:
+            return [path_of(owner)] if path_of(owner) else []
+        case ast.Call(func=func, args=[*parts], keywords=[]) if path_of(func) in {"list", "chain", "itertools.chain"}:
             return _all_owners(parts)
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             return _all_owners([left, right])
@@ -225,7 +192,7 @@ def cleared_for(scope: Scope, step: Call) -> Call | None:
 
 def is_network(scope: Scope, value: ast.AST | None) -> bool:
     """Whether `value` calls what is seen to be a torch module with parameters, whose graph is cut nowhere inside."""
-    name = dotted(value.func) if isinstance(value, ast.Call) else ""
+    name = path_of(value.func) if isinstance(value, ast.Call) else ""
     origins = scope.origins(name) if name else []
     return bool(origins) and all(_makes_network(scope, bind) for bind in origins)
 
@@ -248,11 +215,7 @@ def _open_throughout(owner: Scope, depth: int) -> bool:
     for method in owner.module.scopes:
         if method.parent is not owner:
             continue
-        if (
-            method.quiet
-            or any(part.rpartition(".")[2] in _CUTS for part in method.loads)
-            or _CUTS & method.calls.keys()
-        ):
+        if method.quiet or any(part.rpartition(".")[2] in CUTS for part in method.loads) or CUTS & method.calls.keys():
             return False
         for call in (call for calls in method.calls.values() for call in calls):
             made = owner.attributes.get(call.name, ())

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from autofix.edit import Declined
+from autofix.syntax.blocks import FIELDS, block_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +25,6 @@ _BLANK = re.compile(r"[ \t\f]*")
 _CONTINUED = re.compile(r"(?:\A|[\r\n])[^#\r\n]*\\(?:\r\n?|\n)\Z")
 _FAR = 400
 """How far back the colon of a suite and a line before are looked for."""
-_FIELDS = ("body", "orelse", "finalbody")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +107,6 @@ def run_of(source: Source, statements: list[ast.stmt]) -> Run:
     return Run(source, block, first, last)
 
 
-def block_of(source: Source, statement: ast.stmt) -> list[ast.stmt]:
-    """The list of statements that holds one."""
-    parent = source.parent(statement)
-    for field in _FIELDS:
-        block = getattr(parent, field, None)
-        if isinstance(block, list) and any(item is statement for item in block):
-            return block
-    raise Declined("it is no statement of this file")
-
-
 def header_start(source: Source, node: ast.AST) -> int:
     """Where a statement begins, decorators included; a `case`, which is no node with a place of its own, too."""
     if isinstance(node, ast.match_case):
@@ -196,7 +186,7 @@ def _margins(source: Source, node: ast.AST) -> Iterator[tuple[str, str]]:
     """The indentation of each block below a node, with that of the line which opens it."""
     if isinstance(node, ast.Match):
         yield _margin(source, header_start(source, node.cases[0])), indent_of(source, [node])
-    for field in () if isinstance(node, ast.Module) else _FIELDS:
+    for field in () if isinstance(node, ast.Module) else FIELDS:
         block = getattr(node, field, None)
         if isinstance(block, list) and block and leads(source, block[0]):
             yield indent_of(source, block), _suite_indent(source, block)

@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from autofix.syntax.flow import path_of
+from autofix.syntax.calls import path_of
 from autofix.syntax.writes import written
 from autofix.source import Source, SourceError
 

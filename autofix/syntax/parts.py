@@ -6,13 +6,11 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from autofix.syntax import flow
+from autofix.syntax.calls import path_of
+from autofix.syntax.vocabulary import PARTS
 
 if TYPE_CHECKING:
     from autofix.source import Source
-
-PARTS = ("unbind", "chunk", "split", "tensor_split", "hsplit", "vsplit", "split_with_sizes")
-"""Methods and functions that give several parts of a tensor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +54,11 @@ def _element(target: ast.expr, values: ast.expr, name: str) -> tuple[ast.expr, s
 
 def _parts(element: ast.expr) -> tuple[str, str, str]:
     """The tensor whose parts an expression gives, the function that joins them, and its argument `dim`."""
-    if flow.path_of(element):
-        return flow.path_of(element), "stack", ""
+    if path_of(element):
+        return path_of(element), "stack", ""
     match element:
         case ast.Call(func=ast.Attribute(attr=name), args=arguments, keywords=keywords) if name in PARTS:
-            own = flow.path_of(_base(element))
+            own = path_of(_base(element))
             rest = arguments[1:] if _base(element) in arguments else arguments
             rest = rest if name == "unbind" else rest[1:]
             dims = [*rest[:1], *(keyword.value for keyword in keywords if keyword.arg == "dim")]

@@ -6,45 +6,24 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from autofix.syntax import flow, writes
-from autofix.syntax.layout import block_of
+from autofix.syntax import names, vocabulary, writes
+from autofix.syntax.blocks import block_of
+from autofix.syntax.calls import name_of
+from autofix.syntax.vocabulary import DETACHED, SHARING, WRAPPING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from autofix.source import Source
 
-_SHARING = frozenset({
-    "detach", "detach_", "requires_grad_", "data", "numpy", "view", "view_as", "reshape", "squeeze", "unsqueeze",
-    "flatten", "ravel", "t", "T", "mT", "to", "cpu", "cuda", "float", "double", "contiguous", "retain_grad",
-})  # fmt: skip
-"""Attributes and methods of a tensor that may give its own storage."""
 _KEEPING = frozenset({"append", "appendleft", "extend", "insert", "add", "put", "setdefault", "update"})
 _PASSING = frozenset({"dict", "list", "tuple", "min", "max", "copy"})
-_WRAPPING = frozenset({"Variable", "Parameter", "as_tensor", "from_numpy", "asarray"})
-_BELONGS = ("zero_grad", "backward", "manual_backward", "unscale_", "clip_grad_norm_", "clip_grad_value_")
-
-
-def call_of(statement: ast.stmt) -> ast.expr | None:
-    return statement.value if isinstance(statement, ast.Expr) else None
-
-
-def method(statement: ast.stmt) -> str:
-    """The last name of the function that a statement calls."""
-    value = call_of(statement)
-    return ast.unparse(value.func).rpartition(".")[2] if isinstance(value, ast.Call) else ""
-
-
-def leads_to_step(statement: ast.stmt) -> bool:
-    """Whether a statement before a step is part of the same update."""
-    name = method(statement)
-    return name in _BELONGS or "backward" in name
 
 
 def trains(statement: ast.stmt) -> bool:
     """Whether a statement itself runs a backward or a step, which must happen once."""
-    calls = (node for node in ast.walk(statement) if isinstance(node, ast.Call))
-    return any(isinstance(call.func, ast.Attribute) and call.func.attr in (*_BELONGS, "step") for call in calls)
+    called = (node.func for node in ast.walk(statement) if isinstance(node, ast.Call))
+    return any(isinstance(func, ast.Attribute) and vocabulary.trains(func.attr) for func in called)
 
 
 def calls(statement: ast.stmt) -> bool:
@@ -56,24 +35,11 @@ def has_no_gradient(statement: ast.stmt) -> bool:
     if writes.without_gradient(statement):
         return True
     value = statement.value if isinstance(statement, ast.Assign) else None
-    return isinstance(value, ast.Call) and ast.unparse(value.func).rpartition(".")[2] in ("detach", "item", "tolist")
+    return isinstance(value, ast.Call) and name_of(value) in DETACHED
 
 
 def bound(statements: Sequence[ast.stmt]) -> set[str]:
-    return {name for one in statements for name in flow.binds(one)}
-
-
-def runs(statements: Sequence[ast.stmt], moved: Sequence[ast.stmt]) -> Iterator[list[ast.stmt]]:
-    """The moved statements in groups of neighbours."""
-    run: list[ast.stmt] = []
-    for one in statements:
-        if one in moved:
-            run.append(one)
-        elif run:
-            yield run
-            run = []
-    if run:
-        yield run
+    return {name for one in statements for name in names.binds(one)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +100,7 @@ def _by_gradient(value: ast.expr, path: str, block: Sequence[ast.stmt]) -> bool:
     if any(_reads(value, gradient)):
         return True
     named = [one for one in block if isinstance(one, ast.Assign) and any(_reads(one.value, gradient))]
-    return flow.meets(bound(named), flow.reads(value))
+    return names.meets(bound(named), names.reads(value))
 
 
 def _reads(node: ast.AST, path: str) -> Iterator[bool]:
@@ -175,10 +141,10 @@ def _shared(value: ast.expr, path: str) -> bool:
     while True:
         match value:
             case ast.Call(func=ast.Attribute(value=inner, attr=attr)) | ast.Attribute(value=inner, attr=attr) if (
-                attr in _SHARING
+                attr in SHARING
             ):
                 value = inner
-            case ast.Call(func=ast.Name(id=attr) | ast.Attribute(attr=attr), args=[inner, *_]) if attr in _WRAPPING:
+            case ast.Call(func=ast.Name(id=attr) | ast.Attribute(attr=attr), args=[inner, *_]) if attr in WRAPPING:
                 value = inner
             case _:
                 return isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)) and ast.unparse(value) != path
@@ -205,7 +171,7 @@ def _carries(holder: ast.AST, node: ast.AST) -> bool:
     """Whether an expression gives on the storage of a part of it."""
     match holder:
         case ast.Attribute(attr=attr):
-            return attr in _SHARING
+            return attr in SHARING
         case ast.Subscript(value=inner, ctx=ast.Load()):
             return inner is node
         case ast.Call(func=ast.Name(id=name)):

@@ -5,25 +5,15 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix.syntax.flow import path_of
+from autofix.syntax import vocabulary
+from autofix.syntax.blocks import block_of
+from autofix.syntax.calls import name_of, path_of
+from autofix.syntax.vocabulary import GRADIENT_MODES, INPLACE, VIEWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from autofix.source import Source
-
-POSITIONS = {
-    "relu": 1, "relu6": 1, "selu": 1, "silu": 1, "mish": 1, "hardswish": 1, "hardsigmoid": 1, "leaky_relu": 2,
-    "elu": 2, "celu": 2, "threshold": 3, "hardtanh": 3, "dropout": 3, "alpha_dropout": 3, "dropout1d": 3,
-    "dropout2d": 3, "dropout3d": 3, "rrelu": 4,
-    "ReLU": 0, "ReLU6": 0, "SELU": 0, "SiLU": 0, "Mish": 0, "Hardswish": 0, "Hardsigmoid": 0, "LeakyReLU": 1,
-    "ELU": 1, "CELU": 1, "Dropout": 1, "Dropout1d": 1, "Dropout2d": 1, "Dropout3d": 1, "AlphaDropout": 1,
-    "Hardtanh": 2, "Threshold": 2, "RReLU": 2,
-}  # fmt: skip
-"""Where `inplace` stands among the arguments of torch's functions and modules that take it."""
-VIEWS = ("T", "H", "mT", "mH", "real", "imag")
-"""Attributes of a tensor that are views of it."""
-_NO_GRADIENT = ("no_grad", "inference_mode", "set_grad_enabled")
 
 
 def written(source: Source, node: ast.AST) -> str:
@@ -67,15 +57,13 @@ def without_gradient(statement: ast.AST) -> bool:
     """Whether a statement is a `with torch.no_grad():` or one of its kind."""
     if not isinstance(statement, (ast.With, ast.AsyncWith)):
         return False
-    return any(word in ast.unparse(item.context_expr) for item in statement.items for word in _NO_GRADIENT)
+    return any(word in ast.unparse(item.context_expr) for item in statement.items for word in GRADIENT_MODES)
 
 
 def neighbours(source: Source, node: ast.AST) -> list[ast.AST]:
     """The write with the writes that directly stand before and after it, in order."""
     statement = source.statement(node)
-    holder = source.parent(statement)
-    blocks = (getattr(holder, name, None) for name in ("body", "orelse", "finalbody"))
-    block = next((b for b in blocks if isinstance(b, list) and statement in b), [statement])
+    block = block_of(source, statement)
     place = block.index(statement)
     first = last = place
     while first and _plain(block[first - 1]) is not None:
@@ -89,7 +77,7 @@ def neighbours(source: Source, node: ast.AST) -> list[ast.AST]:
 def flag_of(call: ast.Call) -> ast.expr | None:
     """The `True` that makes a call work in place, by keyword or by its position."""
     name = path_of(call.func).rpartition(".")[2]
-    place = POSITIONS.get(name, len(call.args))
+    place = INPLACE.get(name, len(call.args))
     found = call.args[place : place + 1] + [keyword.value for keyword in call.keywords if keyword.arg == "inplace"]
     return next((value for value in found if isinstance(value, ast.Constant) and value.value is True), None)
 
@@ -116,8 +104,7 @@ def root(node: ast.expr) -> str:
 
 def in_place(call: ast.Call) -> bool:
     """Whether a call is of a method or function that writes, by torch's naming convention."""
-    name = path_of(call.func).rpartition(".")[2] or getattr(call.func, "attr", "")
-    return name.endswith("_") and not name.endswith("__") and name != "requires_grad_"
+    return vocabulary.writes(name_of(call))
 
 
 def _plain(statement: ast.stmt) -> ast.AST | None:

@@ -21,7 +21,7 @@ from autofix.check.finder import Finder, Spot, is_network
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.check.facts import Call, Scope
+    from autofix.syntax.facts import Call, Scope
 
 
 class BackwardFreesSharedGraph(Finder):

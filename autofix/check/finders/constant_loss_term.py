@@ -18,13 +18,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix.check.facts import dotted
 from autofix.check.finder import Finder, Spot, backwards, value_at
+from autofix.syntax.calls import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.check.facts import Bind, Scope
+    from autofix.syntax.facts import Bind, Scope
 
 _CUTS = ("detach", "item")
 _WEIGHTS = ("lamb", "weight", "alpha", "beta", "gamma", "coef", "scale")
@@ -127,7 +127,7 @@ def _constant(scope: Scope, made: Bind, term: ast.expr) -> ast.expr | None:
             return None
     if _is_cut(term):
         return term
-    name = dotted(term)
+    name = path_of(term)
     bind = value_at(scope, name, made.order, made.block) if name else None
     if bind is None or bind.how != "=" or bind.value is None or len(scope.binds.get(name, ())) != 1:
         return None
@@ -143,7 +143,7 @@ def _is_cut(node: ast.expr) -> bool:
 
 
 def _is_weight(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) or (bool(dotted(node)) and any(w in dotted(node).lower() for w in _WEIGHTS))
+    return isinstance(node, ast.Constant) or (bool(path_of(node)) and any(w in path_of(node).lower() for w in _WEIGHTS))
 
 
 def _names(*nodes: ast.AST) -> set[str]:

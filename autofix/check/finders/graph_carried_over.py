@@ -18,13 +18,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix.check.facts import Bind, dotted
 from autofix.check.finder import Finder, Spot, is_network
+from autofix.syntax.calls import path_of
+from autofix.syntax.facts import Bind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.check.facts import Block, Scope
+    from autofix.syntax.facts import Block, Scope
 
 _CUTS = ("detach", "detach_", "data", "item")
 
@@ -125,7 +126,7 @@ def _sums(bind: Bind) -> bool:
         return isinstance(bind.node, ast.AugAssign) and isinstance(bind.node.op, ast.Add)
     match bind.value:
         case ast.BinOp(left=left, op=ast.Add()) if bind.how == "=":
-            return dotted(left) == bind.name
+            return path_of(left) == bind.name
     return False
 
 
@@ -134,7 +135,7 @@ def _recurs(scope: Scope, bind: Bind) -> bool:
     value = bind.value
     if bind.how not in {"=", "unpacked"} or not isinstance(value, ast.Call) or not is_network(scope, value):
         return False
-    given = [dotted(argument) for argument in (*value.args, *(word.value for word in value.keywords))]
+    given = [path_of(argument) for argument in (*value.args, *(word.value for word in value.keywords))]
     return bind.name in given
 
 

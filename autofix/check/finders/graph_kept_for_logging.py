@@ -18,13 +18,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix.check.facts import Bind, dotted
 from autofix.check.finder import Finder, Spot, backwards
+from autofix.syntax.calls import path_of
+from autofix.syntax.facts import Bind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.check.facts import Block, Call, Scope
+    from autofix.syntax.facts import Block, Call, Scope
 
 _TENSOR_METHODS = {"mean", "sum", "squeeze", "clone", "cpu", "view", "reshape"}
 
@@ -132,7 +133,7 @@ def _root(node: ast.AST) -> str:
     """The name of a list, or of what the list is an element of."""
     while isinstance(node, ast.Subscript):
         node = node.value
-    return dotted(node)
+    return path_of(node)
 
 
 def _added(bind: Bind) -> ast.expr | None:
@@ -140,7 +141,7 @@ def _added(bind: Bind) -> ast.expr | None:
     if bind.how == "augmented" and isinstance(bind.node, ast.AugAssign) and isinstance(bind.node.op, ast.Add):
         return bind.value
     match bind.value:
-        case ast.BinOp(left=left, op=ast.Add(), right=right) if bind.how == "=" and dotted(left) == bind.name:
+        case ast.BinOp(left=left, op=ast.Add(), right=right) if bind.how == "=" and path_of(left) == bind.name:
             return right
     return None
 
@@ -149,7 +150,7 @@ def _carrier(node: ast.AST | None) -> str:
     """The name whose graph an expression surely carries on."""
     match node:
         case ast.Name() | ast.Attribute():
-            return dotted(node)
+            return path_of(node)
         case ast.BinOp(left=left, op=ast.Mult() | ast.Div()):
             return _carrier(left)
         case ast.Call(func=ast.Attribute(attr=method, value=value), args=[]) if method in _TENSOR_METHODS:
@@ -175,7 +176,7 @@ def _training_loop(scope: Scope, kept: Bind | Call, what: str) -> Block | None:
 def _plain(bind: Bind) -> bool:
     """Whether a value is a number, or detached already."""
     method = bind.value.func if isinstance(bind.value, ast.Call) else bind.value
-    last = method.attr if isinstance(method, ast.Attribute) else dotted(method)
+    last = method.attr if isinstance(method, ast.Attribute) else path_of(method)
     return last in {"item", "float", "data", "detach", "detach_", "numpy", "tolist"}
 
 

@@ -23,7 +23,7 @@ from autofix.check.finder import Finder, Spot
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.check.facts import Bind, Scope
+    from autofix.syntax.facts import Bind, Scope
 
 _SAVES_RESULT = {"exp", "sigmoid", "tanh", "relu", "softmax", "sqrt", "rsqrt"}
 _SAVING_MODULES = {"torch.nn.ReLU", "torch.nn.Sigmoid", "torch.nn.Tanh", "torch.nn.Softmax"}

@@ -22,7 +22,7 @@ from autofix.check.finder import Finder, Spot, backwards, value_at
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.check.facts import Bind, Scope
+    from autofix.syntax.facts import Bind, Scope
 
 _NEW = {"torch.tensor", "torch.autograd.Variable", "torch.autograd.variable.Variable", "torch.FloatTensor"}
 

@@ -22,7 +22,7 @@ from autofix.check.finder import Finder, Spot, backwards, is_optimizer, owners, 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.check.facts import Block, Call, Scope
+    from autofix.syntax.facts import Block, Call, Scope
 
 # Other ways to be rid of old gradients; who knows what they act on.
 _OTHER_WAYS = (b".grad = None", b".grad=None", b"grad.zero_", b"grad.data.zero_", b"set_to_none", b"reset_grad",

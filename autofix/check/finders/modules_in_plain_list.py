@@ -23,7 +23,7 @@ from autofix.check.finder import Finder, Spot
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.check.facts import Bind, Scope
+    from autofix.syntax.facts import Bind, Scope
 
 _WITH_PARAMETERS = {
     "Linear", "Bilinear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d",

@@ -21,7 +21,7 @@ from autofix.check.finder import Finder, Spot, makes_optimizer, owners
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.check.facts import Bind, Scope
+    from autofix.syntax.facts import Bind, Scope
 
 _WITHOUT_PARAMETERS = {
     "Identity", "Dropout", "ReLU", "Sigmoid", "Tanh", "Flatten", "Softmax", "AvgPool2d", "MaxPool2d",

@@ -17,13 +17,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix.check.facts import dotted
 from autofix.check.finder import Finder, Spot
+from autofix.syntax.calls import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.check.facts import Module, Scope
+    from autofix.syntax.facts import Module, Scope
 
 _LAYERS = frozenset(
     ("Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "LSTM", "GRU", "RNN", "LSTMCell",
@@ -133,9 +133,9 @@ def _is_plain(module: Module, scope: Scope) -> bool:
     """Whether a class derives from torch's Module itself, and no class of the file from it."""
     if not isinstance(scope.node, ast.ClassDef):
         return False
-    bases = [module.full(dotted(base)) for base in scope.node.bases]
+    bases = [module.full(path_of(base)) for base in scope.node.bases]
     heirs = (other.node for other in module.classes.values() if isinstance(other.node, ast.ClassDef))
-    derived = any(dotted(base) == scope.name for heir in heirs for base in heir.bases)
+    derived = any(path_of(base) == scope.name for heir in heirs for base in heir.bases)
     return bases == ["torch.nn.Module"] and not derived
 
 

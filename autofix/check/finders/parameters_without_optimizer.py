@@ -22,7 +22,7 @@ from autofix.check.finder import Finder, Spot, backwards, is_network, makes_opti
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.check.facts import Scope
+    from autofix.syntax.facts import Scope
 
 _KNOWS = ("to", "cuda", "cpu", "train", "zero_grad", "float", "double")
 

@@ -21,7 +21,7 @@ from autofix.check.finder import Finder, Spot, is_optimizer, makes_scheduler
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.check.facts import Block, Call, Scope
+    from autofix.syntax.facts import Block, Call, Scope
 
 
 class SchedulerBeforeOptimizer(Finder):

@@ -21,7 +21,7 @@ from autofix.check.finder import Finder, Spot, makes_leaf
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.check.facts import Scope
+    from autofix.syntax.facts import Scope
 
 _HARMLESS = {"requires_grad_", "detach_", "share_memory_", "retain_grad", "rename_"}
 

@@ -21,7 +21,7 @@ from autofix.check.finder import Finder, Spot, backwards, cleared_for, steps
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.check.facts import Scope
+    from autofix.syntax.facts import Scope
 
 
 class ZeroedBeforeStep(Finder):

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 from autofix.edit import Declined
 from autofix.rewrite.apply import apply
 from autofix.source import Source
+from autofix.syntax.calls import name_of, path_of
 from autofix.syntax.edits.calls import remove_keyword, set_keyword
 from autofix.syntax.edits.expressions import aug_to_assign, bind, rename, replace
 from autofix.syntax.edits.imports import ensure_import
 from autofix.syntax.edits.statements import insert_before, replace_statement
 from autofix.syntax.edits.steps import rendered
-from autofix.syntax.flow import binds, path_of
-from autofix.syntax.writes import VIEWS, chain, flag_of, in_place, is_module, root, with_gradient, written
+from autofix.syntax.names import binds
+from autofix.syntax.vocabulary import VIEWS
+from autofix.syntax.writes import chain, flag_of, in_place, is_module, root, with_gradient, written
 
 if TYPE_CHECKING:
     from autofix.syntax.edits.steps import Step
@@ -153,5 +155,4 @@ def _bound(source: Source, call: ast.Call, name: str, *, alone: bool) -> list[St
 
 def _renamed(source: Source, call: ast.Call) -> list[Step]:
     """`mul_` as `mul`."""
-    name = path_of(call.func).rpartition(".")[2] or getattr(call.func, "attr", "")
-    return rename(source, call.func, name[:-1]) if isinstance(call.func, (ast.Name, ast.Attribute)) else []
+    return rename(source, call.func, name_of(call)[:-1]) if isinstance(call.func, (ast.Name, ast.Attribute)) else []

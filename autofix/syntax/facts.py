@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from autofix.syntax.calls import path_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -159,7 +161,7 @@ class Module:
 
     def called(self, value: ast.AST | None) -> str:
         """The full name of what `value` calls; empty when it is no plain call."""
-        return self.full(dotted(value.func)) if isinstance(value, ast.Call) else ""
+        return self.full(path_of(value.func)) if isinstance(value, ast.Call) else ""
 
     def is_module_class(self, scope: Scope, depth: int = 4) -> bool:
         """Whether a class of this file derives from torch.nn.Module, as far as the file tells."""
@@ -167,30 +169,9 @@ class Module:
         if not isinstance(node, ast.ClassDef) or not depth:
             return False
         for base in node.bases:
-            name = dotted(base)
+            name = path_of(base)
             if self.full(name) in {"torch.nn.Module", "torch.nn.modules.module.Module"}:
                 return True
             if name in self.classes and self.is_module_class(self.classes[name], depth - 1):
                 return True
         return False
-
-
-def dotted(node: ast.AST | None) -> str:
-    """`a.b.c` of a chain of attributes that starts at a name; else empty."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name):
-        return ""
-    parts.append(node.id)
-    return ".".join(reversed(parts))
-
-
-def keyword(call: ast.Call, name: str) -> ast.expr | None:
-    """The value of a keyword argument."""
-    return next((word.value for word in call.keywords if word.arg == name), None)
-
-
-def is_true(node: ast.AST | None) -> bool:
-    return isinstance(node, ast.Constant) and node.value is True

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from autofix.check.facts import Bind, Block, Call, Module, Scope, dotted
+from autofix.syntax.calls import path_of
+from autofix.syntax.facts import Bind, Block, Call, Module, Scope
+from autofix.syntax.vocabulary import WITHOUT_GRADIENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-
-_QUIET = ("no_grad", "inference_mode")
 
 
 def survey(tree: ast.Module, data: bytes) -> Module:
@@ -97,7 +97,7 @@ class _Walk:
         while isinstance(target, ast.Subscript):
             self.expression(target.slice)
             target = target.value
-        name = dotted(target)
+        name = path_of(target)
         if not name:
             self.expression(target)
             return
@@ -233,7 +233,7 @@ class _Walk:
             self.expressions(node)
 
     def _attribute(self, node: ast.Attribute) -> None:
-        name = dotted(node)
+        name = path_of(node)
         if name:
             self.loads.append(name)
         else:
@@ -242,7 +242,7 @@ class _Walk:
     def _call(self, node: ast.Call) -> None:
         start = len(self.loads)
         func = node.func
-        name = dotted(func)
+        name = path_of(func)
         if name:
             self.loads.append(name)
         else:
@@ -303,8 +303,8 @@ class _Walk:
 def silences(node: ast.expr) -> bool:
     """Whether a `with` item or decorator switches gradients off."""
     call = node if isinstance(node, ast.Call) else None
-    name = dotted(call.func if call else node).rpartition(".")[2]
-    if name in _QUIET:
+    name = path_of(call.func if call else node).rpartition(".")[2]
+    if name in WITHOUT_GRADIENT:
         return True
     off = call is not None and bool(call.args) and isinstance(call.args[0], ast.Constant) and not call.args[0].value
     return name == "set_grad_enabled" and off

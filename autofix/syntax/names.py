@@ -1,4 +1,4 @@
-"""Which names statements bind and read, and so which of them belong together when one is moved or repeated."""
+"""Which names statements bind and read, where a variable is assigned or filled, and which statements hang together."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import ast
 from typing import TYPE_CHECKING
 
 from autofix.edit import Declined
-from autofix.syntax.layout import block_of, indent_of
+from autofix.syntax.blocks import block_of
+from autofix.syntax.calls import Function, path_of
+from autofix.syntax.layout import indent_of
+from autofix.syntax.vocabulary import STORES
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
@@ -14,15 +17,6 @@ if TYPE_CHECKING:
     from autofix.source import Source
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-
-
-def path_of(node: ast.AST) -> str:
-    """`a.b.c` for a name or attributes of one, else the empty string."""
-    parts = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
 def binds(statement: ast.AST) -> set[str]:
@@ -112,3 +106,56 @@ def _inside(statement: ast.AST) -> Iterator[ast.AST]:
         yield node
         if not isinstance(node, _SCOPES):
             stack.extend(ast.iter_child_nodes(node))
+
+
+def assignments(source: Source, path: str) -> Iterator[ast.Assign | ast.AnnAssign | ast.AugAssign]:
+    """The statements that bind the variable written `path`, alone or within a tuple of targets."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Assign):
+            targets = [part for target in node.targets for part in _parts(target)]
+        elif isinstance(node, (ast.AnnAssign, ast.AugAssign)):
+            targets = [node.target]
+        else:
+            continue
+        if any(ast.unparse(target) == path for target in targets):
+            yield node
+
+
+def fills(source: Source, path: str) -> Iterator[tuple[ast.expr | ast.stmt, ast.expr]]:
+    """What puts a value into the container written `path`, with the value: a call like `append`, an item set."""
+    for node in ast.walk(source.tree):
+        match node:
+            case ast.Call(func=ast.Attribute(value=holder, attr=name), args=[*_, item]) if name in STORES:
+                if ast.unparse(holder) == path:
+                    yield node, item
+            case ast.Assign(targets=[ast.Subscript(value=holder)], value=item):
+                if ast.unparse(holder) == path:
+                    yield node, item
+
+
+def _parts(target: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(target, (ast.Tuple, ast.List)):
+        for part in target.elts:
+            yield from _parts(part)
+    else:
+        yield target
+
+
+def reads_path(node: ast.AST, path: str) -> bool:
+    """Whether the variable written `path` is read anywhere in `node`."""
+    kinds = (ast.Name, ast.Attribute)
+    return any(isinstance(n, kinds) and isinstance(n.ctx, ast.Load) and ast.unparse(n) == path for n in ast.walk(node))
+
+
+def binds_path(node: ast.AST, path: str) -> bool:
+    """Whether the variable written `path` is bound anywhere in `node`."""
+    kinds = (ast.Name, ast.Attribute)
+    stored = (n for n in ast.walk(node) if isinstance(n, kinds) and isinstance(n.ctx, (ast.Store, ast.Del)))
+    return any(ast.unparse(n) == path for n in stored)
+
+
+def locals_read(function: Function, expression: ast.expr) -> set[str]:
+    """The local names of `function` (parameters and what it binds) that `expression` reads."""
+    own = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
+    own |= {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return own & {n.id for n in ast.walk(expression) if isinstance(n, ast.Name)}

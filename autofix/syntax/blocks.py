@@ -1,0 +1,103 @@
+"""Blocks: which statements stand together, what is around them, and where something new may stand."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, TypeVar
+
+from autofix.edit import Declined
+from autofix.syntax.calls import Function, method
+from autofix.syntax.vocabulary import prepares, steps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from autofix.source import Source
+
+FIELDS = ("body", "orelse", "finalbody")
+"""Where nodes keep their statements."""
+Kind = TypeVar("Kind", bound=ast.AST)
+
+
+def block_of(source: Source, statement: ast.stmt) -> list[ast.stmt]:
+    """The list of statements that holds one."""
+    parent = source.parent(statement)
+    for field in FIELDS:
+        block = getattr(parent, field, None)
+        if isinstance(block, list) and any(item is statement for item in block):
+            return block
+    raise Declined("it is no statement of this file")
+
+
+def top(function: Function) -> ast.stmt:
+    """The first statement of a function that is no docstring, if there is one."""
+    documented = ast.get_docstring(function) is not None and len(function.body) > 1
+    return function.body[documented]
+
+
+def around(source: Source, node: ast.AST, *kinds: type[Kind]) -> Iterator[Kind]:
+    """The nodes of some kinds around one, innermost first, as far as the function that runs it."""
+    found = source.parent(node)
+    while found is not None and not isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        if isinstance(found, kinds):
+            yield found
+        found = source.parent(found)
+
+
+def before(block: Sequence[ast.stmt], statement: ast.stmt) -> Sequence[ast.stmt]:
+    """The statements of a block before one."""
+    return block[: block.index(statement)]
+
+
+def after(block: Sequence[ast.stmt], statement: ast.stmt) -> Sequence[ast.stmt]:
+    """The statements of a block after one."""
+    return block[block.index(statement) + 1 :]
+
+
+def after_steps(source: Source, statement: ast.stmt) -> ast.stmt:
+    """`statement`, or the last of the steps and clippings that directly follow it in its block."""
+    last = statement
+    for following in after(block_of(source, statement), statement):
+        if not steps(method(following)):
+            break
+        last = following
+    return last
+
+
+def with_clipping(block: Sequence[ast.stmt], step: ast.stmt) -> Sequence[ast.stmt]:
+    """A step with what directly before it unscales or clips the gradients that it uses."""
+    first = last = block.index(step)
+    while first and prepares(method(block[first - 1])):
+        first -= 1
+    return block[first : last + 1]
+
+
+def runs(statements: Sequence[ast.stmt], moved: Sequence[ast.stmt]) -> Iterator[list[ast.stmt]]:
+    """The moved statements in groups of neighbours."""
+    run: list[ast.stmt] = []
+    for one in statements:
+        if one in moved:
+            run.append(one)
+        elif run:
+            yield run
+            run = []
+    if run:
+        yield run
+
+
+def function_named(source: Source, qualname: str) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Module | None:
+    """The function that a frame's qualified name means; the module for `<module>`."""
+    if qualname == "<module>":
+        return source.tree
+    scope: ast.AST = source.tree
+    for name in qualname.replace("<locals>.", "").split("."):
+        if name.startswith("<"):
+            break
+        kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+        inner = [
+            node for node in ast.walk(scope) if isinstance(node, kinds) and node.name == name and node is not scope
+        ]
+        if not inner:
+            return None
+        scope = inner[0]
+    return scope if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) else None

@@ -1,0 +1,94 @@
+"""Calls and functions: what is called, which argument a parameter gets, what may be a tensor among the operands."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+VALUES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.UnaryOp)
+"""Expressions that may hold a tensor; constants, lambdas, comprehensions and the like do not."""
+
+
+def path_of(node: ast.AST | None) -> str:
+    """`a.b.c` for a name or attributes of one, else the empty string."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
+
+
+def name_of(node: ast.AST | None) -> str:
+    """The last name of what is called, or of an expression: `backward` of `(a + b).backward()`."""
+    if isinstance(node, ast.Call):
+        node = node.func
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def statement_call(statement: ast.stmt | None) -> ast.expr | None:
+    """The expression that a statement consists of."""
+    return statement.value if isinstance(statement, ast.Expr) else None
+
+
+def method(statement: ast.stmt | None) -> str:
+    """The last name of the function that a statement calls."""
+    value = statement_call(statement)
+    return name_of(value) if isinstance(value, ast.Call) else ""
+
+
+def keyword(call: ast.Call, name: str) -> ast.expr | None:
+    """The value of a keyword argument."""
+    return next((word.value for word in call.keywords if word.arg == name), None)
+
+
+def is_true(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True
+
+
+def parameters(function: Function) -> list[str]:
+    """The parameters of a function by name, in the order in which a call gives them."""
+    arguments = function.args
+    return [one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+
+
+def argument(call: ast.AST, names: Sequence[str], name: str) -> ast.expr | None:
+    """The argument that a call gives to one of the parameters `names`, a method's `self` counted; None if unknown."""
+    if not isinstance(call, ast.Call) or any(isinstance(one, ast.Starred) for one in call.args):
+        return None
+    if (named := keyword(call, name)) is not None or name not in names:
+        return named
+    place = names.index(name) - (names[0] == "self")
+    return call.args[place] if 0 <= place < len(call.args) else None
+
+
+def operands(node: ast.expr) -> Iterator[ast.expr]:
+    """The expressions whose values go into `node`: arguments, a method's receiver, both sides of an operator."""
+    match node:
+        case ast.Call(func=function, args=arguments, keywords=keywords):
+            yield from (argument.value if isinstance(argument, ast.Starred) else argument for argument in arguments)
+            yield from (keyword.value for keyword in keywords)
+            if isinstance(function, ast.Attribute):
+                yield function.value
+        case ast.BinOp(left=left, right=right):
+            yield from (left, right)
+        case ast.UnaryOp(operand=operand):
+            yield operand
+        case ast.Compare(left=left, comparators=others):
+            yield from (left, *others)
+        case ast.Subscript(value=value) | ast.Attribute(value=value):
+            yield value
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            yield from items
+
+
+def tensors_in(node: ast.expr) -> Iterator[ast.expr]:
+    """The operands of `node` that may be tensors, lists of them opened."""
+    for operand in operands(node):
+        if isinstance(operand, (ast.List, ast.Tuple)):
+            yield from (item for item in operand.elts if isinstance(item, VALUES))
+        elif isinstance(operand, VALUES):
+            yield operand
