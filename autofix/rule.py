@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from autofix.model import Applicability, Cause, Proposal
 from autofix.source import Source, SourceError
+from autofix.syntax.blocks import function_named
+from autofix.syntax.calls import imported
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from autofix.model import Diagnosis
-    from autofix.probe.wire import Frame, Stack
+    from autofix.probe.wire import Frame
     from autofix.syntax.edits import Step
 
 
@@ -89,13 +91,34 @@ class Sources:
             return None
         return source.node_at((frame.line, frame.column, frame.end_line, frame.end_column))
 
-    def located(self, stack: Stack) -> Iterator[tuple[Frame, Source, ast.expr]]:
-        """Each frame of `stack` whose span names an expression in a file of the user's, innermost first."""
+    def nodes(self, stack: Iterable[Frame]) -> Iterator[tuple[Frame, Source, ast.AST]]:
+        """Each frame whose span names a node in a file of the user's, in their order: innermost first."""
         for frame in stack:
-            source = self.source(frame.file)
-            node = self.node(frame)
-            if source is not None and isinstance(node, ast.expr):
+            source, node = self.source(frame.file), self.node(frame)
+            if source is not None and node is not None:
                 yield frame, source, node
+
+    def located(self, stack: Iterable[Frame]) -> Iterator[tuple[Frame, Source, ast.expr]]:
+        """Those of these frames whose node is an expression."""
+        for frame, source, node in self.nodes(stack):
+            if isinstance(node, ast.expr):
+                yield frame, source, node
+
+    def function(self, frame: Frame) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """The function that `frame` runs, if it stands in a file of the user's."""
+        source = self.source(frame.file)
+        found = function_named(source, frame.function) if source is not None else None
+        return found if not isinstance(found, ast.Module) else None
+
+    def imported_by(self, source: Source, most: int = 40) -> Iterator[Source]:
+        """A file, and those of the project that it imports, nearest first."""
+        queue, seen = [source], {source.path}
+        for one in queue:
+            yield one
+            for path in imported(one, self.root):
+                if path not in seen and len(seen) < most and (found := self.source(str(path))) is not None:
+                    queue.append(found)
+                seen.add(path)
 
 
 class Tier(enum.IntEnum):

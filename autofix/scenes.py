@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from autofix.syntax.names import meets, reads
+from autofix.syntax import calls, names, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,9 +40,33 @@ class Scene:
         """The statements from behind the step to the backward."""
         return self.block[self.block.index(self.step) + 1 : self.block.index(self.backward) + 1]
 
-    def first_use(self, names: set[str]) -> ast.stmt | None:
-        """The first of these that uses one of the names."""
-        return next((one for one in self.after if meets(names, reads(one))), None)
+    @property
+    def end(self) -> ast.stmt:
+        """The last statement of the update that the backward belongs to."""
+        last = self.block.index(self.backward)
+        while last + 1 < len(self.block) and (
+            calls.method(self.block[last + 1]) in ("step", "update", "unscale_")
+            or vocabulary.prepares(calls.method(self.block[last + 1]))
+        ):
+            last += 1
+        return self.block[last]
+
+    def done_before(self) -> bool:
+        """Whether the same loss went backward before the write too: the second time is meant for the new parameters."""
+        call = self.call
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "backward":
+            return False
+        loss = calls.path_of(call.func.value)
+        done = False
+        for statement in self.block[: self.block.index(self.backward)]:
+            if names.meets({loss}, names.binds(statement)):
+                done = False
+            done = done or (calls.method(statement) == "backward" and names.meets({loss}, names.reads(statement)))
+        return done and bool(loss)
+
+    def first_use(self, variables: set[str]) -> ast.stmt | None:
+        """The first of these that uses one of some variables."""
+        return next((one for one in self.after if names.meets(variables, names.reads(one))), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
-from autofix.syntax import blocks
+from autofix.syntax import calls, vocabulary
 from autofix.syntax.edits import set_keyword
 
 if TYPE_CHECKING:
@@ -105,43 +105,17 @@ run(None)
         for depth, (_, source, node) in enumerate(sources.located(stack)):
             if not isinstance(node, ast.Call):
                 return
-            flag = next((k.value for k in node.keywords if k.arg == "retain_graph"), None)
-            if depth and not _takes_flag(sources, stack, depth):
+            flag = calls.keyword(node, "retain_graph")
+            helper = sources.function(stack[depth - 1]) if depth else None
+            if depth and (helper is None or "retain_graph" not in calls.parameters(helper)):
                 return
-            if _by_position(node):
+            taken = calls.differentiation(node) or vocabulary.BACKWARD
+            if len(node.args) > calls.place_of(taken, "retain_graph"):
                 return
             passed_on = depth == 0 and isinstance(flag, ast.Name)
             yield self.propose(set_keyword(source, node, "retain_graph", "True"), WHY, later=passed_on)
-            if depth == 0 and _is_grad(node):
+            if depth == 0 and taken is vocabulary.GRAD and calls.keyword(node, "create_graph") is None:
                 edits = set_keyword(source, node, "create_graph", "True")
                 yield self.propose(edits, CREATE, title="Give the derivative a graph", tier=Tier.CREATE)
             if not isinstance(flag, ast.Name):
                 return
-
-
-def _is_grad(call: ast.Call) -> bool:
-    """Whether a call is torch.autograd.grad, whose result may be part of a later loss."""
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    return name == "grad" and not any(keyword.arg == "create_graph" for keyword in call.keywords)
-
-
-def _by_position(call: ast.Call) -> bool:
-    """Whether `retain_graph` may already be given by its place among the arguments."""
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    free = {"backward": 1, "grad": 3}.get(name, 1)
-    return len(call.args) > max(free, 2 if _is_module_function(call) else 1)
-
-
-def _is_module_function(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value).endswith("autograd")
-
-
-def _takes_flag(sources: Sources, stack: Stack, depth: int) -> bool:
-    """Whether the function that frame `depth` calls has a parameter of this name."""
-    inner = stack[depth - 1]
-    source = sources.source(inner.file)
-    function = blocks.function_named(source, inner.function) if source is not None else None
-    if function is None or isinstance(function, ast.Module):
-        return False
-    arguments = function.args
-    return any(a.arg == "retain_graph" for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
+from autofix.syntax import vocabulary
 from autofix.syntax.edits import set_keyword
 
 if TYPE_CHECKING:
@@ -30,8 +31,7 @@ if TYPE_CHECKING:
 
 WHY = "The derivative has a graph of its own, so that it can be differentiated in turn."
 TITLE_ALL = "Give each derivative a graph"
-_POSITIONS = 4
-"""How many arguments of `torch.autograd.grad` come before `create_graph`."""
+_BEFORE = vocabulary.GRAD.index("create_graph")
 
 
 class DerivativeWithoutGraph(Rule):
@@ -120,10 +120,10 @@ loss.backward()
             if origin.kind != "derivative":
                 continue
             for _, source, node in sources.located(origin.stack[:1]):
-                if not isinstance(node, ast.Call) or len(node.args) > _POSITIONS:
+                if not isinstance(node, ast.Call) or len(node.args) > _BEFORE:
                     raise Declined("create_graph is given by position")
                 yield self.propose(set_keyword(source, node, "create_graph", "True"), WHY)
-                alike = [call for call in _beside(source, node) if len(call.args) <= _POSITIONS]
+                alike = [call for call in _beside(source, node) if len(call.args) <= _BEFORE]
                 if len(alike) > 1:
                     edits = [edit for call in alike for edit in set_keyword(source, call, "create_graph", "True")]
                     yield self.propose(edits, WHY, title=TITLE_ALL, later=1)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
-from autofix.syntax import blocks, calls, writes
+from autofix.syntax import blocks, calls, vocabulary, writes
 from autofix.syntax.edits import (
     append_call,
     decorate,
@@ -37,7 +37,6 @@ from autofix.syntax.edits import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.probe.wire import Origin
     from autofix.source import Source
 
 WHY_BACK = "Gradients are on again for what comes after; the part without gradient stays without."
@@ -45,7 +44,6 @@ WHY_OFF = "The forward that backward goes through records its graph."
 WHY_HEAD = "The part that the optimizer was given trains; the rest stays frozen."
 _DEEPEST = 3
 WHY_PLAIN = "The optimizer can only move what a gradient reaches, and none reaches a tensor that asks for none."
-_MODES = ("no_grad", "inference_mode", "set_grad_enabled")
 
 
 class GradModeLeftOff(Rule):
@@ -145,7 +143,7 @@ net(torch.randn(5, 2)).pow(2).mean().backward()
         """By how gradients went off: for good, for a block, for a function, or for parameters."""
         seen: set[tuple[str, int]] = set()
         for origin in diagnosis.trace.origins:
-            for source, node in _located(origin, sources):
+            for _, source, node in sources.nodes(origin.stack[:1]):
                 if (place := (str(source.path), getattr(node, "lineno", 0))) in seen:
                     continue
                 seen.add(place)
@@ -167,13 +165,12 @@ net(torch.randn(5, 2)).pow(2).mean().backward()
             yield from self._restored(source, statement)
             yield from self._enabled(diagnosis, sources)
             return
-        called = node.func if isinstance(node, ast.Call) else None
-        name = getattr(called, "id", getattr(called, "attr", ""))
+        name = calls.name_of(node) if isinstance(node, ast.Call) else ""
         for function in ast.walk(source.tree):
             # A module's forward is called through the module, under another name.
             if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and function.name in (name, "forward"):
                 for decorator in function.decorator_list:
-                    if any(mode in ast.unparse(decorator) for mode in _MODES):
+                    if any(mode in ast.unparse(decorator) for mode in vocabulary.GRADIENT_MODES):
                         edits = undecorate(source, function, decorator)
                         yield self.propose(edits, WHY_OFF, title="Take the function out of no_grad", later=2)
 
@@ -199,8 +196,7 @@ net(torch.randn(5, 2)).pow(2).mean().backward()
             if function is None:
                 continue
             torch, imports = ensure_import(source, "torch")
-            documented = ast.get_docstring(function) is not None and len(function.body) > 1
-            edits = insert_before(source, function.body[documented], [f"{torch}.set_grad_enabled(True)"])
+            edits = insert_before(source, blocks.top(function), [f"{torch}.set_grad_enabled(True)"])
             yield self.propose([*imports, *edits], WHY_OFF, later=3)
 
     def _head(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
@@ -208,7 +204,7 @@ net(torch.randn(5, 2)).pow(2).mean().backward()
         statement = source.statement(node)
         loop = source.parent(statement)
         frozen = loop.iter if isinstance(loop, ast.For) else node
-        whole = _owner(frozen)
+        whole = calls.owner(frozen)
         if not whole:
             raise Declined("what was frozen has no name")
         after = loop if isinstance(loop, ast.For) else statement
@@ -225,24 +221,6 @@ net(torch.randn(5, 2)).pow(2).mean().backward()
                 yield self.propose(edits, WHY_HEAD, title="Put the new part in after freezing", later=2)
 
 
-def _located(origin: Origin, sources: Sources) -> Iterator[tuple[Source, ast.AST]]:
-    """What stands where an origin is: a call, the target of an assignment, or a whole `with`."""
-    for frame in origin.stack[:1]:
-        source, node = sources.source(frame.file), sources.node(frame)
-        if source is not None and node is not None:
-            yield source, node
-
-
-def _owner(node: ast.AST) -> str:
-    """The module behind `m.parameters()` or `m.requires_grad_(False)`."""
-    for part in ast.walk(node):
-        match part:
-            case ast.Call(func=ast.Attribute(value=owner, attr="parameters" | "named_parameters" | "requires_grad_")):
-                if isinstance(owner, (ast.Name, ast.Attribute, ast.Subscript)):
-                    return ast.unparse(owner)
-    return ""
-
-
 def _optimized(source: Source, whole: str) -> Iterator[str]:
     """`.fc` where an optimizer is given `m.fc.parameters()` of the frozen `m`, under whatever longer name."""
     within = re.compile(rf"(?:^|\.){re.escape(whole.rpartition('.')[2])}([.\[].+)$")
@@ -250,7 +228,7 @@ def _optimized(source: Source, whole: str) -> Iterator[str]:
         if not isinstance(node, ast.Call) or "optim" not in ast.unparse(node.func):
             continue
         for argument in (*node.args, *(k.value for k in node.keywords)):
-            if part := within.search(_owner(argument)):
+            if part := within.search(calls.owner(argument)):
                 yield part[1]
 
 

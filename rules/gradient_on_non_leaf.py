@@ -158,8 +158,8 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
         for call in ast.walk(node):
             if not isinstance(call, ast.Call):
                 continue
-            name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-            if any(k.arg == "requires_grad" for k in call.keywords):
+            name = calls.name_of(call)
+            if calls.keyword(call, "requires_grad") is not None:
                 edits = [
                     *remove_keyword(source, call, "requires_grad"),
                     *append_call(source, node, ".requires_grad_()"),
@@ -177,7 +177,7 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
         """The dtype or device given where the tensor is created, in place of a cast behind it."""
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Call() as made, attr="to"), args=[kind], keywords=[]):
-                if not any(k.arg == "requires_grad" for k in made.keywords):
+                if calls.keyword(made, "requires_grad") is None:
                     return
                 text = source.segment(kind)
                 name = "device" if "dev" in text.lower() or "cuda" in text.lower() or "cpu" in text else "dtype"
@@ -217,12 +217,12 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
         for part in (part for argument in call.args[:1] for part in ast.walk(argument)):
             match part:
                 case ast.Attribute(value=holder, attr=attr) if attr == name and len(origin.stack) > 1:
-                    paths = [f"{ast.unparse(holder)}.{p[5:]}" for p in _operands(made) if p.startswith("self.")]
+                    paths = [f"{ast.unparse(holder)}.{p[5:]}" for p in calls.paths_in(made) if p.startswith("self.")]
                 case ast.Name(id=one) if len(origin.stack) == len(diagnosis.failure.stack):
                     maker = sources.source(origin.stack[0].file)
                     bound = maker.statement(made) if maker is not None else None
                     bound = bound if isinstance(bound, ast.Assign) else None
-                    paths = _operands(made) if bound and one in map(ast.unparse, bound.targets) else []
+                    paths = calls.paths_in(made) if bound and one in map(ast.unparse, bound.targets) else []
                 case _:
                     continue
             whole = source.parent(part)
@@ -234,10 +234,7 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
     def _flag(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """`x = x.detach()` in place of `x.requires_grad = False`, or before it."""
         title = "Detach the tensor before its flag is set"
-        for frame in diagnosis.failure.stack[:1]:
-            source, node = sources.source(frame.file), sources.node(frame)
-            if source is None or node is None:
-                return
+        for _, source, node in sources.nodes(diagnosis.failure.stack[:1]):
             statement = source.statement(node)
             holder, flag = _flagged(statement)
             if holder is None:
@@ -253,15 +250,6 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
                         [*edits, *_gone(source, statement, flag)], WHY_DETACH, title=title, tier=Tier.ANSWER, later=1
                     )
             yield self.propose(insert_before(source, statement, [detach]), WHY_DETACH, title=title, later=2)
-
-
-def _operands(node: ast.expr) -> list[str]:
-    """The variables whose values go into an expression."""
-    inner = {n.value for n in ast.walk(node) if isinstance(n, ast.Attribute)}
-    called = {n.func for n in ast.walk(node) if isinstance(n, ast.Call)}
-    whole = (n for n in ast.walk(node) if isinstance(n, (ast.Name, ast.Attribute)) and n not in called)
-    parts = {n for n in inner if not any(c for c in called if isinstance(c, ast.Attribute) and c.value is n)}
-    return [path for path in dict.fromkeys(calls.path_of(n) for n in whole if n not in parts) if path]
 
 
 def _gone(source: Source, statement: ast.stmt, flag: bool | None) -> list[Step]:

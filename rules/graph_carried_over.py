@@ -220,13 +220,12 @@ for _ in range(4):
     def _after_backward(self, carriers: list[Carrier], diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         freed = (saved.freed_by for saved in diagnosis.trace.saved[:1] if saved.freed_by)
         frames = [(depth, f) for stack in (diagnosis.failure.stack, *freed) for depth, f in enumerate(stack)]
-        for depth, frame in dict.fromkeys(frames):
-            source, node = sources.source(frame.file), sources.node(frame)
-            if source is None or node is None:
-                continue
+        depths = {frame: depth for depth, frame in reversed(frames)}
+        for frame, source, node in sources.nodes(dict.fromkeys(frame for _, frame in frames)):
+            depth = depths[frame]
             here = [c for c in carriers if (c.file, c.function) == (frame.file, frame.function) and c.kind in CUTS]
             statement = blocks.after_steps(source, source.statement(node))
-            kept = [carrier for carrier in here if not _only_in_loop(source, statement, carrier.path)]
+            kept = [carrier for carrier in here if not names.only_in_loop(source, statement, carrier.path)]
             paths = {carrier.path: CUTS[carrier.kind].format(path=carrier.path) for carrier in kept}
             groups = [list(paths), *([path] for path in paths if len(paths) > 1)]
             for chosen in groups if paths else ():
@@ -238,11 +237,10 @@ for _ in range(4):
     def _dropped(self, carriers: list[Carrier], diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """A cache that its class fills where it finds None: emptied after the step, it is filled with newer values."""
         empty = {c.path.removeprefix("self") for c in carriers if _may_be_none(c, sources)}
-        for frame in diagnosis.failure.stack:
-            source, node = sources.source(frame.file), sources.node(frame)
+        for frame, source, node in sources.nodes(diagnosis.failure.stack):
             here = [c.path for c in carriers if (c.file, c.function) == (frame.file, frame.function)]
             paths = dict.fromkeys(path for path in here if path.endswith(tuple(empty)))
-            if source is not None and node is not None and empty and paths:
+            if empty and paths:
                 statement = blocks.after_steps(source, source.statement(node))
                 edits = insert_after(source, statement, [f"{path} = None" for path in paths])
                 why = f"{' and '.join(paths)} is made anew in the next iteration, from the parameters as they are then."
@@ -307,22 +305,6 @@ for _ in range(4):
             except Declined:
                 continue
             yield self.propose(edits, WHY.format(path=carrier.path), later=8)
-
-
-def _only_in_loop(source: Source, statement: ast.stmt, path: str) -> bool:
-    """Whether a variable is that of a loop which is over at `statement`: nothing kept changes when it is bound anew."""
-    around = source.function(statement) or source.tree
-    bound = [one for one in ast.walk(around) if isinstance(one, ast.Name) and one.id == path]
-    stores = {one for one in bound if isinstance(one.ctx, ast.Store)}
-    loops = [one for one in ast.walk(around) if isinstance(one, ast.For)]
-    of_loops = {
-        name
-        for loop in loops
-        if (loop.end_lineno or 0) < statement.lineno
-        for name in ast.walk(loop.target)
-        if isinstance(name, ast.Name)
-    }
-    return bool(stores) and stores <= of_loops
 
 
 def _may_be_none(carrier: Carrier, sources: Sources) -> bool:

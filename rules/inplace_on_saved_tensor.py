@@ -23,21 +23,19 @@ from typing import TYPE_CHECKING, TypeGuard
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
-from autofix.syntax import writes
+from autofix.syntax import calls, writes
 from autofix.syntax.edits import clone_before, not_inplace, out_of_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
-    from autofix.probe.wire import Stack
     from autofix.source import Source
     from autofix.syntax.edits import Step
 
 WHY = "{name} becomes a new tensor, and the one that backward needs stays as it was saved."
 WHY_COPY = "The write goes to a copy; the tensor that backward needs stays as it was saved."
 WHY_FLAG = "The activation returns a new tensor, and the one that backward needs stays as it was saved."
-_MOST, _FILES = 4, 40
+_MOST = 4
 _ALIASES = {"hardtanh": ("hardtanh", "relu6"), "elu": ("elu", "celu", "selu"), "rreluwithnoise": ("rrelu",)}
 
 
@@ -133,7 +131,7 @@ for _ in range(3):
         sites: dict[ast.AST, Source] = {}
         calls: dict[ast.Call, tuple[Source, str]] = {}
         for write in (write for saved in diagnosis.trace.saved for write in saved.writes if write.optimizer < 0):
-            for _, source, node in _located(sources, write.stack):
+            for _, source, node in sources.nodes(write.stack):
                 if writes.written(source, node):
                     sites.setdefault(node, source)
                 elif isinstance(node, ast.Call):
@@ -196,31 +194,19 @@ def _subject(source: Source, node: ast.AST) -> str:
     return "The result" if writes.is_module(source, ast.Name(name.partition(".")[0])) else name
 
 
-def _located(sources: Sources, stack: Stack) -> Iterator[tuple[None, Source, ast.AST]]:
-    """The innermost frame whose span names a node."""
-    for frame in stack:
-        source, node = sources.source(frame.file), sources.node(frame)
-        if source is not None and node is not None:
-            yield None, source, node
-
-
 def _built(call: ast.Call, source: Source, op: str, sources: Sources) -> Iterator[tuple[Source, ast.Call]]:
-    found = [(one, made) for one in _project(source, sources) for made in ast.walk(one.tree) if _flagged(made)]
+    found = [(one, made) for one in sources.imported_by(source) for made in ast.walk(one.tree) if _flagged(made)]
     attribute = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     named = [(one, made) for one, made in found if _assigned_to(one, made) == attribute]
     kind = op.partition("::")[2].partition(".")[0].replace("_", "")
     wanted = _ALIASES.get(kind, (kind,))
-    alike = [(one, made) for one, made in found if _class_of(made).lower() in wanted]
+    alike = [(one, made) for one, made in found if calls.name_of(made).lower() in wanted]
     yield from (named if attribute and named else alike or found)
 
 
 def _flagged(node: ast.AST) -> TypeGuard[ast.Call]:
     """Whether a call builds something that works in place; calls of functions that do are writes themselves."""
-    return isinstance(node, ast.Call) and writes.flag_of(node) is not None and not _class_of(node).islower()
-
-
-def _class_of(call: ast.Call) -> str:
-    return ast.unparse(call.func).rpartition(".")[2]
+    return isinstance(node, ast.Call) and writes.flag_of(node) is not None and not calls.name_of(node).islower()
 
 
 def _assigned_to(source: Source, call: ast.Call) -> str:
@@ -231,30 +217,3 @@ def _assigned_to(source: Source, call: ast.Call) -> str:
         case ast.Assign(targets=[ast.Name(id=name)]):
             return name
     return ""
-
-
-def _project(source: Source, sources: Sources) -> Iterator[Source]:
-    """A file, and those of the project that it imports, nearest first."""
-    queue, seen = [source], {source.path}
-    for one in queue:
-        yield one
-        for path in _imports(one, sources.root):
-            if path not in seen and len(seen) < _FILES and (found := sources.source(str(path))) is not None:
-                queue.append(found)
-            seen.add(path)
-
-
-def _imports(source: Source, root: Path) -> Iterator[Path]:
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.ImportFrom):
-            base = source.path.parents[node.level - 1] if node.level else None
-            names = [*(node.module or "").split(".")] if node.module else []
-            modules = [names, *([*names, alias.name] for alias in node.names)]
-        elif isinstance(node, ast.Import):
-            base, modules = None, [alias.name.split(".") for alias in node.names]
-        else:
-            continue
-        for parts in modules:
-            for folder in (base,) if base is not None else (source.path.parent, root):
-                yield folder.joinpath(*parts).with_suffix(".py") if parts else folder / "__init__.py"
-                yield folder.joinpath(*parts, "__init__.py")

@@ -34,10 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from autofix.source import Source
-    from autofix.syntax.update import Binding
 
 WHY = "The update changes the values of the same leaf, which keeps receiving its gradient."
-_SIGNS = {ast.Sub: "-=", ast.Add: "+="}
 
 
 class LeafReboundByUpdate(Rule):
@@ -181,15 +179,12 @@ for _ in range(2):
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """All updates of a block at once, with and without forgetting the gradients."""
         found: dict[tuple[Source, ast.stmt], list[ast.stmt]] = {}
-        for origin in diagnosis.trace.origins:
-            source = sources.source(origin.stack[0].file) if origin.kind == "rebound" else None
-            node = sources.node(origin.stack[0]) if source is not None else None
-            if source is not None and node is not None:
+        for origin in (one for one in diagnosis.trace.origins if one.kind == "rebound"):
+            for _, source, node in sources.nodes(origin.stack[:1]):
                 statement = source.statement(node)
                 if any(update.held_elsewhere(source, one) for one in update.bindings(statement)):
-                    raise Declined(
-                        f"the tensor of {origin.name} is held elsewhere too, and a write would change it there"
-                    )
+                    said = f"the tensor of {origin.name} is held elsewhere too, and a write would change it there"
+                    raise Declined(said)
                 statements = found.setdefault((source, block_of(source, statement)[0]), [])
                 if statement not in statements:
                     statements.append(statement)
@@ -210,13 +205,13 @@ def _in_place(source: Source, run: list[ast.stmt], *, forget: bool) -> list[Step
         rest = [edit for part in (before, after) if part for edit in _in_place(source, part, forget=forget)]
         return [*rest, *_apart(source, run[several], forget=forget)]
     edits: list[Step] = []
-    if not _without_gradient(source, run[0]):
+    if not writes.under_no_grad(source, run[0]):
         torch, imports = ensure_import(source, "torch")
         edits = [*imports, *wrap(source, run, f"with {torch}.no_grad():")]
     targets = []
     for one in (binding for statement in run for binding in update.bindings(statement)):
         targets.append(one.path)
-        edits += _written(source, one)
+        edits += change(source, one.statement, "in place", lambda old, _: _update(old.targets[0].target, old.value))
     if forget:
         edits += insert_after(source, run[-1], [f"{path}.grad = None" for path in dict.fromkeys(targets)])
     return edits
@@ -237,52 +232,27 @@ def _apart(source: Source, statement: ast.stmt, *, forget: bool) -> list[Step]:
     if "\n" in source.text[start:end] or len(set(paths)) < len(paths):
         raise Declined("the update does not stand on a line of its own")
     imports: list[Step] = []
-    lines = [_line(source, one) for one in bound]
-    if not _without_gradient(source, statement):
+    sides = [[cst.parse_expression(source.segment(side)) for side in (one.target, one.value)] for one in bound]
+    lines = [_code(_update(*pair)) for pair in sides]
+    if not writes.under_no_grad(source, statement):
         torch, imports = ensure_import(source, "torch")
         lines = [f"with {torch}.no_grad():", *(f"    {line}" for line in lines)]
     lines += [f"{path}.grad = None" for path in paths] if forget else []
     return [*imports, *replace_statement(source, statement, lines)]
 
 
-def _line(source: Source, one: Binding) -> str:
-    """One update in place, as a line of its own."""
-    match one.value:
-        case ast.BinOp(left=left, op=ast.Sub() | ast.Add() as op) if _is(left, one.path):
-            statement = cst.ensure_type(cst.parse_expression(source.segment(one.value)), cst.BinaryOperation)
-            return f"{one.path} {_SIGNS[type(op)]} {cst.Module([]).code_for_node(statement.right)}"
-    return f"{one.path}.copy_({source.segment(one.value)})"
-
-
-def _written(source: Source, one: Binding) -> list[Step]:
+def _update(target: Any, value: Any) -> cst.BaseSmallStatement:
     """One update in place: by an operator that writes, or else by `copy_`."""
-    by_operator = isinstance(one.value, ast.BinOp) and type(one.value.op) in _SIGNS and _is(one.value.left, one.path)
-
-    def make(old: cst.Assign, _: object) -> cst.BaseSmallStatement:
-        target: Any = old.targets[0].target
-        if by_operator and isinstance(old.value, cst.BinaryOperation) and not old.value.lpar:
-            sign = cst.AddAssign() if isinstance(old.value.operator, cst.Add) else cst.SubtractAssign()
-            return cst.AugAssign(target, sign, old.value.right)
-        bare = old.value.with_changes(lpar=(), rpar=()) if old.value.lpar else old.value
-        return cst.Expr(cst.Call(cst.Attribute(target, cst.Name("copy_")), [cst.Arg(bare)]))
-
-    return change(source, one.statement, "in place", make)
+    path = _code(target)
+    match value:
+        case cst.BinaryOperation(left=left, operator=cst.Add() | cst.Subtract() as operator, lpar=()) if _code(
+            left
+        ) in (path, f"{path}.detach()", f"{path}.data"):
+            sign = cst.AddAssign() if isinstance(operator, cst.Add) else cst.SubtractAssign()
+            return cst.AugAssign(target, sign, value.right)
+    bare = value.with_changes(lpar=(), rpar=())
+    return cst.Expr(cst.Call(cst.Attribute(target, cst.Name("copy_")), [cst.Arg(bare)]))
 
 
-def _is(node: ast.expr, path: str) -> bool:
-    """Whether an expression is a variable, cut from its graph or not."""
-    match node:
-        case ast.Call(func=ast.Attribute(value=held, attr="detach"), args=[], keywords=[]):
-            node = held
-        case ast.Attribute(value=held, attr="data"):
-            node = held
-    return ast.unparse(node) == path
-
-
-def _without_gradient(source: Source, node: ast.AST) -> bool:
-    holder = source.parent(node)
-    while holder is not None and not isinstance(holder, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-        if writes.without_gradient(holder):
-            return True
-        holder = source.parent(holder)
-    return any("no_grad" in ast.unparse(one) for one in getattr(holder, "decorator_list", ()))
+def _code(node: cst.CSTNode) -> str:
+    return cst.Module([]).code_for_node(node)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from autofix import scenes
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
-from autofix.syntax import calls, names
+from autofix.syntax import blocks, calls, names, vocabulary
 from autofix.syntax.edits import Declined, delete, insert_after, move_after, set_keyword
 
 if TYPE_CHECKING:
@@ -172,10 +172,7 @@ train(out.pow(2).mean())
             return []
         if any(frame.file == str(source.path) and _within(loop, frame.line) for frame in made):
             return []
-        first = block.index(turn.step)
-        while calls.method(block[first - 1]).startswith(("clip_grad", "unscale")):
-            first -= 1
-        moved = block[first : block.index(turn.step) + 1]
+        moved = blocks.with_clipping(block, turn.step)
         keyword = _inputs(turn, optimizer)
         if not keyword:
             return []
@@ -188,7 +185,7 @@ train(out.pow(2).mean())
         """A step behind the backward that it stood before, which then reaches only its own optimizer's parameters."""
         block = turn.block
         last = block.index(turn.backward)
-        while last + 1 < len(block) and calls.method(block[last + 1]).startswith(("clip_grad", "unscale")):
+        while last + 1 < len(block) and vocabulary.prepares(calls.method(block[last + 1])):
             last += 1
         following = block[last + 1] if last + 1 < len(block) else None
         optimizer = _stepped(following) if following is not None else None
@@ -212,9 +209,9 @@ def _stepped(statement: ast.stmt) -> ast.expr | None:
 def _inputs(turn: Turn, optimizer: ast.expr) -> list[Step]:
     """`inputs=` with an optimizer's parameters: as they were given to it where that is in sight, else its groups'."""
     call = turn.call
-    if not isinstance(call, ast.Call) or ast.unparse(call.func).rpartition(".")[2] != "backward":
+    if not isinstance(call, ast.Call) or calls.name_of(call) != "backward":
         return []
-    if any(keyword.arg == "inputs" for keyword in call.keywords):
+    if calls.keyword(call, "inputs") is not None:
         return []
     name = calls.path_of(optimizer)
     for node in ast.walk(turn.source.tree):
@@ -234,7 +231,7 @@ def _same_again(node: ast.expr) -> bool:
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             return all(map(_same_again, parts))
         case ast.Call(func=function, args=given, keywords=[]):
-            return ast.unparse(function).rpartition(".")[2] in _AGAIN and all(map(_same_again, given))
+            return calls.name_of(function) in _AGAIN and all(map(_same_again, given))
     return False
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from autofix.edit import Declined
 from autofix.model import Applicability, Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
+from autofix.syntax import calls
 from autofix.syntax.edits import append_call, ensure_import, replace, set_keyword
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ torch.autograd.backward(losses)
             loss = _loss(node)
             if loss is None:
                 raise Declined("the loss is not an expression of this call")
-            derivative = getattr(node.func, "attr", "") == "grad"
+            derivative = isinstance(node.func, ast.Attribute) and node.func.attr == "grad"
             yield from self._weighted(source, node, loss)
             for place, name in enumerate(("sum", "mean") if derivative else ("mean", "sum")):
                 title = f"Reduce the loss by its {name}"
@@ -121,7 +122,7 @@ torch.autograd.backward(losses)
 
 def _loss(call: ast.Call) -> ast.expr | None:
     """What a call of backward or grad starts from."""
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    name = calls.name_of(call)
     if name not in ("backward", "grad"):
         return None
     if isinstance(call.func, ast.Attribute) and not ast.unparse(call.func.value).endswith("autograd"):

@@ -20,14 +20,13 @@ from typing import TYPE_CHECKING
 from autofix.edit import Declined
 from autofix.model import Applicability, Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
-from autofix.syntax import blocks, names, vocabulary
+from autofix.syntax import blocks, names
 from autofix.syntax.edits import insert_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from autofix.probe.wire import Carrier, Frame
-    from autofix.source import Source
 
 WHY = "The next pass begins with empty {paths}, and its loss reaches only what it computed itself."
 _CONTAINERS = ("list", "dict", "nested")
@@ -201,17 +200,14 @@ losses["first"].backward()
         stacks = {backward.stack for backward in diagnosis.trace.earlier}
         if diagnosis.failure.stack not in stacks | {saved.freed_by for saved in diagnosis.trace.saved}:
             raise Declined("no earlier pass stands at the failing line")
-        for frame in diagnosis.failure.stack:
-            source, node = sources.source(frame.file), sources.node(frame)
-            if source is None or node is None:
-                continue
+        for frame, source, node in sources.nodes(diagnosis.failure.stack):
             function = source.function(node)
             here = [c for c in carriers if c.kind in _CONTAINERS and _is_seen(c, frame, function)]
             paths = list(dict.fromkeys(c.path for c in here if _is_filled(c, carriers, sources)))
             if not paths:
                 continue
             statement = blocks.after_steps(source, source.statement(node))
-            together = [*paths, *(path for path in _beside(source, paths) if path not in paths)]
+            together = [*paths, *(path for path in names.in_step(source, paths) if path not in paths)]
             for chosen in [together, *([path] for path in paths if len(together) == len(paths) > 1)]:
                 why = WHY.format(paths=" and ".join(chosen))
                 yield self.propose(insert_after(source, statement, [f"{path}.clear()" for path in chosen]), why)
@@ -238,30 +234,8 @@ def _is_filled(carrier: Carrier, carriers: list[Carrier], sources: Sources) -> b
     if any(isinstance(call, ast.Call) for call, _ in names.fills(source, carrier.path)):
         return True
     values = [one.value for one in names.assignments(source, carrier.path)]
-    if any(isinstance(value, ast.Attribute) and _grows(source, value.attr) for value in values):
+    if any(isinstance(value, ast.Attribute) and names.grows(source, value.attr) for value in values):
         return True
     _, dot, attribute = carrier.path.rpartition(".")
     kept = {c.file for c in carriers if dot and c.path == f"self.{attribute}"}
-    return any(_grows(one, attribute) for one in map(sources.source, kept) if one is not None)
-
-
-def _beside(source: Source, paths: list[str]) -> Iterator[str]:
-    """What is filled too and gone through in step with records: with some emptied alone, the pairs were others."""
-    for node in ast.walk(source.tree):
-        match node:
-            case ast.Call(func=ast.Name(id="zip"), args=args):
-                zipped = [ast.unparse(one) for one in args if isinstance(one, (ast.Name, ast.Attribute))]
-                if any(name in paths for name in zipped):
-                    filled = (name for name in zipped if any(True for _ in names.fills(source, name)))
-                    yield from dict.fromkeys(filled)
-
-
-def _grows(source: Source, attribute: str) -> bool:
-    return any(
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr in vocabulary.STORES
-        and isinstance(node.func.value, ast.Attribute)
-        and node.func.value.attr == attribute
-        for node in ast.walk(source.tree)
-    )
+    return any(names.grows(one, attribute) for one in map(sources.source, kept) if one is not None)

@@ -191,7 +191,7 @@ sum(terms).sum().backward()
         """New memory for a tensor that an object keeps, before it is written."""
         edits: dict[Step, None] = {}
         for stack in stacks:
-            for source, node in _sites(sources, stack):
+            for _, source, node in sources.nodes(stack[:1]):
                 name = writes.written(source, node)
                 if "." not in name or calls.path_of(node) == name:
                     continue
@@ -201,22 +201,14 @@ sum(terms).sum().backward()
             yield self.propose(edits, WHY_KEPT, title="Write to new memory")
 
 
-def _sites(sources: Sources, stack: Stack) -> Iterator[tuple[Source, ast.AST]]:
-    """The innermost frame's node."""
-    for frame in stack[:1]:
-        source, node = sources.source(frame.file), sources.node(frame)
-        if source is not None and node is not None:
-            yield source, node
-
-
 def _written(sources: Sources, stack: Stack) -> Iterator[str]:
-    for source, node in _sites(sources, stack):
+    for _, source, node in sources.nodes(stack[:1]):
         yield writes.written(source, node)
 
 
 def _beside(sources: Sources, stack: Stack) -> set[str]:
     """What the statement of a write writes to beside it: `c` of `h[t], c[t] = cell(x, (h[t - 1], c[t - 1]))`."""
-    found = (names.binds(source.statement(node)) for source, node in _sites(sources, stack))
+    found = (names.binds(source.statement(node)) for _, source, node in sources.nodes(stack[:1]))
     return {name for names in found for name in names}
 
 

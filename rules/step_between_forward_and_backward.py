@@ -17,7 +17,6 @@ Moving the step keeps the values, but then the other loss may add to gradients t
 
 from __future__ import annotations
 
-import ast
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -29,6 +28,7 @@ from autofix.syntax import blocks, calls, names, update, vocabulary, writes
 from autofix.syntax.edits import insert_after, insert_before, move_after, move_before
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Iterator, Sequence
 
     from autofix.probe.wire import Stack, Write
@@ -203,7 +203,7 @@ for _ in range(3):
                 if scene is None or scene.step in seen or not (write.optimizer >= 0 or _moves(scene, *stacks, write)):
                     continue
                 seen.add(scene.step)
-                if _done_before(scene):
+                if scene.done_before():
                     yield from self._again(scene)
                     continue
                 if write.optimizer >= 0:
@@ -235,7 +235,9 @@ for _ in range(3):
         bound = {name for one in moved for name in names.binds(one)}
         read = {name for one in moved for name in names.reads(one)}
         anchor = scene.first_use(bound)
-        passed = [one for one in (*scene.before, *_until(scene.after, anchor)) if one not in moved]
+        passed = [
+            one for one in (*scene.before, *(blocks.before(scene.after, anchor) if anchor else ())) if one not in moved
+        ]
         if any(map(update.trains, moved)) or names.meets(bound, names.reads(scene.step)):
             return
         if any(names.binds(one) & (read | bound) for one in passed):
@@ -276,16 +278,15 @@ for _ in range(3):
 
     def _step(self, scene: Scene, steps: set[ast.AST | None]) -> Iterator[Proposal]:
         """The step, or the whole update that it ends, behind the backward or the update that this one belongs to."""
-        first = last = small = scene.block.index(scene.step)
-        while small and calls.method(scene.block[small - 1]).startswith(("clip_grad", "unscale")):
-            small -= 1
+        first = last = scene.block.index(scene.step)
+        small = last + 1 - len(blocks.with_clipping(scene.block, scene.step))
         while first and vocabulary.leads_to_step(calls.method(scene.block[first - 1])):
             first -= 1
         for following in scene.block[last + 1 : last + 2]:
             # A scheduler's step belongs to the optimizer's; another optimizer's does not.
             last += calls.method(following) in ("step", "update") and calls.statement_call(following) not in steps
         step, whole = scene.block[small : last + 1], scene.block[first : last + 1]
-        end = _end(scene)
+        end = scene.end
         pairs = [(step, scene.backward), (step, end), (whole, end)]
         with suppress(Declined):
             for moved, anchor in dict.fromkeys((tuple(moved), anchor) for moved, anchor in pairs):
@@ -298,32 +299,3 @@ def _moves(scene: Scene, made: Stack, written: Stack, failed: Stack, write: Writ
     helper = scenes.parting(made, written, failed)[1] != write.stack[0]
     method = calls.method(scene.step)
     return (helper and bool(method)) or method == "load_state_dict" or writes.without_gradient(scene.step)
-
-
-def _done_before(scene: Scene) -> bool:
-    """Whether the same loss went backward before the write too: the second time is meant for the new parameters."""
-    call = scene.call
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "backward":
-        return False
-    loss = calls.path_of(call.func.value)
-    done = False
-    for statement in scene.block[: scene.block.index(scene.backward)]:
-        if names.meets({loss}, names.binds(statement)):
-            done = False
-        done = done or (calls.method(statement) == "backward" and names.meets({loss}, names.reads(statement)))
-    return done and bool(loss)
-
-
-def _until(statements: Sequence[ast.stmt], end: ast.stmt | None) -> list[ast.stmt]:
-    return list(statements[: statements.index(end)]) if end is not None else []
-
-
-def _end(scene: Scene) -> ast.stmt:
-    """The last statement of the update that the backward belongs to."""
-    last = scene.block.index(scene.backward)
-    while last + 1 < len(scene.block) and (
-        calls.method(scene.block[last + 1]) in ("step", "update", "unscale_")
-        or calls.method(scene.block[last + 1]).startswith("clip_grad")
-    ):
-        last += 1
-    return scene.block[last]

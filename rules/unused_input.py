@@ -21,13 +21,12 @@ from typing import TYPE_CHECKING
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
-from autofix.syntax import blocks, calls, names
+from autofix.syntax import blocks, calls, names, vocabulary
 from autofix.syntax.edits import append_call, insert_before, set_keyword
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.source import Source
 
 WHY_INPUT = "The input requires a gradient before anything is computed from it, so that the result knows it."
 WHY_UNUSED = "Where the result does not depend on an input, its derivative is zero."
@@ -137,10 +136,8 @@ derivative(a.pow(2).sum())
         """At the top of the loop that asks for the gradient: a name bound anew needs the flag each time."""
         for _, source, node in sources.located(diagnosis.failure.stack[:1]):
             given = _input(node) if isinstance(node, ast.Call) else None
-            loop = source.parent(node)
-            while loop is not None and not isinstance(loop, (ast.For, ast.While, ast.FunctionDef)):
-                loop = source.parent(loop)
-            if not isinstance(given, ast.Name) or not isinstance(loop, (ast.For, ast.While)):
+            loop = next(blocks.loops(source, node), None)
+            if not isinstance(given, ast.Name) or loop is None:
                 return
             if names.binds_path(loop, given.id) and not _binds_before(loop, node, given.id):
                 edits = insert_before(source, loop.body[0], [f"{given.id}.requires_grad_()"])
@@ -148,20 +145,19 @@ derivative(a.pow(2).sum())
 
     def _handed(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """`x.requires_grad_()` at the top of each function whose parameter the input is, innermost first."""
-        wanted: str | None = None
+        wanted = ""
         for depth, (_, source, node) in enumerate(sources.located(diagnosis.failure.stack[:_DEEPEST])):
             if not isinstance(node, ast.Call):
                 return
-            given = _input(node) if depth == 0 else _given(node, wanted, sources, diagnosis, depth)
+            helper = sources.function(diagnosis.failure.stack[depth - 1])
+            given = _input(node) if depth == 0 else _given(node, wanted, helper)
             if not isinstance(given, ast.Name):
                 return
             function = source.function(node)
-            arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs] if function else []
-            if function is None or given.id not in [a.arg for a in arguments]:
+            if function is None or given.id not in calls.parameters(function):
                 return
-            documented = ast.get_docstring(function) is not None and len(function.body) > 1
             wanted = given.id
-            edits = insert_before(source, function.body[documented], [f"{wanted}.requires_grad_()"])
+            edits = insert_before(source, blocks.top(function), [f"{wanted}.requires_grad_()"])
             yield self.propose(edits, WHY_INPUT, later=depth)
 
     def _allowed(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
@@ -169,8 +165,8 @@ derivative(a.pow(2).sum())
             if not isinstance(node, ast.Call) or _input(node) is None:
                 raise Declined("the inputs are not an argument of this call")
             title = "Take zeros for what is not used"
-            allow = set_keyword(source, node, "allow_unused", "True", position=5)
-            if not any(k.arg == "materialize_grads" for k in node.keywords):
+            allow = set_keyword(source, node, "allow_unused", "True", position=vocabulary.GRAD.index("allow_unused"))
+            if calls.keyword(node, "materialize_grads") is None:
                 zeros = set_keyword(source, node, "materialize_grads", "True")
                 yield self.propose([*allow, *zeros], WHY_UNUSED, title=title)
             yield self.propose(allow, WHY_UNUSED, title="Allow what is not used", later=4)
@@ -184,23 +180,12 @@ def _binds_before(loop: ast.For | ast.While, node: ast.expr, name: str) -> bool:
 
 def _input(call: ast.Call) -> ast.expr | None:
     """What a call of `grad` differentiates by."""
-    named = next((k.value for k in call.keywords if k.arg == "inputs"), None)
-    found = named if named is not None else call.args[1] if len(call.args) > 1 else None
+    found = calls.argument(call, vocabulary.GRAD, "inputs")
     if isinstance(found, (ast.List, ast.Tuple)) and len(found.elts) == 1:
         return found.elts[0]
     return found
 
 
-def _given(call: ast.Call, name: str | None, sources: Sources, diagnosis: Diagnosis, depth: int) -> ast.expr | None:
-    """The argument that a call gives to the parameter `name` of the function it calls."""
-    frame = diagnosis.failure.stack[depth - 1]
-    source: Source | None = sources.source(frame.file)
-    function = blocks.function_named(source, frame.function) if source is not None else None
-    if function is None or isinstance(function, ast.Module):
-        return None
-    named = next((k.value for k in call.keywords if k.arg == name), None)
-    parameters = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
-    if named is not None or name not in parameters:
-        return named
-    place = parameters.index(name) - (parameters[0] == "self")
-    return call.args[place] if 0 <= place < len(call.args) else None
+def _given(call: ast.Call, name: str, function: calls.Function | None) -> ast.expr | None:
+    """The argument that a call gives to a parameter of the function that it calls."""
+    return calls.argument(call, calls.parameters(function), name) if function is not None else None

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis, Proposal
 from autofix.rule import Example, Rule, Sources, Tier
-from autofix.syntax import blocks, names, writes
+from autofix.syntax import blocks, calls, names, writes
 from autofix.syntax.edits import (
     append_call,
     clone_before,
@@ -113,7 +113,7 @@ list(map(torch.Tensor.zero_, [w]))
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Out of place, under no_grad, on the values behind, and the same at the call of the helper that writes."""
         declined: list[Declined] = []
-        located = list(_located(diagnosis, sources))
+        located = [(source, node) for _, source, node in sources.nodes(diagnosis.failure.stack[:_DEEPEST])]
         if located and not _writes(located[0][1]):
             yield from self._activation(diagnosis, *located[0])
             return
@@ -135,7 +135,7 @@ list(map(torch.Tensor.zero_, [w]))
 
     def _rebound(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
         """`a = a + 1`; behind no_grad where the value is made of a gradient, as an update's is."""
-        tier, later = (Tier.UPDATE, 9) if _is_update(source, node) else (Tier.AGAIN, 0)
+        tier, later = (Tier.UPDATE, 9) if writes.is_update(source, node) else (Tier.AGAIN, 0)
         why = WHY_OPERATION.format(name=writes.written(source, node) or "the variable")
         title = "Rebind instead of writing in place"
         yield self.propose(out_of_place(source, node), why, title=title, tier=tier, later=later)
@@ -156,10 +156,10 @@ list(map(torch.Tensor.zero_, [w]))
         torch, imports = ensure_import(source, "torch")
         header = f"with {torch}.no_grad():"
         statement = source.statement(node)
-        together = _together(source, statement)
+        together = writes.together(source, statement)
         yield self.propose([*imports, *wrap(source, together, header)], WHY_UPDATE, later=1)
         block = blocks.block_of(source, statement)
-        last = max(place for place, other in enumerate(block) if other is together[-1] or _is_write(other))
+        last = max(place for place, other in enumerate(block) if other is together[-1] or writes.is_write(other))
         if block[last] is not together[-1]:
             spread = block[block.index(statement) : last + 1]
             yield self.propose([*imports, *wrap(source, spread, header)], WHY_UPDATE, later=4)
@@ -173,8 +173,8 @@ list(map(torch.Tensor.zero_, [w]))
         edits: list[Step] = []
         name = ""
         statement = source.statement(node)
-        for other in _together(source, statement):
-            root = _root(source, node if other is statement else other)
+        for other in writes.together(source, statement):
+            root = writes.written_part(source, node if other is statement else other)
             if root is None or (isinstance(root, ast.Attribute) and root.attr == "data"):
                 continue
             name = name or ast.unparse(root)
@@ -205,26 +205,18 @@ list(map(torch.Tensor.zero_, [w]))
             return
         source, node = located[0]
         function, name = source.function(node), writes.written(source, node)
-        if function is None or name not in _parameters(function):
+        if function is None or name not in calls.parameters(function):
             return
         why = WHY_DATA.format(name=name)
         for caller, call in located[1:2]:
-            given = _argument(call, function, name)
+            given = calls.argument(call, calls.parameters(function), name)
             if given is None:
                 continue
             yield self.propose(append_call(caller, given, ".data"), why, title="Hand over .data", later=8)
             copy = append_call(caller, given, ".clone()")
             yield self.propose(copy, WHY_OPERATION.format(name=name), title="Hand over a copy", later=10)
-        body = function.body[1:] if ast.get_docstring(function) is not None and function.body[1:] else function.body
-        edits = insert_before(source, body[0], [f"{name} = {name}.detach()"])
+        edits = insert_before(source, blocks.top(function), [f"{name} = {name}.detach()"])
         yield self.propose(edits, why, title="Write to a detached alias", later=11)
-
-
-def _located(diagnosis: Diagnosis, sources: Sources) -> Iterator[tuple[Source, ast.AST]]:
-    for frame in diagnosis.failure.stack[:_DEEPEST]:
-        source, node = sources.source(frame.file), sources.node(frame)
-        if source is not None and node is not None:
-            yield source, node
 
 
 def _writes(node: ast.AST) -> bool:
@@ -232,73 +224,3 @@ def _writes(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call):
         return isinstance(node, (ast.AugAssign, ast.Subscript))
     return writes.in_place(node) or writes.flag_of(node) is not None or any(k.arg == "out" for k in node.keywords)
-
-
-def _together(source: Source, statement: ast.stmt) -> list[ast.stmt]:
-    """The statement and the writes that directly follow it; zeroed gradients in between, but not at the end."""
-    block = blocks.block_of(source, statement)
-    first = last = block.index(statement)
-    for place in range(first + 1, len(block)):
-        if not _is_write(block[place]) and not _is_write(block[place], gradients=True):
-            break
-        last = place if _is_write(block[place]) else last
-    return block[first : last + 1]
-
-
-def _is_write(statement: ast.stmt, *, gradients: bool = False) -> bool:
-    """Whether a statement surely writes to a tensor in place; to a `.grad` only if asked for."""
-    match statement:
-        case ast.AugAssign(target=target, value=value):
-            sure = isinstance(target, ast.Subscript) or ".grad" in ast.unparse(value)
-        case ast.Assign(targets=[ast.Subscript(value=target)]):
-            sure = isinstance(target, (ast.Name, ast.Attribute)) and "[" not in ast.unparse(target)
-        case ast.Expr(value=ast.Call() as call):
-            target, sure = call, any(writes.in_place(c) for c in ast.walk(call) if isinstance(c, ast.Call))
-        case _:
-            return False
-    return sure and (".grad" in ast.unparse(target).split("(")[0]) == gradients
-
-
-def _is_update(source: Source, node: ast.AST) -> bool:
-    """Whether what is written is made of a gradient, as an optimizer's step is."""
-    return any(isinstance(part, ast.Attribute) and part.attr == "grad" for part in ast.walk(source.statement(node)))
-
-
-def _root(source: Source, node: ast.AST) -> ast.expr | None:
-    """The expression of the tensor behind a write: `p` of `p[0] = v`, `p.mul_(k).add_(z)`, `p += 1`."""
-    found: ast.expr
-    match node:
-        case ast.AugAssign(target=target):
-            found = target
-        case ast.Assign(targets=[target]):
-            found = target
-        case ast.Expr(value=ast.Call() as call) | (ast.Call() as call):
-            inside = [c for c in ast.walk(call) if isinstance(c, ast.Call) and writes.in_place(c)]
-            if not inside or not isinstance(inside[-1].func, ast.Attribute):
-                return None
-            found = inside[-1].func.value
-            if writes.is_module(source, found):
-                return inside[-1].args[0] if inside[-1].args else None
-        case ast.Subscript():
-            found = node
-        case _:
-            return None
-    while isinstance(found, ast.Subscript):
-        found = found.value
-    return found
-
-
-def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
-    arguments = function.args
-    return [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
-
-
-def _argument(call: ast.AST, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> ast.expr | None:
-    """The argument that a call gives to a parameter, methods' `self` counted."""
-    if not isinstance(call, ast.Call) or any(isinstance(a, ast.Starred) for a in call.args):
-        return None
-    for keyword in call.keywords:
-        if keyword.arg == name:
-            return keyword.value
-    place = _parameters(function).index(name) - (_parameters(function)[0] == "self")
-    return call.args[place] if 0 <= place < len(call.args) else None

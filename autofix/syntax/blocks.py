@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from autofix.edit import Declined
 from autofix.syntax.calls import Function, method
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 FIELDS = ("body", "orelse", "finalbody")
 """Where nodes keep their statements."""
-Kind = TypeVar("Kind", bound=ast.AST)
 
 
 def block_of(source: Source, statement: ast.stmt) -> list[ast.stmt]:
@@ -35,13 +34,17 @@ def top(function: Function) -> ast.stmt:
     return function.body[documented]
 
 
-def around(source: Source, node: ast.AST, *kinds: type[Kind]) -> Iterator[Kind]:
-    """The nodes of some kinds around one, innermost first, as far as the function that runs it."""
+def around(source: Source, node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes around one, innermost first, as far as the function that runs it."""
     found = source.parent(node)
     while found is not None and not isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-        if isinstance(found, kinds):
-            yield found
+        yield found
         found = source.parent(found)
+
+
+def loops(source: Source, node: ast.AST) -> Iterator[ast.For | ast.While]:
+    """The loops around a node in its function, innermost first."""
+    return (one for one in around(source, node) if isinstance(one, (ast.For, ast.While)))
 
 
 def before(block: Sequence[ast.stmt], statement: ast.stmt) -> Sequence[ast.stmt]:

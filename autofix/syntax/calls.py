@@ -1,12 +1,17 @@
-"""Calls and functions: what is called, which argument a parameter gets, what may be a tensor among the operands."""
+"""Calls, functions and imports: what is called, which argument a parameter gets, which operands may be tensors."""
 
 from __future__ import annotations
 
 import ast
 from typing import TYPE_CHECKING
 
+from autofix.syntax.vocabulary import BACKWARD, BACKWARD_FUNCTION, GRAD
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from autofix.source import Source
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 VALUES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.UnaryOp)
@@ -61,8 +66,23 @@ def argument(call: ast.AST, names: Sequence[str], name: str) -> ast.expr | None:
         return None
     if (named := keyword(call, name)) is not None or name not in names:
         return named
-    place = names.index(name) - (names[0] == "self")
+    place = place_of(names, name)
     return call.args[place] if 0 <= place < len(call.args) else None
+
+
+def differentiation(call: ast.Call) -> Sequence[str]:
+    """The parameters of torch's `backward` or `grad`, in the spelling in which a call has it; else none."""
+    match name_of(call):
+        case "grad":
+            return GRAD
+        case "backward":
+            return BACKWARD_FUNCTION if path_of(call.func).endswith("autograd.backward") else BACKWARD
+    return ()
+
+
+def place_of(names: Sequence[str], name: str) -> int:
+    """Which of a call's arguments is a parameter's where it stands without its name; a method's `self` is none."""
+    return names.index(name) - (names[0] == "self")
 
 
 def operands(node: ast.expr) -> Iterator[ast.expr]:
@@ -92,3 +112,39 @@ def tensors_in(node: ast.expr) -> Iterator[ast.expr]:
             yield from (item for item in operand.elts if isinstance(item, VALUES))
         elif isinstance(operand, VALUES):
             yield operand
+
+
+def imported(source: Source, root: Path) -> Iterator[Path]:
+    """Where the modules that a file imports would lie, beside it or below a root."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.ImportFrom):
+            base = source.path.parents[node.level - 1] if node.level else None
+            names = [*(node.module or "").split(".")] if node.module else []
+            modules = [names, *([*names, alias.name] for alias in node.names)]
+        elif isinstance(node, ast.Import):
+            base, modules = None, [alias.name.split(".") for alias in node.names]
+        else:
+            continue
+        for parts in modules:
+            for folder in (base,) if base is not None else (source.path.parent, root):
+                yield folder.joinpath(*parts).with_suffix(".py") if parts else folder / "__init__.py"
+                yield folder.joinpath(*parts, "__init__.py")
+
+
+def paths_in(node: ast.expr) -> list[str]:
+    """The variables whose values go into an expression."""
+    inner = {n.value for n in ast.walk(node) if isinstance(n, ast.Attribute)}
+    called = {n.func for n in ast.walk(node) if isinstance(n, ast.Call)}
+    whole = (n for n in ast.walk(node) if isinstance(n, (ast.Name, ast.Attribute)) and n not in called)
+    parts = {n for n in inner if not any(c for c in called if isinstance(c, ast.Attribute) and c.value is n)}
+    return [path for path in dict.fromkeys(path_of(n) for n in whole if n not in parts) if path]
+
+
+def owner(node: ast.AST) -> str:
+    """The module behind `m.parameters()` or `m.requires_grad_(False)`."""
+    for part in ast.walk(node):
+        match part:
+            case ast.Call(func=ast.Attribute(value=owner, attr="parameters" | "named_parameters" | "requires_grad_")):
+                if isinstance(owner, (ast.Name, ast.Attribute, ast.Subscript)):
+                    return ast.unparse(owner)
+    return ""

@@ -159,3 +159,42 @@ def locals_read(function: Function, expression: ast.expr) -> set[str]:
     own = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
     own |= {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     return own & {n.id for n in ast.walk(expression) if isinstance(n, ast.Name)}
+
+
+def grows(source: Source, attribute: str) -> bool:
+    """Whether an attribute of that name, on whatever object, takes values by a method like `append`."""
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in STORES
+        and isinstance(node.func.value, ast.Attribute)
+        and node.func.value.attr == attribute
+        for node in ast.walk(source.tree)
+    )
+
+
+def in_step(source: Source, paths: list[str]) -> Iterator[str]:
+    """What is filled too and gone through in step with records: with some emptied alone, the pairs were others."""
+    for node in ast.walk(source.tree):
+        match node:
+            case ast.Call(func=ast.Name(id="zip"), args=args):
+                zipped = [ast.unparse(one) for one in args if isinstance(one, (ast.Name, ast.Attribute))]
+                if any(name in paths for name in zipped):
+                    filled = (name for name in zipped if any(True for _ in fills(source, name)))
+                    yield from dict.fromkeys(filled)
+
+
+def only_in_loop(source: Source, statement: ast.stmt, path: str) -> bool:
+    """Whether a variable is that of a loop which is over at `statement`: nothing kept changes when it is bound anew."""
+    around = source.function(statement) or source.tree
+    bound = [one for one in ast.walk(around) if isinstance(one, ast.Name) and one.id == path]
+    stores = {one for one in bound if isinstance(one.ctx, ast.Store)}
+    loops = [one for one in ast.walk(around) if isinstance(one, ast.For)]
+    of_loops = {
+        name
+        for loop in loops
+        if (loop.end_lineno or 0) < statement.lineno
+        for name in ast.walk(loop.target)
+        if isinstance(name, ast.Name)
+    }
+    return bool(stores) and stores <= of_loops

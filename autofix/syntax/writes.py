@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from autofix.syntax import vocabulary
-from autofix.syntax.blocks import block_of
+from autofix.syntax.blocks import around, block_of
 from autofix.syntax.calls import name_of, path_of
 from autofix.syntax.vocabulary import GRADIENT_MODES, INPLACE, VIEWS
 
@@ -125,3 +125,65 @@ def chain(call: ast.expr) -> Iterator[ast.Call]:
         if not isinstance(node.func, ast.Attribute):
             return
         node = node.func.value
+
+
+def together(source: Source, statement: ast.stmt) -> list[ast.stmt]:
+    """The statement and the writes that directly follow it; zeroed gradients in between, but not at the end."""
+    block = block_of(source, statement)
+    first = last = block.index(statement)
+    for place in range(first + 1, len(block)):
+        if not is_write(block[place]) and not is_write(block[place], gradients=True):
+            break
+        last = place if is_write(block[place]) else last
+    return block[first : last + 1]
+
+
+def is_write(statement: ast.stmt, *, gradients: bool = False) -> bool:
+    """Whether a statement surely writes to a tensor in place; to a `.grad` only if asked for."""
+    match statement:
+        case ast.AugAssign(target=target, value=value):
+            sure = isinstance(target, ast.Subscript) or ".grad" in ast.unparse(value)
+        case ast.Assign(targets=[ast.Subscript(value=target)]):
+            sure = isinstance(target, (ast.Name, ast.Attribute)) and "[" not in ast.unparse(target)
+        case ast.Expr(value=ast.Call() as call):
+            target, sure = call, any(in_place(c) for c in ast.walk(call) if isinstance(c, ast.Call))
+        case _:
+            return False
+    return sure and (".grad" in ast.unparse(target).split("(")[0]) == gradients
+
+
+def written_part(source: Source, node: ast.AST) -> ast.expr | None:
+    """The expression of the tensor behind a write: `p` of `p[0] = v`, `p.mul_(k).add_(z)`, `p += 1`."""
+    found: ast.expr
+    match node:
+        case ast.AugAssign(target=target):
+            found = target
+        case ast.Assign(targets=[target]):
+            found = target
+        case ast.Expr(value=ast.Call() as call) | (ast.Call() as call):
+            inside = [c for c in ast.walk(call) if isinstance(c, ast.Call) and in_place(c)]
+            if not inside or not isinstance(inside[-1].func, ast.Attribute):
+                return None
+            found = inside[-1].func.value
+            if is_module(source, found):
+                return inside[-1].args[0] if inside[-1].args else None
+        case ast.Subscript():
+            found = node
+        case _:
+            return None
+    while isinstance(found, ast.Subscript):
+        found = found.value
+    return found
+
+
+def is_update(source: Source, node: ast.AST) -> bool:
+    """Whether what is written is made of a gradient, as an optimizer's step is."""
+    return any(isinstance(part, ast.Attribute) and part.attr == "grad" for part in ast.walk(source.statement(node)))
+
+
+def under_no_grad(source: Source, node: ast.AST) -> bool:
+    """Whether a node is in a block without gradients, or in a function that is decorated so."""
+    if any(map(without_gradient, around(source, node))):
+        return True
+    decorators = getattr(source.function(node), "decorator_list", ())
+    return any(name_of(one) == "no_grad" for one in decorators)
