@@ -11,9 +11,9 @@ from autofix.aligned import opcodes
 from autofix.edit import Declined, Edit, EditConflict
 from autofix.model import Candidate, Note
 from autofix.rewrite.apply import BrokenRewrite, apply
-from autofix.syntax.lost import lost_write
 from autofix.source import Source, encoding
 from autofix.syntax.edits import remove_keyword, rendered
+from autofix.syntax.lost import lost_write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

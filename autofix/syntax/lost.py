@@ -6,9 +6,9 @@ import ast
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from autofix.source import Source, SourceError
 from autofix.syntax.calls import path_of
 from autofix.syntax.writes import written
-from autofix.source import Source, SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
