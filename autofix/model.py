@@ -140,16 +140,6 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
-    """One set of edits that a rule suggests; unproved. Lower `rank` is the better idiom."""
-
-    edits: tuple[Edit, ...]
-    title: str
-    why: str
-    rank: int
-
-
-@dataclass(frozen=True, slots=True)
 class Candidate:
     """Proposals applied together, as new contents of files; `rules` and `titles` in the order of the chain."""
 

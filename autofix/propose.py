@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from autofix.model import Diagnosis, Proposal
-    from autofix.rule import Rule, Sources
+    from autofix.model import Diagnosis
+    from autofix.rule import Proposal, Rule, Sources
 
 _MOST = 40
 _KEEP = "retain_graph"
@@ -57,19 +57,19 @@ def propose(
 
 def _candidate(rule: Rule, proposal: Proposal, sources: Sources, base: Candidate | None) -> Candidate:
     files: dict[Path, bytes] = dict(base.files) if base is not None else {}
-    paths = dict.fromkeys(edit.path for edit in proposal.edits)
-    for path in paths:
+    edits = rendered(proposal.steps)
+    for path in dict.fromkeys(edit.path for edit in edits):
         source = sources.source(str(path))
         if source is None:
             raise Declined(f"{path} is not a file that may be edited")
-        files[path] = apply(source, [edit for edit in proposal.edits if edit.path == path])
+        files[path] = apply(source, [edit for edit in edits if edit.path == path])
         name, line = lost_write(path, source.data, files[path])
         if name:
             raise Declined(f"{name} would get a new value at line {line} that nothing reads: the write would be lost")
     before = base or Candidate((), (), (), (), {})
     return Candidate(
         (*before.rules, rule.code), (*before.titles, proposal.title), (*before.whys, proposal.why),
-        (*before.rank, proposal.rank), files, tuple(proposal.edits), before.applicability.lowered(rule.applicability),
+        (*before.rank, proposal.rank), files, edits, before.applicability.lowered(rule.applicability),
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from autofix.model import Applicability, Cause, Proposal
+from autofix.model import Applicability, Cause
 from autofix.source import Source, SourceError
 from autofix.syntax.blocks import function_named
 from autofix.syntax.calls import imported
@@ -121,6 +121,16 @@ class Sources:
                 seen.add(path)
 
 
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One set of edits that a rule suggests; unproved. Lower `rank` is the better idiom."""
+
+    steps: tuple[Step, ...]
+    title: str
+    why: str
+    rank: int
+
+
 class Tier(enum.IntEnum):
     """What kind of edit a proposal is, the best idiom first; a place in between is `later` by some."""
 
@@ -169,6 +179,4 @@ class Rule:
         self, steps: Iterable[Step], why: str, *, title: str = "", tier: Tier | None = None, later: int = 0
     ) -> Proposal:
         """A proposal under this rule's title and tier unless others are given; `later`: behind how many of its tier."""
-        from autofix.syntax.edits import rendered  # noqa: PLC0415  libcst is for those who edit
-
-        return Proposal(rendered(steps), title or self.title, why, (tier or self.tier) + later)
+        return Proposal(tuple(steps), title or self.title, why, (tier or self.tier) + later)

@@ -24,16 +24,16 @@ from measure import (
 )  # fmt: skip
 
 from autofix import pipeline, registry
-from autofix.edit import Edit
 from autofix.model import Cause, Target
-from autofix.rule import Rule
+from autofix.rule import Rule, Tier
 from autofix.run import Probe
+from autofix.syntax.edits import Splice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.model import Diagnosis, Proposal, Report
-    from autofix.rule import Sources
+    from autofix.model import Diagnosis, Report
+    from autofix.rule import Proposal, Sources
 
 FIXTURES = ROOT / "fixtures"
 SPREAD = (
@@ -206,18 +206,19 @@ def memory(repeats: int) -> Iterator[list[Figure]]:
 class Scaled(Rule):
     """As many edits as asked for that all run to the end and all change the gradients: none can be left out."""
 
-    code, name, title, rank = "BENCH", "scaled", "Scale the loss", 1
+    code, name, title, tier = "BENCH", "scaled", "Scale the loss", Tier.MEANT
     causes = frozenset({Cause.FREED_GRAPH})
 
     def __init__(self, count: int) -> None:
         self.count = count
 
-    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:  # noqa: ARG002 - as rules are asked
-        path = Path(diagnosis.failure.stack[0].file)
-        start = path.read_bytes().find(_WORD.encode())
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        source = sources.source(diagnosis.failure.stack[0].file)
+        assert source is not None
+        start = source.text.find(_WORD)
         for number in range(1, self.count + 1):
             text = f"({1 + number / 100:.2f} * first).backward(retain_graph=True)"
-            yield self.propose([Edit(path, start, start + len(_WORD), text)], f"edit {number}")
+            yield self.propose([Splice(source, start, start + len(_WORD), text)], f"edit {number}")
 
 
 def candidates(repeats: int) -> Iterator[list[Figure]]:

@@ -18,17 +18,16 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rule import Example, Rule, Sources, Tier
-from autofix.syntax import blocks, names, update
-from autofix.syntax.edits import insert_before, move_before
+from autofix.model import Cause, Diagnosis
+from autofix.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.syntax import blocks, names
+from autofix.syntax.edits import computed_in, insert_before, move_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from autofix.probe.wire import Carrier, Frame, Stack
     from autofix.source import Source
-    from autofix.syntax.edits import Step
 
 WHY_CLOSURE = "{path} is computed anew each time the function is called, from the parameters as they are then."
 WHY = "{path} is computed anew in each iteration, from the parameters as they are then."
@@ -263,7 +262,7 @@ for _ in range(2):
                 if crossing.by != "failing" or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
                     continue
                 key = (frame.file, frame.line)
-                if key in seen or not _names(statement.targets[0]):
+                if key in seen or not names.targets(statement.targets[0]):
                     continue
                 seen.add(key)
                 yield from self._into_loop(frame, source, statement, diagnosis)
@@ -274,7 +273,7 @@ for _ in range(2):
     def _into_loop(
         self, frame: Frame, source: Source, statement: ast.Assign, diagnosis: Diagnosis
     ) -> Iterator[Proposal]:  # fmt: skip
-        target, bound = ast.unparse(statement.targets[0]), _names(statement.targets[0])
+        target, bound = ast.unparse(statement.targets[0]), names.targets(statement.targets[0])
         block = blocks.block_of(source, statement)
         failing = [f.line for f in diagnosis.failure.stack if (f.file, f.function) == (frame.file, frame.function)]
         for later in block[block.index(statement) + 1 :]:
@@ -282,7 +281,7 @@ for _ in range(2):
                 later.body[0].lineno <= line <= (later.end_lineno or 0) for line in failing
             )
             if inside and isinstance(later, (ast.For, ast.While)):
-                if not _binds(later, bound):
+                if not names.binds_any(later, bound):
                     yield self.propose(move_before(source, [statement], later.body[0]), WHY.format(path=target))
                 return
             if any(names.reads_path(later, name) for name in bound):
@@ -302,7 +301,7 @@ for _ in range(2):
         for statement in ordered:
             source, frame = made[statement]
             user = _user(source, statement, frame, diagnosis, whole=whole)
-            if user is not None and (edits := _moved(source, statement, ordered, user)):
+            if user is not None and (edits := computed_in(source, statement, ordered, user)):
                 made_names = ", ".join(dict.fromkeys(ast.unparse(one.targets[0]) for one in ordered))
                 closure = isinstance(user, ast.FunctionDef)
                 yield self.propose(edits, (WHY_CLOSURE if closure else WHY).format(path=made_names))
@@ -310,14 +309,14 @@ for _ in range(2):
 
     def _copied(self, source: Source, statement: ast.Assign, failing: list[int]) -> Iterator[Proposal]:
         """Where it cannot move, because it is used before too, it is repeated at the start of the later loop."""
-        target, bound = ast.unparse(statement.targets[0]), _names(statement.targets[0])
+        target, bound = ast.unparse(statement.targets[0]), names.targets(statement.targets[0])
         text = f"{target} = {source.segment(statement.value)}"
         for loop in ast.walk(source.tree):
             if not isinstance(loop, (ast.For, ast.While)) or loop.lineno < statement.lineno or "\n" in text:
                 continue
             inside = any(loop.body[0].lineno <= line <= (loop.end_lineno or 0) for line in failing)
             here = source.function(loop) is source.function(statement)
-            if inside and here and not _binds(loop, bound):
+            if inside and here and not names.binds_any(loop, bound):
                 edits = insert_before(source, loop.body[0], [text])
                 yield self.propose(edits, WHY.format(path=target), later=2)
 
@@ -356,60 +355,7 @@ def _user(
     return next((one for one in loops if whole and any(one.lineno < n <= (one.end_lineno or 0) for n in failing)), None)
 
 
-def _moved(
-    source: Source, first: ast.stmt, made: Sequence[ast.stmt], user: ast.FunctionDef | ast.For | ast.While
-) -> list[Step]:  # fmt: skip
-    """Edits by which what was made beside `first`, and what is computed from it, is computed in `user` instead."""
-    block = blocks.block_of(source, first)
-    block = block[: block.index(user)] if user in block else block
-    used = {one for each in made if each in block for one in names.forward(each, block[block.index(each) + 1 :])}
-    moved = [one for one in block if one in used and isinstance(one, (ast.Assign, ast.AugAssign))]
-    bound = update.bound(moved)
-    reader = _reader(user, sorted(bound))
-    if reader is None or _binds(user, sorted(bound)) or not _begins(moved):
-        return []
-    scope = source.function(user)
-    own = {id(node) for one in (*moved, user) for node in ast.walk(one)}
-    others = [
-        node
-        for node in ast.walk(scope or source.tree)
-        if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in own and ast.unparse(node) in bound
-    ]
-    if any(not isinstance(node.ctx, ast.Load) and source.function(node) is scope for node in others):
-        return []
-    before = [node for node in others if isinstance(user, ast.FunctionDef) or node.lineno < user.lineno]
-    if len(list(blocks.runs(block, moved))) == 1 and not before:
-        return move_before(source, moved, reader)
-    return insert_before(source, reader, [line for one in moved for line in names.copied(source, one)])
-
-
-def _begins(moved: Sequence[ast.stmt]) -> bool:
-    """Whether each variable that statements add to was given its value by one of them."""
-    bound: set[str] = set()
-    for one in moved:
-        if isinstance(one, ast.AugAssign) and not names.binds(one) <= bound:
-            return False
-        bound |= names.binds(one)
-    return True
-
-
 def _fails_in(function: ast.FunctionDef, file: str, diagnosis: Diagnosis) -> bool:
     """Whether the failing call was made while a function ran."""
     inside = (function.lineno, function.end_lineno or function.lineno)
     return any(f.file == file and inside[0] < f.line <= inside[1] for f in diagnosis.failure.stack)
-
-
-def _reader(function: ast.FunctionDef | ast.For | ast.While, bound: list[str]) -> ast.stmt | None:
-    """The first statement of a function or loop that reads one of some variables."""
-    return next((one for one in function.body if any(names.reads_path(one, name) for name in bound)), None)
-
-
-def _binds(block: ast.stmt, bound: list[str]) -> bool:
-    return any(names.binds_path(block, name) for name in bound)
-
-
-def _names(target: ast.expr) -> list[str]:
-    """The variables of a target, one or a tuple of them; [] where it is something else."""
-    parts = target.elts if isinstance(target, ast.Tuple) else [target]
-    plain = all(isinstance(part, (ast.Name, ast.Attribute)) for part in parts)
-    return [ast.unparse(part) for part in parts] if plain else []

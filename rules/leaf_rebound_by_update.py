@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from autofix.edit import Declined
-from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rule import Example, Rule, Sources, Tier
+from autofix.model import Cause, Diagnosis
+from autofix.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, update, writes
 from autofix.syntax.blocks import block_of
 from autofix.syntax.edits import Step, change, ensure_import, insert_after, replace_statement, wrap

@@ -21,8 +21,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from autofix import scenes
-from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rule import Example, Rule, Sources, Tier
+from autofix.model import Cause, Diagnosis
+from autofix.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, calls, names, vocabulary
 from autofix.syntax.edits import Declined, delete, insert_after, move_after, set_keyword
 

@@ -17,8 +17,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from autofix.edit import Declined
-from autofix.model import Applicability, Cause, Diagnosis, Proposal
-from autofix.rule import Example, Rule, Sources, Tier
+from autofix.model import Applicability, Cause, Diagnosis
+from autofix.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls
 from autofix.syntax.edits import append_call, ensure_import, replace, set_keyword
 

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 
 from autofix import scenes
 from autofix.edit import Declined
-from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rule import Example, Rule, Sources, Tier
+from autofix.model import Cause, Diagnosis
+from autofix.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, calls, names, update, vocabulary, writes
 from autofix.syntax.edits import insert_after, insert_before, move_after, move_before
 

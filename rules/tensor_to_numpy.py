@@ -18,8 +18,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from autofix.edit import Declined
-from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rule import Example, Rule, Sources, Tier
+from autofix.model import Cause, Diagnosis
+from autofix.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls, names
 from autofix.syntax.edits import append_call, insert_before, replace
 

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from autofix import pipeline
-from autofix.edit import Edit
 from autofix.model import Applicability, Cause, Effect, Target
 from autofix.probe import wire
 from autofix.references import References, request
-from autofix.rule import Rule
+from autofix.rule import Rule, Tier
 from autofix.run import run
+from autofix.syntax.edits import Splice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-    from autofix.model import Diagnosis, Proposal
+    from autofix.model import Diagnosis
+    from autofix.rule import Proposal, Sources
     from autofix.run import Probe
-    from autofix.source import Sources
 
 pytestmark = pytest.mark.torch
 
@@ -57,15 +57,16 @@ STEPS = 8
 class Several(Rule):
     """The right edit is the last of those that scale the loss."""
 
-    code, name, title, rank = "TEST", "several", "Scale the loss", 1
+    code, name, title, tier = "TEST", "several", "Scale the loss", Tier.MEANT
     causes = frozenset({Cause.FREED_GRAPH})
 
-    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:  # noqa: ARG002 - as rules are asked
-        path = Path(diagnosis.failure.stack[0].file)
-        start = path.read_bytes().find(WORD.encode())
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        source = sources.source(diagnosis.failure.stack[0].file)
+        assert source is not None
+        start = source.text.find(WORD)
         for factor in (2, 3, 1):
             text = f"({factor} * out.square().mean()).backward(retain_graph=True)"
-            yield self.propose([Edit(path, start, start + len(WORD), text)], f"times {factor}")
+            yield self.propose([Splice(source, start, start + len(WORD), text)], f"times {factor}")
 
 
 def test_what_parts_early_is_judged_as_it_would_be_at_its_end(probe: Probe, tmp_path: Path) -> None:

@@ -15,52 +15,12 @@ if TYPE_CHECKING:
     from autofix.syntax.facts import Block, Call, Scope
 
 # Calls that neither compute gradients nor put any to zero, whatever they are called on.
-_HARMLESS = frozenset(
-    (
-        "append",
-        "clip_grad_norm",
-        "clip_grad_norm_",
-        "clip_grad_value_",
-        "cpu",
-        "cuda",
-        "detach",
-        "float",
-        "format",
-        "get_last_lr",
-        "int",
-        "item",
-        "len",
-        "log",
-        "max",
-        "mean",
-        "min",
-        "numpy",
-        "print",
-        "range",
-        "set_description",
-        "set_postfix",
-        "size",
-        "str",
-        "sum",
-        "time",
-        "to",
-        "unscale_",
-        "update",
-        "write",
-        "add_scalar",
-        "parameters",
-        "named_parameters",
-        "round",
-        "sqrt",
-        "clamp",
-        "clamp_",
-        "extend",
-        "list",
-        "enumerate",
-        "zip",
-        "isinstance",
-    )
-)
+_HARMLESS = frozenset({
+    "append", "clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "cpu", "cuda", "detach", "float", "format",
+    "get_last_lr", "int", "item", "len", "log", "max", "mean", "min", "numpy", "print", "range", "set_description",
+    "set_postfix", "size", "str", "sum", "time", "to", "unscale_", "update", "write", "add_scalar", "parameters",
+    "named_parameters", "round", "sqrt", "clamp", "clamp_", "extend", "list", "enumerate", "zip", "isinstance",
+})  # fmt: skip
 MARK = "# found"
 """Ends the lines of an example on which a finder finds something."""
 

@@ -198,3 +198,15 @@ def only_in_loop(source: Source, statement: ast.stmt, path: str) -> bool:
         if isinstance(name, ast.Name)
     }
     return bool(stores) and stores <= of_loops
+
+
+def binds_any(node: ast.AST, paths: Iterable[str]) -> bool:
+    """Whether one of some variables is bound anywhere in `node`."""
+    return any(binds_path(node, path) for path in paths)
+
+
+def targets(target: ast.expr) -> list[str]:
+    """The variables of a target, one or a tuple of them; [] where it is something else."""
+    parts = target.elts if isinstance(target, ast.Tuple) else [target]
+    plain = all(isinstance(part, (ast.Name, ast.Attribute)) for part in parts)
+    return [ast.unparse(part) for part in parts] if plain else []

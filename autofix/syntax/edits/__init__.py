@@ -6,6 +6,7 @@ for a call, a name for its result and a `with` around its statement are one list
 
 from autofix.edit import Declined
 from autofix.syntax.edits.calls import remove_keyword, set_keyword
+from autofix.syntax.edits.elsewhere import computed_in
 from autofix.syntax.edits.expressions import append_call, aug_to_assign, bind, change, embed, receiver, rename, replace
 from autofix.syntax.edits.imports import ensure_import
 from autofix.syntax.edits.out_of_place import clone_before, not_inplace, out_of_place, value_after
@@ -32,6 +33,7 @@ __all__ = [
     "bind",
     "change",
     "clone_before",
+    "computed_in",
     "decorate",
     "delete",
     "embed",

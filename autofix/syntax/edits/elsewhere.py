@@ -1,0 +1,59 @@
+"""Statements computed at another place: moved into the function or loop that uses their values, or repeated there."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from autofix.syntax import blocks, names, update
+from autofix.syntax.edits.statements import insert_before, move_before
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from autofix.source import Source
+    from autofix.syntax.edits.steps import Step
+
+User = ast.FunctionDef | ast.For | ast.While
+
+
+def computed_in(
+    source: Source, first: ast.stmt, made: Sequence[ast.stmt], user: User
+) -> list[Step]:  # fmt: skip
+    """What was made beside `first`, and what comes of it, computed in `user` instead; [] where that is not the same."""
+    block = blocks.block_of(source, first)
+    block = block[: block.index(user)] if user in block else block
+    used = {one for each in made if each in block for one in names.forward(each, block[block.index(each) + 1 :])}
+    moved = [one for one in block if one in used and isinstance(one, (ast.Assign, ast.AugAssign))]
+    bound = update.bound(moved)
+    reader = _reader(user, bound)
+    if reader is None or names.binds_any(user, bound) or not _begins(moved):
+        return []
+    scope = source.function(user)
+    own = {id(node) for one in (*moved, user) for node in ast.walk(one)}
+    others = [
+        node
+        for node in ast.walk(scope or source.tree)
+        if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in own and ast.unparse(node) in bound
+    ]
+    if any(not isinstance(node.ctx, ast.Load) and source.function(node) is scope for node in others):
+        return []
+    before = [node for node in others if isinstance(user, ast.FunctionDef) or node.lineno < user.lineno]
+    if len(list(blocks.runs(block, moved))) == 1 and not before:
+        return move_before(source, moved, reader)
+    return insert_before(source, reader, [line for one in moved for line in names.copied(source, one)])
+
+
+def _begins(moved: Sequence[ast.stmt]) -> bool:
+    """Whether each variable that statements add to was given its value by one of them."""
+    bound: set[str] = set()
+    for one in moved:
+        if isinstance(one, ast.AugAssign) and not names.binds(one) <= bound:
+            return False
+        bound |= names.binds(one)
+    return True
+
+
+def _reader(function: User, bound: Iterable[str]) -> ast.stmt | None:
+    """The first statement of a function or loop that reads one of some variables."""
+    return next((one for one in function.body if any(names.reads_path(one, name) for name in bound)), None)
