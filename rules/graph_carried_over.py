@@ -219,10 +219,9 @@ for _ in range(4):
 
     def _after_backward(self, carriers: list[Carrier], diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         freed = (saved.freed_by for saved in diagnosis.trace.saved[:1] if saved.freed_by)
-        frames = [(depth, f) for stack in (diagnosis.failure.stack, *freed) for depth, f in enumerate(stack)]
-        depths = {frame: depth for depth, frame in reversed(frames)}
-        for frame, source, node in sources.nodes(dict.fromkeys(frame for _, frame in frames)):
-            depth = depths[frame]
+        stacks = (diagnosis.failure.stack, *freed)
+        placed = [(depth, *one) for s in stacks for depth, frame in enumerate(s) for one in sources.nodes([frame])]
+        for depth, frame, source, node in dict.fromkeys(placed):
             here = [c for c in carriers if (c.file, c.function) == (frame.file, frame.function) and c.kind in CUTS]
             statement = blocks.after_steps(source, source.statement(node))
             kept = [carrier for carrier in here if not names.only_in_loop(source, statement, carrier.path)]
