@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from autofix import config
+from autofix import config, interpreter
 from autofix.batch import cores, driver, engines, git, manifest, patches, results
 from autofix.batch.driver import Plan
 from autofix.batch.journal import Journal
@@ -60,6 +60,9 @@ def run(given: Mapping[str, Any]) -> int:
         return INTERRUPTED
     if not plan.check:
         _conclude(plan, shown)
+    if reason := results.nothing_ran(shown):
+        _say(f"nothing ran: {reason}")
+        return CANNOT
     return driver.status(shown)
 
 
@@ -69,8 +72,9 @@ def _options(given: Mapping[str, Any]) -> Options:
         for name in _OWN
         if given[name] is not None and given[name] != []
     }
-    python = manifest.python(given["python"] or "")
-    return Options(python=python, pytest=given["pytest"], **chosen)
+    # What is typed is seen from where it is typed; only a manifest can mean the copy that its setup command fills.
+    python = interpreter.find(given["python"] or "", Path.cwd())
+    return Options(python=str(python), pytest=given["pytest"], **chosen)
 
 
 def _plan(given: Mapping[str, Any], repositories: tuple[Any, ...]) -> Plan:

@@ -428,7 +428,8 @@ def test_nothing_survives_the_death_of_the_parent(world: World) -> None:
         "script": str(script(world, source)),
     }
     environment = {**os.environ, "HOME": str(world.home), "HOSTILE_TOKEN": world.token, "TMPDIR": str(world.base)}
-    driver = subprocess.Popen([sys.executable, "-B", str(world.hostile / "_driver.py"), json.dumps(request)], env=environment)
+    command = [sys.executable, "-B", str(world.hostile / "_driver.py"), json.dumps(request)]
+    driver = subprocess.Popen(command, env=environment)
     for _ in range(500):
         if len(marked(world.token)) >= 5:  # driver, waiter, init, script and its child
             break

@@ -208,7 +208,7 @@ def _options(table: dict[str, Any], options: Options) -> Options:
 
 
 def python(given: str) -> str:
-    """An interpreter by name, or by a path: one that is not named from the root lies in the repository's copy."""
+    """An interpreter that a manifest names: a path that does not begin at the root lies in the repository's copy."""
     if "/" in given and not given.startswith(("/", "~")):
         return given
     return str(interpreter.find(given, Path.cwd()))

@@ -55,9 +55,13 @@ class Session(LanguageServer):
         self.options: dict[str, Any] = {}
         self.runs = Runs()
         self.last = ""
+        self.ending = False
         self._results: dict[str, offers.Result] = {}
         self._published: dict[str, list[types.Diagnostic]] = {}
         self._waiting: dict[str, asyncio.Task[None]] = {}
+
+    def shutdown(self) -> None:
+        """Leave the thread alone that reads standard input: pygls would wait for it, and so for the editor."""
 
     @cached_property
     def desk(self) -> Desk:

@@ -50,8 +50,8 @@ def lay_out(count: int, edges: Sequence[tuple[int, int]]) -> Layout:
     for before, after in edges:
         beside[before].append(after)
         beside[after].append(before)
-    # The library numbers the bends of edges on from the boxes of the part that it lays out. Given several parts at once,
-    # it gives a bend the number of another part's box.
+    # The library numbers the bends of edges on from the boxes of the part that it lays out. Given several parts at
+    # once, it gives a bend the number of another part's box.
     for part in connected(sorted(beside), beside):
         small = {number: at for at, number in enumerate(part)}
         wanted = sorted((small[a], small[b]) for a, b in edges if a in small)
