@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from lsprotocol import types
 
-from autofix.config import NAMES
 from autofix.lsp.session import APPLY, Session
 
 if TYPE_CHECKING:
@@ -69,10 +68,7 @@ def _follow(session: Session) -> None:
 
     @session.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
-        options = params.initialization_options
-        if isinstance(options, dict):
-            named = {str(name).replace("-", "_"): value for name, value in options.items()}
-            session.options = {name: value for name, value in named.items() if name in NAMES}
+        session.set_options(params.initialization_options)
 
     @session.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:
