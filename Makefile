@@ -59,7 +59,11 @@ types: $(TOOLS) ## mypy, strict
 
 .PHONY: tests
 tests: $(TOOLS) ## pytest alone; PYTEST_ARGS='-k detach -x' narrows it
-	$(BIN)/pytest -n $(JOBS) --dist loadfile --inline-snapshot=disable $(PYTEST_ARGS)
+	$(BIN)/pytest -n $(JOBS) --dist worksteal --randomly-seed=1 --inline-snapshot=disable $(PYTEST_ARGS)
+
+.PHONY: fuzz
+fuzz: $(TOOLS) ## the random tests alone, twenty times as long and with new examples each time
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m hypothesis --hypothesis-profile=fuzz --inline-snapshot=disable $(PYTEST_ARGS)
 
 .PHONY: format
 format: $(TOOLS) ## let ruff write

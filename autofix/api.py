@@ -200,7 +200,7 @@ def _target(script: str | Path, args: Sequence[str], options: Options) -> tuple[
     module, console, node = (given.pop(name, "") or None for name in ("module", "console", "pytest"))
     words = [*([os.fspath(script)] if script else []), *args]
     settings = config.settings(given, targets.folder(words, module or console or node, cwd))
-    target = targets.target(words, module, settings, console=console, node=node, cwd=cwd)
+    target = targets.target(words, module, settings, configured=settings.run, console=console, node=node, cwd=cwd)
     if options.get("root") and target.root is not None and bound.is_relative_to(target.root):
         target = replace(target, root=bound)
     return target, settings

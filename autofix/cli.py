@@ -200,7 +200,8 @@ def fix(
 def run(
     context: typer.Context, words: Words = None, module: Module = None, write: Write = None,
     unsafe_fixes: Unsafe = None, select: Select = None, ignore: Ignore = None, python: Python = None,
-    passes: Passes = None, time_limit: Time = None, isolation: Isolation = None, network: Network = None,
+    passes: Passes = None, time_limit: Time = None, memory_limit: Memory = None, output_limit: Output = None,
+    process_limit: Processes = None, isolation: Isolation = None, network: Network = None,
     output_format: Format = None, quiet: Quiet = None, verbose: Verbose = None, color: Color = None,
     console: Console = None, pytest: Node = None, device: Device = None, stand_in: StandIn = None,
     shorten: Shorten = None, skip_to: SkipTo = None, report: Page = None,
@@ -297,10 +298,11 @@ def batch(
     memory_limit: Annotated[
         str | None, _option("--memory-limit", metavar="SIZE", text="For each run: 4G, 512M; 0 is none (4G).")
     ] = None,
-    output_limit: Output = None, network: Network = None,
+    output_limit: Output = None, process_limit: Processes = None, network: Network = None,
     isolation: Annotated[
         str | None, _option("--isolation", metavar="KIND", text="auto (overlay, else landlock), or copy or none.")
     ] = None,
+    device: Device = None, stand_in: StandIn = None, shorten: Shorten = None, skip_to: SkipTo = None,
     quiet: Annotated[bool, _option("-q", "--quiet", text="No progress.")] = False,
 ) -> int:  # fmt: skip
     """Bring many repositories over: run what trains in each, and make a patch and a report of what was repaired.

@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from autofix import config
+from autofix import config, interpreter, limits
 from autofix.batch import cores, driver, engines, git, manifest, patches, results
 from autofix.batch.driver import Plan
 from autofix.batch.journal import Journal
 from autofix.batch.progress import progress
-from autofix.batch.records import UNFENCED, Options
+from autofix.batch.records import UNFENCED, Terms
 from autofix.render.words import one_line
 
 if TYPE_CHECKING:
@@ -23,16 +23,6 @@ if TYPE_CHECKING:
     from autofix.batch.results import Shown
 
 CANNOT, INTERRUPTED = 2, 130
-_OWN = (
-    "passes",
-    "time_limit",
-    "memory_limit",
-    "output_limit",
-    "network",
-    "isolation",
-    "select",
-    "ignore",
-)
 
 
 def run(given: Mapping[str, Any]) -> int:
@@ -60,17 +50,21 @@ def run(given: Mapping[str, Any]) -> int:
         return INTERRUPTED
     if not plan.check:
         _conclude(plan, shown)
+    if reason := results.nothing_ran(shown):
+        _say(f"nothing ran: {reason}")
+        return CANNOT
     return driver.status(shown)
 
 
-def _options(given: Mapping[str, Any]) -> Options:
+def _options(given: Mapping[str, Any]) -> Terms:
     chosen = {
         name: config.checked(name, given[name], f"--{name.replace('_', '-')}")
-        for name in _OWN
-        if given[name] is not None and given[name] != []
+        for name in limits.NAMES
+        if name != "python" and given[name] is not None and given[name] != []
     }
-    python = manifest.python(given["python"] or "")
-    return Options(python=python, pytest=given["pytest"], **chosen)
+    # What is typed is seen from where it is typed; only a manifest can mean the copy that its setup command fills.
+    python = interpreter.find(given["python"] or "", Path.cwd())
+    return Terms(python=str(python), pytest=given["pytest"], **chosen)
 
 
 def _plan(given: Mapping[str, Any], repositories: tuple[Any, ...]) -> Plan:
@@ -94,7 +88,7 @@ def _plan(given: Mapping[str, Any], repositories: tuple[Any, ...]) -> Plan:
     )  # fmt: skip
 
 
-def _engine(given: Mapping[str, Any], options: Options) -> Engine:
+def _engine(given: Mapping[str, Any], options: Terms) -> Engine:
     jobs = given["jobs"] or cores.count(options.memory_limit)
     if given["engine"] == "ray":
         return engines.Ray(given["address"], jobs, given["gpus"])

@@ -41,7 +41,7 @@ def run(given: Mapping[str, Any]) -> int:
     settings = _settings(given, Path(paths[0]))
     chosen = _chosen(settings)
     checked = _read(paths, settings, chosen, given["jobs"])
-    failed = _tell_problems(checked, paths, quiet=given["quiet"])
+    failed = _tell_problems(checked, frozenset(map(Path, paths)), quiet=given["quiet"])
     if given["write_baseline"]:
         return _accept(checked, settings, failed=failed)
     if settings.baseline is not None:
@@ -78,7 +78,7 @@ def page(code: str) -> str | None:
 
 
 def _read(paths: Sequence[str], settings: Settings, chosen: Sequence[Finder], jobs: int) -> Checked:
-    return check.check(walk.python_files(paths, settings.exclude), chosen, jobs)
+    return check.check(walk.python_files(paths, settings.exclude), chosen, jobs, frozenset(map(Path, paths)))
 
 
 def _settings(given: Mapping[str, Any], start: Path) -> Settings:
@@ -126,13 +126,12 @@ def _chosen(settings: Settings) -> tuple[Finder, ...]:
         raise config.ConfigError(str(error)) from None
 
 
-def _tell_problems(checked: Checked, paths: Sequence[str], *, quiet: bool) -> bool:
+def _tell_problems(checked: Checked, named: frozenset[Path], *, quiet: bool) -> bool:
     """Say which files could not be read; whether one of them was named itself."""
-    named = {str(Path(path)) for path in paths}
     failed = False
     for path, reason in checked.problems:
-        failed = failed or path in named
-        if path in named or not quiet:
+        failed = failed or Path(path) in named
+        if Path(path) in named or not quiet:
             _tell(f"{path}: {reason}")
     return failed
 

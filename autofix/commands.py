@@ -49,7 +49,8 @@ def fix(given: Mapping[str, Any], typed: Sequence[str], opening: Opening) -> int
     rules = chosen_rules(settings.select, settings.ignore)
     if opening.target is None or opening.refused:
         return _refused(given, settings, opening.refused)
-    return _repair(opening.target, rules, typed, given, opening)
+    report = _repaired(opening.target, rules, given, opening)
+    return _concluded(report, typed, given, settings)
 
 
 def run(given: Mapping[str, Any], typed: Sequence[str]) -> int:
@@ -66,12 +67,15 @@ def run(given: Mapping[str, Any], typed: Sequence[str]) -> int:
         return status
     target, said = crashed.prepared(target, crash)
     _complain(f"it died of {crash.type} after {crash.seconds:.1f} s; looking for a cure{f': {said}' if said else ''}")
-    return _repair(target, rules, typed, given, opening)
+    report = _repaired(target, rules, given, opening)
+    if report.diagnosis is None:  # what it died of is not autograd's, and has been seen
+        report = replace(report, traceback="")
+        return _finish(report, render.Snapshot(report), settings, typed, status=status)
+    return _concluded(report, typed, given, settings)
 
 
-def _repair(
-    target: Target, rules: Sequence[Rule], typed: Sequence[str], given: Mapping[str, Any], opening: Opening
-) -> int:  # fmt: skip
+def _repaired(target: Target, rules: Sequence[Rule], given: Mapping[str, Any], opening: Opening) -> Report:
+    """The report on a target, with its page where one was asked for; nothing else is written or shown."""
     settings, begun = opening.settings, opening.probe
     page = Page(given.get("report"))
     with progress(quiet=settings.quiet or settings.diff, verbose=settings.verbose) as tell:
@@ -80,14 +84,19 @@ def _repair(
             return pipeline.fix(target, rules, probe=probe, progress=tell)
 
         report = targets.in_file(_sound(target, lambda: page.worked(target, work, tell, begun)))
+    _tell_of(page, report, render.Snapshot(report, full=settings.full_paths), settings)
+    return report
+
+
+def _concluded(report: Report, typed: Sequence[str], given: Mapping[str, Any], settings: Settings) -> int:
+    """Ask, write and show as was asked for; returns the exit status."""
     snapshot = render.Snapshot(report, full=settings.full_paths)
-    _tell_of(page, report, snapshot, settings)
     if given.get("interactive") and report.outcome is Outcome.AVAILABLE:
         return _reviewed(report, snapshot, settings)
     if settings.write and report.outcome is Outcome.AVAILABLE:
         report = _applied(report, settings)
     if settings.diff:
-        return _print_diff(report, settings)
+        return _print_diff(report, snapshot, settings)
     return _finish(report, snapshot, settings, typed)
 
 
@@ -195,7 +204,7 @@ def _applied(report: Report, settings: Settings) -> Report:
     return applied
 
 
-def _print_diff(report: Report, settings: Settings) -> int:
+def _print_diff(report: Report, snapshot: render.Snapshot, settings: Settings) -> int:
     chosen = _chosen(report, settings)
     if chosen is not None:
         sys.stdout.flush()
@@ -204,7 +213,7 @@ def _print_diff(report: Report, settings: Settings) -> int:
     elif report.fixes:
         _complain("no fix is safe; --unsafe-fixes prints the others too")
     else:
-        _complain(_line(report))
+        _complain(_line(report, snapshot))
     return STATUS.get(report.outcome, CANNOT)
 
 
@@ -222,16 +231,20 @@ def _finish(
     report: Report, snapshot: render.Snapshot, settings: Settings, typed: Sequence[str], status: int | None = None
 ) -> int:
     """Show a report as asked for; returns the exit status."""
-    status = STATUS.get(report.outcome, CANNOT) if status is None else status
-    if status == CANNOT:
-        _complain(_line(report))
+    usual = STATUS.get(report.outcome, CANNOT)
+    status = usual if status is None else status
+    unable = CANNOT in (usual, status)
+    if unable:
+        if report.outcome is Outcome.OTHER_FAILURE and not settings.quiet:
+            sys.stderr.write(render.clean(report.traceback))
+        _complain(_line(report, snapshot))
     if settings.output_format == "json":
         sys.stdout.write(render.as_json(report, snapshot))
     elif settings.output_format == "sarif":
         sys.stdout.write(render.as_sarif(report, snapshot))
     elif settings.output_format == "github":
         sys.stdout.write(render.as_github(report, snapshot))
-    elif status != CANNOT:
+    elif not unable:
         render.show(report, snapshot, _look(settings, typed), sys.stdout)
     return status
 
@@ -244,11 +257,13 @@ def _look(settings: Settings, typed: Sequence[str]) -> render.Look:
     return render.Look(terminal, color, settings.verbose, settings.quiet, tuple(typed), width)
 
 
-def _line(report: Report) -> str:
+def _line(report: Report, snapshot: render.Snapshot) -> str:
     """Why there is nothing to show, and what may be done about it."""
     name = report.target.module or str(report.target.script)
     with contextlib.suppress(ValueError):
         name = str(report.target.script.relative_to(Path.cwd())) if report.target.module is None else name
+    if report.outcome is Outcome.OTHER_FAILURE and report.failure is not None and report.failure.stack:
+        name = snapshot.where(snapshot.place(report.failure.stack[0]))
     said = render.sentence(report)
     if said != render.OUTCOMES[report.outcome] and report.outcome is not Outcome.CANNOT_RUN:
         said = f"{render.OUTCOMES[report.outcome]}: {said}"

@@ -9,6 +9,8 @@ import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from autofix.limits import RunOptions
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
@@ -28,32 +30,18 @@ class ConfigError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """One value for every option of `fix`; the options of other commands are some of these."""
+class Settings(RunOptions):
+    """One value for every option of `fix`: how programs are run, and what the command then writes and shows."""
 
     write: bool = False
     diff: bool = False
     unsafe_fixes: bool = False
-    select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    python: str = ""
-    passes: int = 3
-    time_limit: float = 120.0
-    memory_limit: int = 0
-    process_limit: int = 512
-    output_limit: int = 1 << 22
-    network: bool = False
-    isolation: str = "auto"
     output_format: str = "text"
     quiet: bool = False
     verbose: bool = False
     full_paths: bool = False
     color: str = "auto"
     run: str = ""
-    device: str = "auto"
-    stand_in: bool = False
-    shorten: int = 0
-    skip_to: str = ""
     loosened: tuple[str, ...] = ()
     """The project's own settings that open its fence, in words: whoever runs it should know."""
 

@@ -242,6 +242,9 @@ class Report:
     suspicions: tuple[Suspicion, ...] = ()
     applied: int | None = None
     message: str = ""
+    failure: wire.Failure | None = None
+    """The exception that ended the unedited script, and `traceback`: as Python prints it."""
+    traceback: str = ""
     isolation: str = ""
     wrote: tuple[str, ...] = ()
     """What the unedited script tried to write, and `reached`: what hosts it tried to reach."""

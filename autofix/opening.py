@@ -28,7 +28,9 @@ class Opening:
         self.refused = ""
         names = {"console": given.get("console"), "node": given.get("pytest")}
         try:
-            self.target = targets.target(given["words"] or (), given["module"], self.settings, **names)
+            self.target = targets.target(
+                given["words"] or (), given["module"], self.settings, configured=self.settings.run, **names
+            )
         except (targets.TargetError, interpreter.InterpreterError) as error:
             self.refused = str(error)
 

@@ -60,7 +60,7 @@ def _rows(command: Any) -> list[str]:
         names = ", ".join(
             f"`{name}{value if name.startswith('--') else ''}`" for name in (*param.opts, *param.secondary_opts)
         )
-        found.append(f"| {names} | {' '.join((param.help or '').split())} |".replace("[ORIGINAL=]", "\\[ORIGINAL=\\]"))
+        found.append(f"| {names} | {' '.join((param.help or '').split())} |")
     return found
 
 

@@ -87,6 +87,8 @@ def _verify(
     report = Report(
         target,
         Outcome.CLEAN,
+        failure=baseline.failure,
+        traceback=baseline.traceback,
         isolation=baseline.isolation,
         wrote=baseline.wrote,
         reached=baseline.reached,
@@ -163,6 +165,8 @@ class _Repair:
         report = Report(
             self.target,
             Outcome.CLEAN,
+            failure=baseline.failure,
+            traceback=baseline.traceback,
             isolation=baseline.isolation,
             wrote=baseline.wrote,
             reached=baseline.reached,

@@ -92,10 +92,14 @@ class Runner:
                 report = self._attempt(target, work, tell, stop)  # the warm probe had died since it last served
             return None if stop.is_set() else report
 
-    def close(self) -> None:
-        """End every probe, after the work under way."""
-        with self._turn:
+    def close(self, patience: float = -1) -> None:
+        """End every probe, after the work under way; `patience`: the seconds that it may still take."""
+        held = self._turn.acquire(timeout=patience)
+        try:
             self._warm.close()
+        finally:
+            if held:
+                self._turn.release()
 
     def _attempt(
         self, target: Target, work: Callable[[Probe], Report], tell: Callable[[str], None], stop: Stop

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from autofix.cells import Cell
-    from autofix.config import Settings
+    from autofix.limits import RunOptions
     from autofix.model import Report
 
 _ENVIRONMENT = {"MPLBACKEND": "Agg", "HYDRA_FULL_ERROR": "1", "WANDB_MODE": "disabled"}
@@ -47,27 +47,23 @@ def folder(words: Sequence[str], module: str | None, cwd: Path | None = None) ->
 def target(  # noqa: PLR0913  each of the last four is one more way to say what runs, and where
     words: Sequence[str],
     module: str | None,
-    settings: Settings,
+    options: RunOptions,
     *,
+    configured: str = "",
     console: str | None = None,
     node: str | None = None,
     cwd: Path | None = None,
 ) -> Target:
-    """The target of `SCRIPT [ARGS]...`, `-m MODULE`, `--console NAME`, `--pytest NODE` or the configured `run`.
+    """The target of `SCRIPT [ARGS]...`, `-m MODULE`, `--console NAME`, `--pytest NODE` or the `configured` line.
 
     It runs in `cwd`, else in the current folder.
     """
     if sum(choice is not None for choice in (module, console, node)) > 1:
         raise TargetError("-m, --console and --pytest each name what to run: give one of them")
-    entry = _entry(words, module, settings, console, node)
+    entry = _entry(words, module, configured, console, node)
     cwd = (entry.folder or cwd or Path.cwd()).resolve()
-    found, python = _script(entry, cwd, settings)
-    setup = Setup(
-        entry=entry.kind if entry.kind in {"console", "pytest"} else "",
-        environment=_environment(settings) | entry.environment,
-        stand_in=settings.stand_in,
-        shorten=settings.shorten,
-    )
+    found, python = _script(entry, cwd, options.python)
+    kind = entry.kind if entry.kind in {"console", "pytest"} else ""
     made = Target(
         found,
         argv=(entry.name, *entry.argv) if entry.kind == "pytest" else entry.argv,
@@ -75,17 +71,35 @@ def target(  # noqa: PLR0913  each of the last four is one more way to say what 
         cwd=cwd,
         root=interpreter.project_root(cwd / "any" if entry.kind == "console" else found, cwd),
         python=python,
-        passes=settings.passes,
-        time_limit=settings.time_limit,
-        memory_limit=settings.memory_limit,
-        process_limit=settings.process_limit,
-        output_limit=settings.output_limit,
-        isolation=settings.isolation,
-        network=settings.network,
-        setup=setup,
-        device=settings.device,
+        setup=Setup(entry=kind, environment=entry.environment),
     )
-    return _skipping(in_cells(made), settings.skip_to)
+    return under(in_cells(made), options)
+
+
+def under(target: Target, options: RunOptions) -> Target:
+    """The target as these options have it run; which interpreter and which rules is not its own affair.
+
+    Raises TargetError where `skip_to` names no line of its project.
+    """
+    setup = replace(
+        target.setup,
+        environment=_environment(network=options.network) | target.setup.environment,
+        stand_in=options.stand_in,
+        shorten=options.shorten,
+    )
+    bounded = replace(
+        target,
+        passes=options.passes,
+        time_limit=options.time_limit,
+        memory_limit=options.memory_limit,
+        process_limit=options.process_limit,
+        output_limit=options.output_limit,
+        isolation=options.isolation,
+        network=options.network,
+        device=options.device,
+        setup=setup,
+    )
+    return _skipping(bounded, options.skip_to)
 
 
 def in_cells(target: Target) -> Target:
@@ -142,7 +156,7 @@ def _parsed(path: Path, data: bytes) -> notebook.Notebook | None:
 
 
 def _entry(
-    words: Sequence[str], module: str | None, settings: Settings, console: str | None, node: str | None
+    words: Sequence[str], module: str | None, configured: str, console: str | None, node: str | None
 ) -> Entry:  # fmt: skip
     if module is not None:
         return Entry("module", module, tuple(words))
@@ -152,27 +166,27 @@ def _entry(
         return Entry("pytest", node, tuple(words))
     if words and not entries.is_command(words[0]):
         return Entry("script", words[0], tuple(words[1:]))
-    if not words and not settings.run:
+    if not words and not configured:
         raise TargetError("name a script, or a module with -m; `autofix fix --help` shows how")
     try:
         if words:
             return entries.parse(words)
-        configured = nearest("pyproject.toml", Path.cwd())
-        return replace(entries.parse(shlex.split(settings.run)), folder=configured.parent if configured else None)
+        project = nearest("pyproject.toml", Path.cwd())
+        return replace(entries.parse(shlex.split(configured)), folder=project.parent if project else None)
     except ValueError as error:
-        said = shlex.join(words) if words else f"run = {settings.run!r} in [tool.autofix]"
+        said = shlex.join(words) if words else f"run = {configured!r} in [tool.autofix]"
         raise TargetError(f"{said}: {error}") from None
 
 
-def _environment(settings: Settings) -> dict[str, str]:
-    wanted = _ENVIRONMENT if settings.network else {**_ENVIRONMENT, **_OFFLINE}
+def _environment(*, network: bool) -> dict[str, str]:
+    wanted = _ENVIRONMENT if network else {**_ENVIRONMENT, **_OFFLINE}
     return {name: value for name, value in wanted.items() if name not in os.environ}
 
 
-def _script(entry: Entry, cwd: Path, settings: Settings) -> tuple[Path, Path]:
+def _script(entry: Entry, cwd: Path, python_option: str) -> tuple[Path, Path]:
     """The file that is run, and with which interpreter."""
     if entry.kind == "console":
-        python = interpreter.find(settings.python, cwd)
+        python = interpreter.find(python_option, cwd)
         if not (found := python.parent / entry.name).is_file():
             raise TargetError(f"{entry.name}: no package of {python.parent.parent} installs a command of that name")
         return found, python
@@ -182,7 +196,7 @@ def _script(entry: Entry, cwd: Path, settings: Settings) -> tuple[Path, Path]:
         found = cwd / _existing(entry.name.partition("::")[0], cwd)
     else:
         found = _file(entry.name, cwd)
-    return found, interpreter.find(settings.python, found.parent)
+    return found, interpreter.find(python_option, found.parent)
 
 
 def _existing(name: str, cwd: Path) -> str:
@@ -223,7 +237,7 @@ def _skipping(target: Target, place: str) -> Target:
         raise TargetError(f"--skip-to {place}: give a line of the script, or FILE:LINE")
     path = (target.cwd or Path.cwd()) / match[1] if match[1] else target.script
     root = target.root or target.script.parent
-    if not path.is_file() or not path.resolve().is_relative_to(root):
+    if not (path in target.buffers or path.is_file()) or not path.resolve().is_relative_to(root):
         raise TargetError(f"--skip-to {place}: there is no such file in {root}")
     name = path.resolve().relative_to(root).as_posix()
     return replace(target, setup=replace(target.setup, skip_file=name, skip_line=int(match[2])))

@@ -284,3 +284,29 @@ def test_a_browser_shows_the_pages(farm: Path) -> None:
     shown = browsed(page)
     assert "gates.py" in shown
     assert '<span class="added">+    y = y + 1</span>' in shown
+
+
+ELSEWHERE = """\
+import torch
+
+net = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+assert torch.load("missing.pt")["epoch"] == 0
+for step in range(10**9):
+    optimizer.zero_grad()
+    net(torch.ones(2, 3)).sum().backward()
+    optimizer.step()
+assert step < 5
+"""
+
+
+@pytest.mark.torch
+def test_what_is_missing_here_is_stood_in_for_and_what_is_long_cut_short_when_asked(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "train.py").write_text(ELSEWHERE)
+    assert "1 not runnable" in batch("work", *ONE, cwd=tmp_path).stdout
+    done = batch("work", "--stand-in", "--shorten", "3", *ONE, cwd=tmp_path)
+    assert (done.returncode, "1 clean" in done.stdout) == (0, True), done.stdout + done.stderr
+    (tmp_path / "list.toml").write_text('[[repository]]\npath = "work"\nstand-in = true\nshorten = 3\n')
+    done = batch("list.toml", *ONE, cwd=tmp_path)
+    assert (done.returncode, "1 clean" in done.stdout) == (0, True), done.stdout + done.stderr

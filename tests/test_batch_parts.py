@@ -14,7 +14,7 @@ from autofix.batch import discover, driver, git, manifest, patches, results, wor
 from autofix.batch.cores import Core
 from autofix.batch.driver import Plan
 from autofix.batch.journal import Journal
-from autofix.batch.records import Change, Entry, Found, Options, Replacement, Repository, Result, target_key
+from autofix.batch.records import Change, Entry, Found, Replacement, Repository, Result, Terms, target_key
 from autofix.batch.results import Shown
 from autofix.config import ConfigError
 from autofix.model import Outcome, Report, Target
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def names(paths: list[str]) -> list[str]:
-    return [one.name for one in manifest.repositories(paths, Options())]
+    return [one.name for one in manifest.repositories(paths, Terms())]
 
 
 def test_folders_globs_lists_and_scripts_name_repositories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,7 +38,7 @@ def test_folders_globs_lists_and_scripts_name_repositories(tmp_path: Path, monke
     assert names(["clones"]) == ["clones/a", "clones/b"]
     assert names(["clones/a", "clones/*", "one/"]) == ["clones/a", "clones/b", "one"]
     assert names(["list.txt"]) == ["clones/b", "https://example.org/c.git"]
-    (one,) = manifest.repositories(["hand-ins/*.py"], Options())
+    (one,) = manifest.repositories(["hand-ins/*.py"], Terms())
     assert (one.name, one.options.commands) == ("hand-ins", ("anna.py", "bob.py"))
     assert len(names(["hand-ins"])) == 1  # scripts lie in it, so it is one itself
 
@@ -211,11 +211,11 @@ def test_without_a_strong_fence_nothing_is_run() -> None:
             return None  # type: ignore[return-value]
 
     none = NoProbes(Probe)
-    report = worker._fenced(Target(Path("x.py")), Options(), none, refused)
+    report = worker._fenced(Target(Path("x.py")), Terms(), none, refused)
     assert tried == ["overlay", "landlock"]
     assert report.outcome is Outcome.CANNOT_RUN
     assert "--isolation copy" in report.message
-    worker._fenced(Target(Path("x.py"), isolation="copy"), Options(isolation="copy"), none, refused)
+    worker._fenced(Target(Path("x.py"), isolation="copy"), Terms(isolation="copy"), none, refused)
     assert tried[2:] == ["copy"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -275,6 +276,23 @@ def test_a_repository_cannot_make_git_run_a_program(tmp_path: Path) -> None:
 def test_a_path_that_does_not_exist_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, err = run(capsys, tmp_path / "nowhere")
     assert (status, out, err.count("\n")) == (2, "", 1)
+
+
+@pytest.mark.parametrize("content", [b"def (:\n", b"\x7fELF\0\0", b"\xff\xfe"])
+def test_a_file_that_is_named_and_is_no_python_is_a_problem(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes
+) -> None:
+    tree(tmp_path, "fine.py")
+    (tmp_path / "broken.py").write_bytes(content)
+    status, _, err = run(capsys, tmp_path / "broken.py")
+    assert status == 2
+    assert f"{tmp_path}/broken.py: " in err
+    assert run(capsys, tmp_path)[0] == run(capsys, tmp_path / "fine.py")[0]  # nobody named it
+
+
+def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
+    assert walk.python_files([str(tmp_path)]) == []
 
 
 def test_processes_find_what_one_process_finds(tmp_path: Path) -> None:

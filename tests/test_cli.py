@@ -470,14 +470,6 @@ def test_a_real_script_is_shown_patched_fixed_and_judged(tmp_path: Path) -> None
     assert run("fix", "train.py", cwd=tmp_path).returncode == 0
 
 
-@pytest.mark.torch
-@pytest.mark.parametrize("case", ["missing_file", "syntax_error"])
-def test_a_real_script_that_fails_for_another_reason(case: str, tmp_path: Path) -> None:
-    shutil.copy(FIXTURES / case / "broken.py", tmp_path / "train.py")
-    done = run("fix", "train.py", cwd=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-
-
 def test_a_program_that_is_no_interpreter_is_one_line(tmp_path: Path) -> None:
     program = tmp_path / "python"
     program.write_text("#!/bin/sh\necho hello\n")
@@ -500,3 +492,44 @@ def test_statuses_are_those_of_the_table() -> None:
     assert {outcome for outcome, status in commands.STATUS.items() if status == 0} == {
         Outcome.FIXED, Outcome.CLEAN, Outcome.SAFE,
     }  # fmt: skip
+
+
+OTHER = """\
+import torch
+
+
+def load(name):
+    return open(name)
+
+
+load("weights.pt")
+"""
+
+
+@pytest.mark.torch
+def test_a_failure_that_is_not_autograds_is_shown_with_its_traceback(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(OTHER)
+    done = run("fix", "train.py", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    *traceback, last = done.stderr.splitlines()
+    assert traceback[0] == "Traceback (most recent call last):"
+    assert [line.strip() for line in traceback if line.startswith("  File")] == [
+        f'File "{tmp_path}/train.py", line 8, in <module>', f'File "{tmp_path}/train.py", line 5, in load',
+    ]  # fmt: skip
+    assert traceback[-1] == "FileNotFoundError: [Errno 2] No such file or directory: 'weights.pt'"
+    assert last.startswith("autofix: train.py:5:12: it fails for a reason that is not autograd's: FileNotFoundError")
+
+    failure = json.loads(run("fix", "--output-format", "json", "train.py", cwd=tmp_path).stdout)["failure"]
+    assert (failure["cause"], failure["type"], failure["line"]) == ("other", "FileNotFoundError", 5)
+    assert failure["traceback"].splitlines() == traceback
+    assert run("fix", "-q", "train.py", cwd=tmp_path).stderr == f"{last}\n"
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(("line", "said"), [("sys.exit(3)", "SystemExit: 3"), ("1 +", "SyntaxError: invalid syntax")])
+def test_an_exit_and_a_typo_have_their_line_too(tmp_path: Path, line: str, said: str) -> None:
+    (tmp_path / "train.py").write_text(f"import sys\n{line}\n")
+    done = run("fix", "train.py", cwd=tmp_path)
+    assert done.returncode == 2
+    assert f'File "{tmp_path}/train.py", line 2' in done.stderr
+    assert said in done.stderr.splitlines()[-1]

@@ -228,3 +228,24 @@ def test_a_program_runs_for_real_and_is_repaired_only_when_it_dies(
     assert "real.py" not in said
     assert "it died of RuntimeError" in said
     assert subprocess.run([sys.executable, "train.py"], check=False).returncode == 0
+
+
+def real(*words: str, cwd: Path, typed: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "autofix", "run", *words]
+    return subprocess.run(command, cwd=cwd, input=typed, capture_output=True, text=True, check=False)
+
+
+def test_a_real_run_reads_what_is_typed_and_ends_as_the_program_does(here: Path) -> None:
+    written(here, {"ask.py": "import sys\nprint('hello', input(), len(sys.stdin.read()))\nsys.exit(7)\n"})
+    done = real("ask.py", cwd=here, typed="you\nand more")
+    assert (done.returncode, done.stdout, done.stderr) == (7, "hello you 8\n", "")
+
+
+@pytest.mark.parametrize("line", ["torch.ones(2, 3) @ torch.ones(2, 3)", "raise ValueError('not here')"])
+def test_what_looks_like_autograd_and_is_not_leaves_the_programs_status(here: Path, line: str) -> None:
+    written(here, {"train.py": f"import torch\n\n{line}\n"})
+    done = real("train.py", cwd=here)
+    assert done.returncode == 1
+    assert "train.py:3:" in done.stderr
+    assert "not autograd's" in done.stderr
+    assert done.stderr.count("Traceback") == 1

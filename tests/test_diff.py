@@ -122,7 +122,7 @@ LINES = st.lists(st.sampled_from([b"a", b"b", b"", b"\r", b"- x", b"\xe6\x80", b
 
 
 @given(LINES, LINES, st.booleans(), st.booleans())
-@settings(max_examples=300)
+@settings(max_examples=3 * settings.default.max_examples)
 def test_any_diff_leads_from_one_file_to_the_other(
     before: list[bytes], after: list[bytes], ended: bool, also: bool
 ) -> None:
@@ -133,7 +133,7 @@ def test_any_diff_leads_from_one_file_to_the_other(
 
 
 @given(st.lists(st.tuples(LINES, LINES), min_size=1, max_size=2))
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 4)
 def test_git_agrees_on_any_diff(
     tmp_path_factory: pytest.TempPathFactory, files: list[tuple[list[bytes], list[bytes]]]
 ) -> None:

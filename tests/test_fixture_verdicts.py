@@ -1,6 +1,6 @@
 """Every fixture: what `fix` offers, and what the judge says of its right and its wrong edits.
 
-`AUTOFIX_FRESH=all` compares fresh processes with forks on all of them, not only on one of each family.
+`AUTOFIX_FRESH=all` compares fresh processes with forks on all of them, not only on one of every third family.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CASES = {
     if any(path.parent.glob("broken*"))
 }
 FAMILIES = {name.partition("/")[0]: name for name in reversed(CASES)}
-FRESH = [*CASES] if os.environ.get("AUTOFIX_FRESH") == "all" else sorted(FAMILIES.values())
+FRESH = [*CASES] if os.environ.get("AUTOFIX_FRESH") == "all" else sorted(FAMILIES.values())[::3]
 
 
 def told(name: str) -> dict[str, Any]:

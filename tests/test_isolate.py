@@ -68,6 +68,7 @@ class World:
     """A small machine's worth of files, and servers and a process outside the fence."""
 
     base: Path
+    hostile: Path
     user: int
     token: str
     port: int
@@ -99,7 +100,7 @@ class World:
             **request.pop("environment", {}),
         }
         other = self.user != os.geteuid()
-        command = [ANYBODYS if other and ANYBODYS else sys.executable, "-B", str(HOSTILE / "_driver.py")]
+        command = [ANYBODYS if other and ANYBODYS else sys.executable, "-B", str(self.hostile / "_driver.py")]
         who: dict[str, Any] = {"user": self.user, "group": self.user, "extra_groups": []} if other else {}
         done = subprocess.run(
             [*within, *command, json.dumps({**request, "script": str(script)})],
@@ -195,12 +196,27 @@ def fill(root: Path) -> None:
         os.utime(root / name, (1_600_000_000, 1_600_000_000))
 
 
-def make_world(user: int) -> World:
+@pytest.fixture(scope="module")
+def hostile() -> Iterator[Path]:
+    """Yield the hostile scripts in a checkout that every user can read: the real one may lie in a private home."""
+    source = HOSTILE.parent.parent
+    with tempfile.TemporaryDirectory(prefix="autofix-checkout-") as folder:
+        checkout = Path(folder)
+        for name in ("autofix/__init__.py", "autofix/probe", "tests/hostile"):
+            (checkout / name).parent.mkdir(exist_ok=True)
+            copy = shutil.copytree if (source / name).is_dir() else shutil.copy
+            copy(source / name, checkout / name)
+        for path in (checkout, *checkout.rglob("*")):
+            path.chmod(0o755)
+        yield checkout / "tests" / "hostile"
+
+
+def make_world(user: int, hostile: Path) -> World:
     token = f"hostile-{secrets.token_hex(6)}"
     base = Path(tempfile.mkdtemp(prefix="autofix-world-"))
     tcp = socket.create_server(("127.0.0.1", 0))
     victim = subprocess.Popen(["/bin/sleep", "600"], start_new_session=True, user=user if ROOT else None)
-    world = World(base, user, token, tcp.getsockname()[1], victim, [])
+    world = World(base, hostile, user, token, tcp.getsockname()[1], victim, [])
     far_folder(world).mkdir()
     for root in (world.project, world.home):
         fill(root)
@@ -213,8 +229,8 @@ def make_world(user: int) -> World:
 
 
 @contextlib.contextmanager
-def a_world(user: int) -> Iterator[World]:
-    made = make_world(user)
+def a_world(user: int, hostile: Path) -> Iterator[World]:
+    made = make_world(user, hostile)
     try:
         yield made
     finally:
@@ -229,10 +245,10 @@ def a_world(user: int) -> Iterator[World]:
 
 
 @pytest.fixture(params=["self", "nobody"])
-def world(request: pytest.FixtureRequest) -> Iterator[World]:
+def world(request: pytest.FixtureRequest, hostile: Path) -> Iterator[World]:
     if request.param == "nobody" and not (ROOT and ANYBODYS):
         pytest.skip("needs root, and an interpreter that every user may run, to run as another user")
-    with a_world(NOBODY if request.param == "nobody" else os.geteuid()) as made:
+    with a_world(NOBODY if request.param == "nobody" else os.geteuid(), hostile) as made:
         yield made
 
 
@@ -286,7 +302,7 @@ def test_a_hostile_script_neither_escapes_nor_survives(world: World, trick: str,
     is_open = OPEN_TO_LANDLOCK.get(trick, "") if rung == "landlock" else ""
     limits = {"stubborn.py": 1, "terminal.py": 5, **({"fork_bomb.py": 1} if is_open else {})}
     before = snapshot(world.base)
-    told = world.run(HOSTILE / trick, rung, limit=limits.get(trick, 20), processes=60, disk=8 << 20)
+    told = world.run(world.hostile / trick, rung, limit=limits.get(trick, 20), processes=60, disk=8 << 20)
     assert told["report"].startswith(f"{rung}\n"), told
     assert "ESCAPED" not in told["output"] or is_open in {"neighbours", "sockets"}
     assert "ESCAPED 127.0.0.1" not in told["output"]
@@ -325,7 +341,7 @@ def test_an_honest_script_that_saves_by_relative_paths_leaves_nothing(world: Wor
 
 def test_what_it_tried_to_write_is_told(world: World) -> None:
     need("overlay")
-    told = world.run(HOSTILE / "overwrite.py", "overlay")
+    told = world.run(world.hostile / "overwrite.py", "overlay")
     kinds = {
         Path(path).relative_to(world.base).as_posix(): kind
         for path, kind, _ in told["writes"]
@@ -384,7 +400,7 @@ def test_the_network_opens_on_demand(world: World) -> None:
 
 def test_too_many_processes_end_the_run_and_are_named(world: World) -> None:
     need("overlay")
-    told = world.run(HOSTILE / "fork_bomb.py", "overlay", processes=30)
+    told = world.run(world.hostile / "fork_bomb.py", "overlay", processes=30)
     assert (told["stopped"], told["status"]) == ("processes", -signal.SIGKILL)
 
 
@@ -412,7 +428,8 @@ def test_nothing_survives_the_death_of_the_parent(world: World) -> None:
         "script": str(script(world, source)),
     }
     environment = {**os.environ, "HOME": str(world.home), "HOSTILE_TOKEN": world.token, "TMPDIR": str(world.base)}
-    driver = subprocess.Popen([sys.executable, "-B", str(HOSTILE / "_driver.py"), json.dumps(request)], env=environment)
+    command = [sys.executable, "-B", str(world.hostile / "_driver.py"), json.dumps(request)]
+    driver = subprocess.Popen(command, env=environment)
     for _ in range(500):
         if len(marked(world.token)) >= 5:  # driver, waiter, init, script and its child
             break
@@ -429,11 +446,11 @@ def test_nothing_survives_the_death_of_the_parent(world: World) -> None:
 
 @pytest.mark.skipif(not ROOT, reason="mounting something inside a project needs root")
 @pytest.mark.parametrize("user", ["self", "nobody"])
-def test_a_mount_inside_the_project_is_covered_too(user: str) -> None:
+def test_a_mount_inside_the_project_is_covered_too(user: str, hostile: Path) -> None:
     need("overlay")
     if user == "nobody" and not ANYBODYS:
         pytest.skip("needs an interpreter that every user may run")
-    with a_world(NOBODY if user == "nobody" else 0) as world:
+    with a_world(NOBODY if user == "nobody" else 0, hostile) as world:
         inner = world.project / "data"
         subprocess.run(["/bin/mount", "-t", "tmpfs", "-o", "mode=777", "none", str(inner)], check=True)
         try:
@@ -480,7 +497,7 @@ def test_it_also_works_inside_a_container(world: World, trick: str, kept: bool) 
     if world.user == os.geteuid() and ROOT:
         Path(world.base).chmod(0o711)
     before = snapshot(world.base)
-    told = world.run(HOSTILE / trick, "overlay", within=container, kept=kept)
+    told = world.run(world.hostile / trick, "overlay", within=container, kept=kept)
     assert told["report"] == "overlay\n"
     assert_untouched(world, before)
 

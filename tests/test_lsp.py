@@ -69,9 +69,20 @@ async def plain(lsp_client: LanguageClient, tmp_path: Path) -> AsyncIterator[Non
     await lsp_client.shutdown_session()
 
 
-async def begin(client: LanguageClient, capabilities: types.ClientCapabilities, folder: Path) -> None:
+@pytest_lsp.fixture(config=SERVER)
+async def silent(lsp_client: LanguageClient) -> AsyncIterator[None]:
+    """An editor that has not said anything yet."""
+    yield
+    await lsp_client.shutdown_session()
+
+
+async def begin(
+    client: LanguageClient, capabilities: types.ClientCapabilities, folder: Path, **options: object
+) -> None:  # fmt: skip
     folders = [types.WorkspaceFolder(folder.as_uri(), "project")]
-    await client.initialize_session(types.InitializeParams(capabilities, workspace_folders=folders))
+    await client.initialize_session(
+        types.InitializeParams(capabilities, workspace_folders=folders, initialization_options=options or None)
+    )
 
 
 @pytest.fixture
@@ -329,6 +340,57 @@ async def test_a_notebook_is_one_script(client: LanguageClient, tmp_path: Path) 
     version, edits = text_edits(offered[0].edit, names[2])
     assert version == 1
     assert applied(texts[2], edits) == texts[2].replace("backward()", "backward(retain_graph=True)", 1)
+
+
+NETS = """\
+import os
+import time
+
+import torch
+
+net = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+
+
+def train(step):
+    optimizer.zero_grad()
+    net(torch.ones(2, 3)).sum().backward()
+    optimizer.step()
+
+
+"""
+ENDLESS = f"{NETS}for step in range(10**9):\n    train(step)\nassert step < 5\n"
+SKIPPED = f"{NETS}for step in range(10**9):\n    train(step)\nprint(1)\n"
+STOOD_IN = f"{NETS}assert torch.load('missing.pt')['epoch'] == 0\n"
+MANY = f"{NETS}for _ in range(40):\n    if not os.fork():\n        time.sleep(600)\n"
+ON_CUDA = f"{NETS}if not torch.cuda.is_available():\n    raise RuntimeError('this needs CUDA')\n"
+PLOTS = f"{NETS}assert os.environ['MPLBACKEND'] == 'Agg'\n"
+
+
+@pytest.mark.torch
+@pytest.mark.slow
+async def test_every_option_is_honoured(silent: LanguageClient, script: Path) -> None:
+    given = {"process-limit": 20, "stand_in": True, "device": "asis", "colour": "never"}
+    await begin(silent, client_capabilities("visual-studio-code"), script.parent, **given)
+    assert any("no option colour" in message.message for message in silent.log_messages)
+    uri = show(silent, script, "")
+    line = SKIPPED.count("\n")
+    for version, (text, setting, outcome, said) in enumerate(
+        [
+            (PLOTS, "", "clean", ""),
+            (STOOD_IN, "", "clean", ""),
+            (ENDLESS, "shorten = 3", "clean", ""),
+            (SKIPPED, f"skip-to = '{line}'", "clean", ""),
+            (MANY, "", "processes_exceeded", "--process-limit"),
+            (ON_CUDA, "", "other_failure", ""),
+            (PLOTS, f"skip-to = 'nowhere.py:{line}'", "cannot_run", "nowhere.py"),
+        ],
+        start=2,
+    ):
+        (script.parent / "pyproject.toml").write_text(f"[tool.autofix]\n{setting}\n")
+        type_in(silent, uri, text, version)
+        answer = await silent.workspace_execute_command_async(types.ExecuteCommandParams(RUN, arguments=[uri]))
+        assert (answer["outcome"], said in answer["message"]) == (outcome, True), (setting, answer)
 
 
 # --- texts and columns ------------------------------------------------------------------------

@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from autofix import cli, options
+from autofix import api, cli, config, limits, options, targets
+from autofix.batch import manifest
+from autofix.batch.records import Terms
+from autofix.limits import RunOptions
+from autofix.model import Target
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
+OTHER = RunOptions(
+    select=("AG201",), ignore=("AG102",), passes=4, time_limit=7.0, memory_limit=1 << 30, process_limit=9,
+    output_limit=1 << 10, network=True, isolation="copy", device="cpu", stand_in=True, shorten=5, skip_to="1",
+)  # fmt: skip
+"""Options of which none is the usual one."""
+
+
 def test_the_page_about_options_is_current() -> None:
     assert options.FILE.read_text("utf-8") == options.page(), "run: python -m autofix.options"
+
+
+def test_the_page_about_options_has_no_backslashes() -> None:
+    assert "\\" not in options.page()
 
 
 def test_every_option_and_command_says_what_it_is() -> None:
@@ -24,6 +41,31 @@ def test_every_option_and_command_says_what_it_is() -> None:
         assert command.help, name
         for param in command.params:
             assert param.param_type_name == "argument" or param.help, f"{name} {param.name}"
+
+
+def test_every_way_in_takes_every_option_of_a_run(tmp_path: Path) -> None:
+    commands = cli.command().commands
+    taken = {name: {param.name for param in commands[name].params} for name in ("fix", "run", "batch", "verify")}
+    ruled = {"select", "ignore"}  # an edit that somebody made is judged without rules
+    assert {name: {*limits.NAMES} - had for name, had in taken.items()} == {
+        "fix": set(), "run": set(), "batch": set(), "verify": ruled,
+    }  # fmt: skip
+    assert {*limits.NAMES} <= {*config.NAMES}  # [tool.autofix], and initialization options of an editor
+    assert {*limits.NAMES} <= {*api.Options.__annotations__}
+    for name in {*limits.NAMES} - {"python"}:
+        value = getattr(OTHER, name)
+        line = f"{name.replace('_', '-')} = {json.dumps(value)}"
+        (tmp_path / "all.toml").write_text(f'[[repository]]\npath = "x"\n{line}\n')
+        (one,) = manifest.repositories([str(tmp_path / "all.toml")], Terms())
+        assert getattr(one.options, name) == value
+
+
+def test_a_target_is_under_every_option(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("x = 1\n")
+    plain = Target(tmp_path / "train.py", root=tmp_path, cwd=tmp_path)
+    usual = targets.under(plain, RunOptions())
+    for name in {*limits.NAMES} - {"python", "select", "ignore"}:
+        assert targets.under(plain, replace(RunOptions(), **{name: getattr(OTHER, name)})) != usual, name
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

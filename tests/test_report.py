@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from farms import CHROMIUM, program
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from autofix import cli, pictures, pipeline, registry, render
-from autofix.model import Target
+from autofix.model import Outcome, Target
 from autofix.probe import wire
 from autofix.references import request
 from autofix.render import report as page
@@ -254,6 +254,7 @@ def graph_of(seed: int) -> wire.Graph:
 
 
 @given(st.integers(0, 1 << 20))
+@example(341)  # two parts, and an edge that bends in the second
 def test_every_graph_becomes_few_boxes_with_the_failing_node_alone(seed: int) -> None:
     graph = graph_of(seed)
     drawn = collapse.collapse(graph)
@@ -268,6 +269,31 @@ def test_every_graph_becomes_few_boxes_with_the_failing_node_alone(seed: int) ->
     centres = list(placed.centres.values())
     for at, (x, y) in enumerate(centres):
         assert all(abs(x - a) >= layout.WIDTH or abs(y - b) >= layout.HEIGHT for a, b in centres[:at])
+
+
+@pytest.mark.torch
+def test_without_a_fix_the_page_says_so_and_what_was_tried(probe: Probe, gan: Made) -> None:
+    made = make(probe, FIRST.parent / "no_graph" / "comparison_as_loss" / "broken.py")
+    assert (made.report.outcome, made.report.fixes) == (Outcome.UNFIXED, ())
+    assert made.report.rejected or made.report.notes
+    shown = html.unescape(made.page)
+    assert "<h2>No fix was found</h2>" in shown
+    assert "The fix</h2>" not in shown
+    assert "Why it works" not in shown
+    tried = shown[shown.index('<section id="unfixed">') :]
+    assert all("+".join(fix.candidate.rules) in tried for fix in made.report.rejected)
+    assert all(note.reason in tried for note in made.report.notes)
+    assert "No fix was found" not in gan.page
+
+
+@pytest.mark.torch
+def test_an_edit_that_still_fails_is_shown_as_the_edit(probe: Probe, tmp_path: Path) -> None:
+    edit = tmp_path / "edit.py"
+    edit.write_bytes(GAN.read_bytes() + b"# as before\n")
+    made = make(probe, GAN, edit=edit)
+    assert made.report.outcome is Outcome.STILL_FAILING
+    assert "<h2>The edit</h2>" in made.page
+    assert "# as before" in made.page
 
 
 # Text from the script -------------------------------------------------------------------------------------------------
@@ -320,14 +346,16 @@ def test_a_page_never_replaces_what_is_none(
     assert (tmp_path / "mine.html").read_text("utf-8") == "<p>mine</p>"
 
 
-def test_a_missing_layout_library_is_one_line(tmp_path: Path) -> None:
+def test_a_missing_layout_library_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "train.py").write_text("", "utf-8")
-    hidden = tmp_path / "hidden"
-    hidden.mkdir()
-    (hidden / "fast_sugiyama.py").write_text("raise ImportError('not here')\n", "utf-8")
-    done = autofix("fix", "--report", "page.html", "train.py", cwd=tmp_path, PYTHONPATH=str(hidden))
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "pip install 'autofix[report]'" in done.stderr
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "fast_sugiyama", None)
+    assert cli.main(["fix", "--report", "page.html", "train.py"]) == cli.CANNOT
+    said = capfd.readouterr().err
+    assert said.count("\n") == 1
+    assert "pip install 'autofix[report]'" in said
 
 
 # A browser ------------------------------------------------------------------------------------------------------------

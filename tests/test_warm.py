@@ -13,7 +13,7 @@ import pytest
 
 from autofix import warm
 from autofix.batch import worker
-from autofix.batch.records import Job, Options, Repository
+from autofix.batch.records import Job, Repository, Terms
 from autofix.model import Target
 from autofix.references import request
 from autofix.run import Probe, run
@@ -110,7 +110,7 @@ def test_each_environment_has_its_own_probe_and_the_oldest_goes(target: Target) 
 
 
 def test_a_batch_starts_one_probe_for_all_targets_of_an_environment(tmp_path: Path) -> None:
-    repositories, options = [], Options(commands=("train.py", "again.py"))
+    repositories, options = [], Terms(commands=("train.py", "again.py"))
     for name in ("one", "other"):
         for script in ("train.py", "again.py"):
             (tmp_path / name).mkdir(exist_ok=True)

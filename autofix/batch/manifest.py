@@ -13,23 +13,14 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autofix import config, interpreter
-from autofix.batch.records import Options, Repository
+from autofix import config, interpreter, limits
+from autofix.batch.records import Repository, Terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 _MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt")
-_SETTINGS = {
-    "passes",
-    "time_limit",
-    "memory_limit",
-    "output_limit",
-    "network",
-    "isolation",
-    "select",
-    "ignore",
-}
+_SETTINGS = {*limits.NAMES} - {"python"}
 _TEXTS = {"path", "url", "revision", "setup", "python"}
 _KEYS = _SETTINGS | _TEXTS | {"commands", "environment", "pytest", "setup_limit"}
 
@@ -38,7 +29,7 @@ class ManifestError(ValueError):
     """A path, list or manifest that cannot be meant; the message is one line."""
 
 
-def repositories(paths: Sequence[str], options: Options) -> list[Repository]:
+def repositories(paths: Sequence[str], options: Terms) -> list[Repository]:
     """What the paths name, each once, in order."""
     found: dict[str, Repository] = {}
     scripts: dict[str, list[str]] = {}
@@ -88,7 +79,7 @@ def _quoted(name: str) -> str:
     return shlex.quote(name)
 
 
-def _named(path: str, options: Options) -> Iterator[Repository]:
+def _named(path: str, options: Terms) -> Iterator[Repository]:
     if path == "-":
         yield from _listed(sys.stdin, Path.cwd(), options)
     elif "://" in path or path.startswith("git@"):
@@ -111,7 +102,7 @@ def _named(path: str, options: Options) -> Iterator[Repository]:
         raise ManifestError(f"{path}: there is no such folder, list or manifest")
 
 
-def _existing(path: str, options: Options) -> Iterator[Repository]:
+def _existing(path: str, options: Terms) -> Iterator[Repository]:
     """A script, a repository, or a folder full of them: one with neither a project's mark nor a script in it."""
     folder = Path(path)
     if folder.is_file():
@@ -132,14 +123,14 @@ def _plain(path: str) -> str:
     return os.path.normpath(path)
 
 
-def _listed(lines: Iterable[str], base: Path, options: Options) -> Iterator[Repository]:
+def _listed(lines: Iterable[str], base: Path, options: Terms) -> Iterator[Repository]:
     for line in lines:
         name = line.strip()
         if name and not name.startswith("#"):
             yield _placed(name, base, options)
 
 
-def _placed(name: str, base: Path, options: Options) -> Repository:
+def _placed(name: str, base: Path, options: Terms) -> Repository:
     """A repository by its address, or by its path seen from `base`."""
     if "://" in name or name.startswith("git@"):
         return Repository(name, name, options=options)
@@ -147,7 +138,7 @@ def _placed(name: str, base: Path, options: Options) -> Repository:
     return Repository(_plain(str(path)), str(path.absolute()), options=options)
 
 
-def _manifest(path: Path, options: Options) -> Iterator[Repository]:
+def _manifest(path: Path, options: Terms) -> Iterator[Repository]:
     try:
         document = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
@@ -199,8 +190,8 @@ def _value(name: str, value: Any, where: str) -> Any:
     raise ManifestError(f"{where}: {value!r} is not what belongs here")
 
 
-def _options(table: dict[str, Any], options: Options) -> Options:
-    known = {field.name for field in fields(Options)}
+def _options(table: dict[str, Any], options: Terms) -> Terms:
+    known = {field.name for field in fields(Terms)}
     given = {name: value for name, value in table.items() if name in known}
     if "python" in given:
         given["python"] = python(given["python"])
@@ -208,7 +199,7 @@ def _options(table: dict[str, Any], options: Options) -> Options:
 
 
 def python(given: str) -> str:
-    """An interpreter by name, or by a path: one that is not named from the root lies in the repository's copy."""
+    """An interpreter that a manifest names: a path that does not begin at the root lies in the repository's copy."""
     if "/" in given and not given.startswith(("/", "~")):
         return given
     return str(interpreter.find(given, Path.cwd()))

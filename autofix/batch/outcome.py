@@ -30,7 +30,11 @@ def result(entry: Entry, report: Report, copy: Path) -> Result:
         seconds=round(report.timings.get("total", 0.0), 3),
     )  # fmt: skip
     if report.diagnosis is None:
-        return facts
+        if report.failure is None or not report.failure.stack:
+            return facts
+        place = shown.place(report.failure.stack[0])
+        said = words(f"{shown.where(place)}: {report.message}")
+        return replace(facts, message=said, line=place.line, column=place.column)
     fields: dict[str, object] = {
         "cause": str(report.diagnosis.cause),
         "headline": words(headline(report)),

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from autofix.batch.records import Found, Result
 
 
+_UNTOLD = {Outcome.CANNOT_RUN, Outcome.OTHER_FAILURE, Outcome.CRASHED}
+"""Outcomes that say nothing without their reason."""
 _REMEMBERED = 900.0
 """Seconds of the past that the time left is estimated from: targets take from a blink to many minutes."""
 
@@ -76,7 +78,8 @@ class Lines(Silent):
 
     def result(self, name: str, result: Result, /) -> None:
         aside = f" ({result.applicability}; {result.effect})" if result.title else ""
-        _say(f"{name}: {result.command}: {result.outcome}{aside}, {result.seconds:.1f} s")
+        reason = f": {result.message}" if result.outcome in _UNTOLD else ""
+        _say(f"{name}: {result.command}: {result.outcome}{aside}, {result.seconds:.1f} s{reason}")
 
 
 class Live(Silent):

@@ -7,29 +7,23 @@ import json
 from dataclasses import asdict, dataclass, field
 
 from autofix import __version__
+from autofix.limits import RunOptions
 
 UNFENCED = ("copy", "none")
 """Isolation that a batch takes only when it is asked for by name."""
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """How a repository's targets are run; all of it is the operator's word, never the repository's."""
+class Terms(RunOptions):
+    """How a repository's targets are found and run; all of it is the operator's word, never the repository's."""
 
-    python: str = ""
+    time_limit: float = 60.0
+    memory_limit: int = 4 << 30
     setup: str = ""
     environment: dict[str, str] = field(default_factory=dict)
     commands: tuple[str, ...] = ()
     pytest: bool = False
-    passes: int = 3
-    time_limit: float = 60.0
-    memory_limit: int = 4 << 30
-    output_limit: int = 1 << 22
     setup_limit: float = 900.0
-    network: bool = False
-    isolation: str = "auto"
-    select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +33,7 @@ class Repository:
     name: str
     source: str
     revision: str = ""
-    options: Options = field(default_factory=Options)
+    options: Terms = field(default_factory=Terms)
 
     @property
     def remote(self) -> bool:

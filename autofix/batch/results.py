@@ -62,6 +62,16 @@ def group(outcome: Outcome, applicability: str) -> str:
     return named.get(outcome, "not runnable")
 
 
+def nothing_ran(shown: Sequence[Shown]) -> str:
+    """Why none of what there was to run could be started; empty where something ran, or nothing was there."""
+    reasons = [one.problem for one in shown if one.problem]
+    for result in (result for one in shown for result in one.results):
+        if result.outcome != Outcome.CANNOT_RUN:
+            return ""
+        reasons.append(result.message)
+    return reasons[0] if reasons else ""
+
+
 def counted(counts: Counter[str]) -> str:
     """The counts in words."""
     return ", ".join(f"{counts[name]} {name}" for name in GROUPS)

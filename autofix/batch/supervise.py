@@ -7,13 +7,13 @@ import os
 import select
 import signal
 import subprocess
-import sys
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import psutil
 
+from autofix import own
 from autofix.batch.cores import Core
 from autofix.batch.records import Event, Found, Result, target_key
 from autofix.model import Outcome
@@ -32,7 +32,7 @@ _LOOK = 1.0
 _OWN_MEMORY = 3 << 30
 """What a worker and its warm interpreter may hold beyond two runs at once."""
 _ALONE = "it was not seen to go together with the other fixes of this repository"
-_COMMAND = (sys.executable, "-P", "-m", "autofix.batch.worker")
+_WORKER = "autofix.batch.worker"
 
 
 class _Lost(Exception):  # noqa: N818 - what happened to the worker
@@ -142,8 +142,8 @@ class Supervisor:
             # A neutral folder: what lies where the operator stands is no part of any target.
             with self._core.bound():
                 self._process = subprocess.Popen(
-                    _COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd="/",
-                    start_new_session=True,
+                    own.command(_WORKER), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                    cwd="/", start_new_session=True,
                 )  # fmt: skip
         try:
             if self._process.stdin is not None:

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autofix import config, interpreter, pipeline, registry, targets
+from autofix import interpreter, pipeline, registry, targets
 from autofix.batch import discover, outcome, patches, worktree
 from autofix.batch.records import Entry, Event, Found, Job, Result, target_key
 from autofix.model import Outcome, Report, Target
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from autofix.batch.records import Options, Repository
+    from autofix.batch.records import Repository, Terms
 
 Work = Callable[[Target, Probe], Report]
 
@@ -89,7 +89,7 @@ def _in_copy(job: Job, copy: Path, key: str, revision: str, warm: Warm[Probe]) -
     yield Event("ended", rest=tuple(entry.command for entry in wanted[most:]))
 
 
-def _set_up(options: Options, copy: Path) -> None:
+def _set_up(options: Terms, copy: Path) -> None:
     """Run the operator's own command, in the copy and outside of any fence; raises worktree.Unusable."""
     process = subprocess.Popen(
         ["/bin/sh", "-c", options.setup], cwd=copy, env=os.environ | options.environment, stdin=subprocess.DEVNULL,
@@ -144,20 +144,12 @@ def _apart(job: Job, copy: Path, warm: Warm[Probe]) -> dict[str, str]:
     return apart
 
 
-def _target(line: str, copy: Path, options: Options) -> Target:
+def _target(line: str, copy: Path, options: Terms) -> Target:
     """What a command line means, typed in the copy."""
-    settings = config.Settings(
-        python=_python(options.python, copy), passes=options.passes, time_limit=options.time_limit,
-        memory_limit=options.memory_limit, output_limit=options.output_limit, isolation=options.isolation,
-        network=options.network,
-    )  # fmt: skip
+    here = replace(options, python=_python(options.python, copy))
     with contextlib.chdir(copy):
         words = shlex.split(line)
-        found = (
-            targets.target(words[2:], words[1], settings)
-            if _is_module(words)
-            else targets.target(words, None, settings)
-        )
+        found = targets.target(words[2:], words[1], here) if _is_module(words) else targets.target(words, None, here)
     if found.setup.entry != "console" and not found.script.resolve().is_relative_to(copy):
         raise targets.TargetError(f"{line}: this does not lie in the repository")
     return replace(found, root=copy)
@@ -172,12 +164,12 @@ def _python(given: str, copy: Path) -> str:
     return str(copy / given) if "/" in given and not given.startswith("/") else given
 
 
-def _fix(target: Target, options: Options, warm: Warm[Probe]) -> Report:
+def _fix(target: Target, options: Terms, warm: Warm[Probe]) -> Report:
     rules = registry.select(options.select, options.ignore)
     return _fenced(target, options, warm, lambda one, probe: pipeline.fix(one, rules, probe=probe, progress=_unheard))
 
 
-def _verify(target: Target, files: dict[Path, bytes], options: Options, warm: Warm[Probe]) -> Report:
+def _verify(target: Target, files: dict[Path, bytes], options: Terms, warm: Warm[Probe]) -> Report:
     offered = targets.offered_in_cells(target, files)
     return _fenced(
         target, options, warm,
@@ -189,7 +181,7 @@ def _unheard(_text: str) -> None:
     """The driver tells what is going on."""
 
 
-def _fenced(target: Target, options: Options, warm: Warm[Probe], work: Work) -> Report:
+def _fenced(target: Target, options: Terms, warm: Warm[Probe], work: Work) -> Report:
     """The normal pipeline behind the best fence there is: the weak ones only where they were asked for by name."""
     if options.isolation != "auto":
         return _with_probe(target, options, warm, work)
@@ -204,7 +196,7 @@ def _fenced(target: Target, options: Options, warm: Warm[Probe], work: Work) -> 
     return replace(report, message=said)
 
 
-def _with_probe(target: Target, options: Options, warm: Warm[Probe], work: Work) -> Report:
+def _with_probe(target: Target, options: Terms, warm: Warm[Probe], work: Work) -> Report:
     """Work with a warm probe; one that the target before this one has worn out is replaced, once."""
     report = Report(target, Outcome.CANNOT_RUN)
     for _ in range(2):

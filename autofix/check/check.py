@@ -16,6 +16,7 @@ import sys
 import tokenize
 import warnings
 from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 from autofix.check.finder import Finder, Spot
@@ -62,24 +63,31 @@ def _named(finder: Finder, key: str) -> bool:
     return finder.name == key.lower() or (key.upper().startswith("AG") and finder.code.startswith(key.upper()))
 
 
-def check(files: Sequence[Path], chosen: Sequence[Finder], jobs: int = 0) -> Checked:
-    """Check files; `jobs` processes at most, 0 for as many as there are cores."""
+def check(
+    files: Sequence[Path], chosen: Sequence[Finder], jobs: int = 0, named: frozenset[Path] = frozenset()
+) -> Checked:
+    """Check files; `jobs` processes at most, 0 for as many as there are cores.
+
+    Those that somebody `named` are a problem where they are no Python, also where they do not speak of torch.
+    """
     jobs = jobs or (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
     codes = [finder.code for finder in chosen]
     if jobs == 1 or len(files) < _WORTH_PROCESSES:
-        results = [_check_some(files, codes)]
+        results = [_check_some(files, codes, named)]
     else:
         size = max(8, min(256, len(files) // (jobs * 8)))
         parts = [files[start : start + size] for start in range(0, len(files), size)]
         context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
         with ProcessPoolExecutor(jobs, mp_context=context) as pool:
-            results = [*pool.map(_check_some, parts, [codes] * len(parts))]
+            results = [*pool.map(_check_some, parts, repeat(codes), repeat(named))]
     findings = sorted(finding for found, _ in results for finding in found)
     problems = sorted(problem for _, failed in results for problem in failed)
     return Checked(tuple(findings), tuple(problems), len(files))
 
 
-def _check_some(files: Sequence[Path], codes: Sequence[str]) -> tuple[list[Finding], list[Problem]]:
+def _check_some(
+    files: Sequence[Path], codes: Sequence[str], named: frozenset[Path]
+) -> tuple[list[Finding], list[Problem]]:
     """One process's share. The collector would look at every new node in vain: it runs after some trees instead."""
     chosen = [finder for finder in finders() if finder.code in codes]
     findings: list[Finding] = []
@@ -92,8 +100,8 @@ def _check_some(files: Sequence[Path], codes: Sequence[str]) -> tuple[list[Findi
         for path in files:
             try:
                 data = path.read_bytes()
-                if _MENTION not in data:
-                    continue
+                if path in named:
+                    _tree(path, data)
                 findings += check_bytes(path, data, chosen)
             except OSError as error:
                 problems.append(Problem(str(path), str(error.strerror or error)))
@@ -126,10 +134,18 @@ def check_bytes(path: Path, data: bytes, chosen: Iterable[Finder]) -> list[Findi
 
 
 def _facts(path: Path, data: bytes) -> Module:
+    tree = _tree(path, data)
+    try:
+        return survey(tree, data)
+    except RecursionError as error:
+        raise SourceError(f"{path}: cannot be parsed: {error}") from None
+
+
+def _tree(path: Path, data: bytes) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the user's invalid escapes are not our news
-            return survey(ast.parse(data, filename=str(path)), data)
+            return ast.parse(data, filename=str(path))
     except SyntaxError as error:
         raise SourceError(f"{path}: line {error.lineno or 1}: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError) as error:

@@ -101,5 +101,5 @@ def _walked(folder: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if name not in SKIPPED)
         for name in sorted(files):
             path = Path(root, name)
-            if name.endswith(_SUFFIXES) and not path.is_symlink():
+            if name.endswith(_SUFFIXES) and path.is_file() and not path.is_symlink():
                 yield path

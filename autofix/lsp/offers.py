@@ -52,24 +52,28 @@ class Result:
 
     def failure(self, shown: Callable[[Path], Document | None], columns: Columns) -> tuple[Part, types.Range] | None:
         """Where the failure is shown."""
-        if self.report.diagnosis is None or not self.report.diagnosis.failure.stack:
+        failed = words.failure(self.report)
+        if failed is None or not failed.stack:
             return None
-        return _located(self._snapshot.place(self.report.diagnosis.failure.stack[0]), shown, columns)
+        return _located(self._snapshot.place(failed.stack[0]), shown, columns)
 
     def diagnostic(
         self, shown: Callable[[Path], Document | None], columns: Columns, client: Client
     ) -> tuple[Part, types.Diagnostic] | None:
         """The failure, with the culprit lines as what it is related to."""
         where = self.failure(shown, columns)
-        if where is None or self.report.diagnosis is None:
+        if where is None:
             return None
         part, span = where
-        cause = self.report.diagnosis.declined or words.CAUSES[self.report.diagnosis.cause]
+        diagnosis = self.report.diagnosis
+        cause = (
+            diagnosis.declined or words.CAUSES[diagnosis.cause] if diagnosis else words.OUTCOMES[self.report.outcome]
+        )
         said = [words.headline(self.report), words.one_line(cause)]
         related = [*self._culprits(shown, columns)]
         if not client.related:
             said += [f"{item.message}: line {item.location.range.start.line + 1}" for item in related]
-        if not self.report.fixes:
+        if diagnosis is not None and not self.report.fixes:
             said.append(words.sentence(self.report))
         return part, types.Diagnostic(
             span, "\n".join(said), types.DiagnosticSeverity.Error, words.code(self.report), source=SOURCE,
@@ -155,9 +159,10 @@ def _located(
 def _paths(report: Report) -> set[Path]:
     """The files that a report speaks of."""
     found = {report.target.script} | {path for fix in report.fixes for path in fix.originals}
+    if (failed := words.failure(report)) is not None:
+        found |= {Path(frame.file) for frame in failed.stack[:1]}
     if report.diagnosis is not None:
-        stack = report.diagnosis.failure.stack[:1]
-        found |= {Path(frame.file) for frame in (*stack, *(culprit.frame for culprit in report.diagnosis.culprits))}
+        found |= {Path(culprit.frame.file) for culprit in report.diagnosis.culprits}
     return found
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from autofix.rule import Rule
     from autofix.run import Probe
 
+_MOMENT = 2.0
+
 
 class Runs:
     """The runs of one session with an editor, one at a time."""
@@ -23,30 +25,46 @@ class Runs:
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
         self._runner = Runner()
+        self._asked: set[Stop] = set()
 
     async def fix(
         self, target: Target, rules: Sequence[Rule], tell: Callable[[str], None], stop: Stop
     ) -> Report | None:  # fmt: skip
         """The report of a run, None if it was given up. `tell` is called in the loop."""
         loop = asyncio.get_running_loop()
+        self._asked.add(stop)
+        try:
+            async with self._turn:
+                told = _teller(loop, tell)
+
+                def repair(probe: Probe) -> Report:
+                    return pipeline.fix(target, rules, probe=probe, progress=told)
+
+                work = loop.run_in_executor(None, self._runner.run, target, repair, told, stop)
+                try:
+                    return await asyncio.shield(work)
+                except asyncio.CancelledError:
+                    stop.set()
+                    with contextlib.suppress(Exception):
+                        await work
+                    return None  # pygls takes a task that was cancelled for a fault
+        finally:
+            self._asked.discard(stop)
+
+    async def end(self) -> None:
+        """Give up every run, also those that wait for their turn, and end every probe when none is in use."""
+        self._give_up()
         async with self._turn:
-            told = _teller(loop, tell)
-
-            def repair(probe: Probe) -> Report:
-                return pipeline.fix(target, rules, probe=probe, progress=told)
-
-            work = loop.run_in_executor(None, self._runner.run, target, repair, told, stop)
-            try:
-                return await asyncio.shield(work)
-            except asyncio.CancelledError:
-                stop.set()
-                with contextlib.suppress(Exception):
-                    await work
-                raise
+            self.close()
 
     def close(self) -> None:
-        """End every probe."""
-        self._runner.close()
+        """End every run and every probe; what does not end in a moment is killed."""
+        self._give_up()
+        self._runner.close(_MOMENT)
+
+    def _give_up(self) -> None:
+        for stop in [*self._asked]:
+            stop.set()
 
 
 def _teller(loop: asyncio.AbstractEventLoop, tell: Callable[[str], None]) -> Callable[[str], None]:

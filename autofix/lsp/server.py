@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+import io
+import os
+import signal
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from lsprotocol import types
 
-from autofix.config import NAMES
 from autofix.lsp.session import APPLY, Session
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 RUN = "autofix.runAndRepair"
 RUN_KIND = f"{types.CodeActionKind.Source.value}.runAndRepair.autofix"
@@ -15,10 +21,37 @@ _TITLE = "Run and repair"
 _MENTION = b"torch"
 
 
-def serve() -> int:
-    """Speak the protocol on standard input and output until the editor ends the session."""
-    make().start_io()
-    return 0
+def serve() -> NoReturn:
+    """Speak the protocol on standard input and output until the editor ends the session, or is gone."""
+    session = make()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _: _end(session, 128 + number))
+    answers = _Answers(session)
+    os.dup2(2, 1)  # what anything here prints is no message
+    session.start_io(stdout=answers)
+    _end(session, 0)
+
+
+class _Answers(io.BufferedWriter):
+    """What is standard output now, written at once: an editor that does not read any more is gone."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(io.FileIO(os.dup(1), "wb"))
+        self._session = session
+
+    def write(self, data: Buffer, /) -> int:
+        try:
+            written = super().write(data)
+            self.flush()
+        except BrokenPipeError:
+            _end(self._session, 0)
+        return written
+
+
+def _end(session: Session, status: int) -> NoReturn:
+    """End every run and this process, although a thread may still wait for standard input: Python would wait for it."""
+    session.runs.close()
+    os._exit(status)
 
 
 def make() -> Session:
@@ -35,10 +68,7 @@ def _follow(session: Session) -> None:
 
     @session.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
-        options = params.initialization_options
-        if isinstance(options, dict):
-            named = {str(name).replace("-", "_"): value for name, value in options.items()}
-            session.options = {name: value for name, value in named.items() if name in NAMES}
+        session.set_options(params.initialization_options)
 
     @session.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:
@@ -57,8 +87,16 @@ def _follow(session: Session) -> None:
         session.forget([params.text_document.uri])
 
     @session.feature(types.SHUTDOWN)
-    def shutdown(_params: Any) -> None:
-        session.runs.close()
+    async def shutdown(_params: Any) -> None:
+        session.ending = True
+        try:
+            await session.runs.end()
+        except asyncio.CancelledError:  # the editor is gone, and with it who would hear the answer
+            _end(session, 0)
+
+    @session.feature(types.EXIT)
+    def leave(_params: Any) -> None:
+        _end(session, 0 if session.ending else 1)  # 1 is what the protocol wants without a shutdown before it
 
 
 def _follow_notebooks(session: Session) -> None:

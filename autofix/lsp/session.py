@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from lsprotocol import types
 from pygls.capabilities import get_capability
 from pygls.lsp.server import LanguageServer
 
-from autofix import __version__, command_check, config, interpreter, registry
+from autofix import __version__, command_check, config, interpreter, registry, targets
 from autofix.check import baseline, check
 from autofix.lsp import offers
 from autofix.lsp.desk import Desk
@@ -55,9 +54,13 @@ class Session(LanguageServer):
         self.options: dict[str, Any] = {}
         self.runs = Runs()
         self.last = ""
+        self.ending = False
         self._results: dict[str, offers.Result] = {}
         self._published: dict[str, list[types.Diagnostic]] = {}
         self._waiting: dict[str, asyncio.Task[None]] = {}
+
+    def shutdown(self) -> None:
+        """Leave the thread alone that reads standard input: pygls would wait for it, and so for the editor."""
 
     @cached_property
     def desk(self) -> Desk:
@@ -77,6 +80,13 @@ class Session(LanguageServer):
                 get_capability(self.client_capabilities, "text_document.publish_diagnostics.related_information")
             ),
         )
+
+    def set_options(self, given: Any) -> None:
+        """Take the options of `fix` that the editor gives, under their long names with - or _."""
+        named = {str(name).replace("-", "_"): value for name, value in given.items()} if isinstance(given, dict) else {}
+        self.options = {name: value for name, value in named.items() if name in config.NAMES}
+        if unknown := ", ".join(sorted(named.keys() - self.options.keys())):
+            self.log(types.MessageType.Warning, f"there is no option {unknown}; `autofix fix --help` lists them")
 
     # Diagnostics ----------------------------------------------------------------------------------------------------
 
@@ -168,11 +178,10 @@ class Session(LanguageServer):
         }
         target = Target(
             document.path, argv=tuple(argv), cwd=folder if document.cells else self.desk.root(folder), root=root,
-            python=interpreter.find(settings.python, folder), passes=settings.passes, time_limit=settings.time_limit,
-            memory_limit=settings.memory_limit, output_limit=settings.output_limit, isolation=settings.isolation,
-            network=settings.network, setup=wire.Setup(entry="cells" if document.cells else ""),
+            python=interpreter.find(settings.python, folder), setup=wire.Setup(entry="cells" if document.cells else ""),
+            buffers=buffers,
         )  # fmt: skip
-        return replace(target, buffers=buffers), settings
+        return targets.under(target, settings), settings
 
     async def repair(self, uri: str, argv: Sequence[str]) -> dict[str, Any]:
         """Run a document, show what came of it; returns it for editors that make something of answers."""

@@ -10,7 +10,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from . import dynamo, wire
+from . import dynamo, unwound, wire
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -169,7 +169,7 @@ class Run:
 
     def execute(self) -> None:
         """Run the target to its end, its failure, or until a listener stops it; does not return."""
-        outcome, detail, failure = "finished", "", None
+        outcome, detail, failure, unwinding = "finished", "", None, ""
         self.frames.outermost = sys._getframe()
         try:
             self._seed()
@@ -181,13 +181,14 @@ class Run:
             launch(self.request, self.overlay)
         except SystemExit as error:
             code = error.code if isinstance(error.code, int) else int(error.code is not None)
-            outcome, detail = ("finished", "") if code == 0 else ("failed", f"SystemExit: {error.code}")
+            if code:
+                outcome, detail, unwinding = "failed", f"SystemExit: {error.code}", unwound.text(error)
             if code and self.guards is not None:  # what is compared ends here: why it gave up, where that is known
                 failure = self._failure(error.__context__ or error)
         except BaseException as error:
             outcome, failure = "failed", self._failure(error)
-            detail = _one_line(error)
-        self._finish(outcome, detail, failure)
+            detail, unwinding = _one_line(error), unwound.text(error)
+        self._finish(outcome, detail, failure, unwinding)
 
     def stop(self) -> None:
         """End the run here: enough was seen. Does not return, and nothing in the script can catch it."""
@@ -217,7 +218,7 @@ class Run:
             self.picture.error = error
         return classify.failure(error, self)
 
-    def _finish(self, outcome: str, detail: str, failure: wire.Failure | None) -> None:
+    def _finish(self, outcome: str, detail: str, failure: wire.Failure | None, unwinding: str = "") -> None:
         facts: dict[str, Any] = {}
         with contextlib.suppress(BaseException):
             sys.stdout.flush()
@@ -234,7 +235,7 @@ class Run:
         except Exception as error:
             facts = {"unsupported": (f"facts incomplete: {_one_line(error)}",)}
         trace = wire.Trace(
-            self.request.id, outcome, detail, failure,
+            self.request.id, outcome, detail, failure, traceback=unwinding,
             seconds=time.monotonic() - self._began,
             peak_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
             torch=self._torch.__version__, python=sys.version.split()[0], notes=self.adapted.notes,
@@ -314,7 +315,7 @@ def send(descriptor: int, data: bytes) -> None:
 
 
 def _one_line(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"[:MESSAGE]
+    return f"{type(error).__name__}: {error}"[:MESSAGE].removesuffix(": ")
 
 
 def traceback_of(error: BaseException) -> TracebackType | None:

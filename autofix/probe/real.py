@@ -10,7 +10,6 @@ import json
 import os
 import sys
 import time
-import traceback
 from typing import Any
 
 
@@ -19,6 +18,7 @@ def main(report: str, asked: str) -> None:
     package = importlib.import_module("_autofix_probe.wire")
     launching = importlib.import_module("_autofix_probe.launch")
     overlays = importlib.import_module("_autofix_probe.overlay")
+    unwound = importlib.import_module("_autofix_probe.unwound")
     request = package.load(package.Request, asked.encode())
     overlay = overlays.Overlay({path: text.encode("latin-1") for path, text in request.overlay.items()}, {})
     overlay.install()
@@ -30,7 +30,8 @@ def main(report: str, asked: str) -> None:
         raise
     except BaseException as error:
         _write(report, error, time.monotonic() - began)
-        _show(error)
+        sys.stdout.flush()
+        sys.stderr.write(unwound.text(error))
         sys.exit(1)
 
 
@@ -38,16 +39,6 @@ def _write(report: str, error: BaseException, seconds: float) -> None:
     facts: dict[str, Any] = {"type": type(error).__name__, "message": str(error), "seconds": seconds}
     with open(report, "w", encoding="utf-8") as file:
         json.dump(facts, file)
-
-
-def _show(error: BaseException) -> None:
-    """The traceback as Python would print it, without our frames."""
-    here = os.path.dirname(os.path.abspath(__file__))
-    shown = traceback.TracebackException.from_exception(error)
-    shown.stack[:] = [frame for frame in shown.stack if not frame.filename.startswith((here, "<frozen runpy"))]
-    sys.stdout.flush()
-    for line in shown.format():
-        sys.stderr.write(line)
 
 
 def start() -> None:

@@ -321,6 +321,7 @@ class Trace:
     outcome: str  # finished | stopped | failed | timed_out | one of LIMITS | crashed | cannot_run
     detail: str = ""
     failure: Failure | None = None
+    traceback: str = ""  # of the exception that ended the run, as Python prints it
     counts: tuple[int, ...] = ()  # steps of each optimizer, in the order they were made
     backward_count: int = 0
     saved: tuple[Saved, ...] = ()

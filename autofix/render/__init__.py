@@ -5,6 +5,6 @@ from autofix.render.machine import as_json
 from autofix.render.sarif import as_sarif
 from autofix.render.snapshot import Snapshot
 from autofix.render.terminal import Look, show
-from autofix.render.words import OUTCOMES, one_line, sentence
+from autofix.render.words import OUTCOMES, clean, one_line, sentence
 
-__all__ = ["OUTCOMES", "Look", "Snapshot", "as_github", "as_json", "as_sarif", "one_line", "sentence", "show"]
+__all__ = ["OUTCOMES", "Look", "Snapshot", "as_github", "as_json", "as_sarif", "clean", "one_line", "sentence", "show"]

@@ -9,6 +9,8 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from autofix.model import Cause
+from autofix.render import words
 from autofix.render.advice import advice
 from autofix.render.words import clean, later
 
@@ -60,16 +62,17 @@ def document(report: Report, snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _failure(report: Report, snapshot: Snapshot) -> dict[str, Any] | None:
-    if report.diagnosis is None:
+    failure = words.failure(report)
+    if failure is None:
         return None
-    failure = report.diagnosis.failure
     where = _span(failure.stack[0], snapshot) if failure.stack else _nowhere()
     return {
-        "cause": str(report.diagnosis.cause),
+        "cause": str(report.diagnosis.cause if report.diagnosis is not None else Cause.OTHER),
         "type": clean(failure.type),
         "message": clean(failure.message),
         **where,
-        "declined": clean(report.diagnosis.declined),
+        "declined": clean(report.diagnosis.declined) if report.diagnosis is not None else "",
+        "traceback": clean(report.traceback),
     }
 
 

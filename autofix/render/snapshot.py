@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autofix import cells
-from autofix.render.words import masked
+from autofix.render.words import failure, masked
 from autofix.source import Source, SourceError
 
 if TYPE_CHECKING:
@@ -147,8 +147,10 @@ def _paths(report: Report) -> set[Path]:
     found |= {path for fix in (*report.fixes, *report.rejected) for path in fix.candidate.files}
     frames = [frame for fix in (*report.fixes, *report.rejected) for frame in _verdict_frames(fix)]
     frames += [one.frame for one in report.suspicions]
+    if (failed := failure(report)) is not None:
+        frames += failed.stack
     if report.diagnosis is not None:
-        frames += [*report.diagnosis.failure.stack, *(culprit.frame for culprit in report.diagnosis.culprits)]
+        frames += [culprit.frame for culprit in report.diagnosis.culprits]
     return found | {Path(frame.file) for frame in frames}
 
 

@@ -10,6 +10,7 @@ from autofix.model import Cause, Effect, Outcome, RunOutcome
 
 if TYPE_CHECKING:
     from autofix.model import Culprit, Fix, Report
+    from autofix.probe.wire import Failure
     from autofix.render.snapshot import Snapshot
 
 ROLES = {
@@ -124,12 +125,15 @@ def best(report: Report) -> Fix | None:
     return report.fixes[report.applied or 0]
 
 
+def failure(report: Report) -> Failure | None:
+    """The exception that ended the unedited script, as far as it is explained."""
+    return report.diagnosis.failure if report.diagnosis is not None else report.failure
+
+
 def headline(report: Report) -> str:
-    """What failed, in one line; empty without a diagnosis."""
-    if report.diagnosis is None:
-        return ""
-    failure = report.diagnosis.failure
-    return f"{one_line(failure.type).rpartition('.')[2]}: {shortened(failure.message)}"
+    """What failed, in one line; empty where nothing did."""
+    found = failure(report)
+    return f"{one_line(found.type).rpartition('.')[2]}: {shortened(found.message)}" if found is not None else ""
 
 
 def role(culprit: Culprit) -> str:

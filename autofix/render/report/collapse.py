@@ -171,7 +171,7 @@ def _grouped(graph: Graph, key: Any) -> list[Box]:
             beside[used].append(made)
     boxes: list[Box] = []
     for (name, _), members in groups.items():
-        whole = [members] if name[0] == "leaf" else _connected(members, beside)
+        whole = [members] if name[0] == "leaf" else connected(members, beside)
         boxes.extend(Box(tuple(part), key.label(name) if len(part) > 1 else "") for part in whole)
     return boxes
 
@@ -219,7 +219,7 @@ def _order(graph: Graph) -> list[int]:
     return order
 
 
-def _connected(members: list[int], beside: dict[int, list[int]]) -> list[list[int]]:
+def connected(members: list[int], beside: dict[int, list[int]]) -> list[list[int]]:
     """The members in parts that hang together."""
     left = dict.fromkeys(members)
     parts = []

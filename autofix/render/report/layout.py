@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from autofix.render.report.collapse import connected
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,22 +46,26 @@ def lay_out(count: int, edges: Sequence[tuple[int, int]]) -> Layout:
     centres: dict[int, tuple[float, float]] = {}
     paths: dict[tuple[int, int], tuple[tuple[float, float], ...]] = {}
     right = 0.0
-    # The library numbers the bends of edges on from its boxes, so that these have to be counted without a gap.
-    linked = sorted({end for edge in edges for end in edge})
-    small = {number: at for at, number in enumerate(linked)}
-    wanted = sorted((small[a], small[b]) for a, b in edges)
-    parts = fast_sugiyama.from_edges(wanted, vertex_spacing=_PITCH, dummy_size=_THIN) if wanted else []
-    for part in parts:
-        positions, links = _numbers(part)
+    beside: dict[int, list[int]] = defaultdict(list)
+    for before, after in edges:
+        beside[before].append(after)
+        beside[after].append(before)
+    # The library numbers the bends of edges on from the boxes of the part that it lays out. Given several parts at
+    # once, it gives a bend the number of another part's box.
+    for part in connected(sorted(beside), beside):
+        small = {number: at for at, number in enumerate(part)}
+        wanted = sorted((small[a], small[b]) for a, b in edges if a in small)
+        (laid,) = fast_sugiyama.from_edges(wanted, vertex_spacing=_PITCH, dummy_size=_THIN)
+        positions, links = _numbers(laid)
         left, top = min(x for _, (x, _) in positions), max(y for _, (_, y) in positions)
         points = {
             node: (right + (x - left) / _PITCH * (WIDTH + ACROSS), (top - y) / _PITCH * (HEIGHT + DOWN))
             for node, (x, y) in positions
         }
         right = max(x for x, _ in points.values()) + WIDTH + 2 * ACROSS
-        centres |= {linked[node]: point for node, point in points.items() if node < len(linked)}
-        for chain in _chains(len(linked), links):
-            ends = (linked[chain[0]], linked[chain[-1]])
+        centres |= {number: points[at] for number, at in small.items()}
+        for chain in _chains(len(part), links):
+            ends = (part[chain[0]], part[chain[-1]])
             run = tuple(points[node] for node in chain)
             # An edge that closes a circle was turned around.
             turned = (chain[0], chain[-1]) not in wanted

@@ -90,15 +90,16 @@ def as_html(report: Report, snapshot: Snapshot, pictures: Pictures) -> str:
     before, after = (_drawn(report, snapshot, pictures, fixed=fixed) for fixed in (False, True))
     style += _least_widths({"before": before, "after": after})
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    best = words.best(report) or next(iter(report.rejected), None)
+    judged = report.outcome in _JUDGED
+    best = words.best(report) or (next(iter(report.rejected), None) if judged else None)
     return environment.get_template("page.html").render(
         version=__version__, style=style, policy=f"default-src 'none'; style-src 'sha256-{digest}'",
         report=report, outcome=words.OUTCOMES[report.outcome], name=_name(report, snapshot),
         headline=words.headline(report), cause=words.CAUSES[report.diagnosis.cause] if report.diagnosis else "",
         lines=_lines(report, snapshot), before=before, after=after, legend=_LEGEND,
-        fix=_fix(best, snapshot) if best is not None else None, judged=report.outcome in _JUDGED,
+        fix=_fix(best, snapshot) if best is not None else None, judged=judged,
         others=[_fix(fix, snapshot) for fix in report.fixes if fix is not best],
-        rejected=[_rejected(fix) for fix in report.rejected if fix is not best],
+        rejected=[_rejected(fix, snapshot) for fix in report.rejected if fix is not best],
         curves=plots.curves(best.verdict) if best is not None else [], shown=plots.SHOWN,
         fresher=best is not None and best.verdict.effect in {Effect.REFRESHED, Effect.REFRESHED_TRUNCATED},
         open_fence=words.OPEN.get(report.isolation, ""),
@@ -151,9 +152,11 @@ def _fix(fix: Fix, snapshot: Snapshot) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _rejected(fix: Fix) -> str:
+def _rejected(fix: Fix, snapshot: Snapshot) -> dict[str, Any]:
+    """An edit that did not get past the failure: what was seen of it in one line, and its diff."""
     said = f"{'+'.join(fix.candidate.rules)} {words.title(fix)}: {words.RUNS[fix.verdict.run]}".strip()
-    return f"{said}: {words.shortened(fix.verdict.summary)}" if fix.verdict.summary else said
+    said = f"{said}: {words.shortened(fix.verdict.summary)}" if fix.verdict.summary else said
+    return {"said": said, "diff": _diff(snapshot.people(fix))}
 
 
 def _diff(text: str) -> list[tuple[str, str]]:
