@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import ast
 import importlib.util
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from autofix import registry
 from autofix.diagnose import diagnose
+from autofix.experiments.requests import plain, tracing
 from autofix.model import Target
 from autofix.propose import propose
-from autofix.references import request
 from autofix.rule import Example, Rule, Sources
 from autofix.run import run
 
@@ -43,9 +42,9 @@ def written(folder: Path, text: str) -> Target:
 
 def diagnosed(probe: Probe, target: Target) -> Diagnosis:
     """What the tool makes of a script that fails."""
-    failed = run(probe, request(target, "baseline"))
+    failed = run(probe, plain(target))
     assert failed.failure is not None, failed
-    asked = replace(request(target, "trace"), watch_calls=not failed.failure.in_backward)
+    asked = tracing(target, failed)
     found = diagnose(failed, run(probe, asked), Sources(target.script.parent))
     assert found is not None
     return found
@@ -58,7 +57,7 @@ def candidates(probe: Probe, target: Target, rule: Rule) -> list[Candidate]:
 
 
 def ended(probe: Probe, folder: Path, text: str) -> wire.Trace:
-    return run(probe, request(written(folder, text), "baseline"))
+    return run(probe, plain(written(folder, text), "baseline"))
 
 
 @pytest.mark.parametrize(("rule", "example"), REPAIRS)
