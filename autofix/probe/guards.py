@@ -89,6 +89,9 @@ class Guards(Listener):
         self._segment = 0
         self._given: dict[Raw, _Given] = {}
         self._used: dict[int, set[int]] = {}
+        self._started: dict[tuple[int, int], list[int]] = {}
+        self._again: list[tuple[int, int]] = []
+        """Pairs of calls that start from one loss, each with all its weight."""
         self._undecided: dict[Raw, _Mixed] = {}
         self._thrown: set[tuple[Raw, int]] = set()
         self.derivatives = 0
@@ -134,6 +137,7 @@ class Guards(Listener):
         self._calls[call.index] = (call.stack, set())
         old = 0
         with quiet():
+            self._look_again(call)
             for node in graph.walk(call.roots):
                 variable = graph.leaf(node)
                 if variable is not None:
@@ -233,6 +237,7 @@ class Guards(Listener):
         own = [self._sent[id(p)] for p in parameters(optimizer) if p.grad is not None and id(p) in self._sent]
         self._used.setdefault(index, set()).update(n for sent in own for n in sent.calls)
         self._thrown |= {(stack, index) for stack in self._undecided}
+        self._check_twice(optimizer)
         self._check_mixed(index, optimizer)
         self._tell_mixed()
         self._outdate(optimizer)  # already now: a closure may be evaluated again before the step is done
@@ -244,6 +249,26 @@ class Guards(Listener):
                 if segment < self._segment and index not in self._stepped.get(segment, ()):
                     name = self._names.name(parameter, "a parameter")
                     self._report("cross-talk", stack, name)
+
+    def _look_again(self, call: Call) -> None:
+        for root, gradient in zip(call.roots, call.gradients, strict=False) if call.accumulate else ():
+            if root.grad_fn is None or root.numel() != 1:
+                continue
+            if gradient is None or bool((gradient == 1).all()):
+                before = self._started.setdefault((root.grad_fn._sequence_nr(), root.output_nr), [])
+                self._again += [(one, call.index) for one in before]
+                before.append(call.index)
+
+    def _check_twice(self, optimizer: torch.optim.Optimizer) -> None:
+        """Two calls went backward from one loss, and what both left in a parameter is used."""
+        for parameter in parameters(optimizer) if self._again else ():
+            sent = self._sent.get(id(parameter))
+            if sent is None or parameter.grad is None:
+                continue
+            for first, second in self._again:
+                if {first, second} <= sent.calls:
+                    stack = self._calls[second][0]
+                    self._report("same-loss-twice", stack, self._names.name(parameter, "a parameter"))
 
     def _check_mixed(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         """Two losses train this optimizer's parameters, and one of them another's too: was it meant to train both?

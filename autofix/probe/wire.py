@@ -243,7 +243,7 @@ class Fact:
     `subject` is what it was seen of: the name of a parameter or of a module, a number.
     """
 
-    name: str  # stale | cross-talk | growth | mixed | wasted | stand-in, or the name of a suspicion
+    name: str  # stale | cross-talk | growth | mixed | wasted | same-loss-twice | stand-in, or the name of a suspicion
     subject: str
     stack: Stack = ()
 
