@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, NamedTuple
 
 from autofix.model import Applicability, Effect
 
@@ -11,34 +12,51 @@ if TYPE_CHECKING:
 
     from autofix.model import Candidate, Fix
 
+_EFFECTS = list(Effect)
+_EITHER_WAY = ("shared-across-passes",)
 _COSTLY = 1.25
 """From this many times the least peak memory on, an edit comes after its equals: below it is noise."""
 
 
+class Key(NamedTuple):
+    """What decides between two edits that run, the first that differs; smaller is better."""
+
+    unsafe: bool
+    starves: bool
+    """A parameter loses all of its gradient."""
+    doubts: int
+    """What was found, and whether gradients change; what may be meant either way counts half."""
+    effect: int
+    chain: int
+    """How many rules had to follow each other."""
+    idiom: tuple[int, ...]
+    costly: bool
+    size: int
+
+
 def ordered(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
-    """Best first; of equals those that do not take much more memory, then the smaller diff before the larger."""
-    least: dict[tuple[object, ...], int] = {}
+    """Best first: see `Key`."""
+    least: dict[Key, int] = {}
     for fix in fixes:
-        key = preference(fix)
-        least[key] = min(fix.verdict.peak_bytes, least.get(key, fix.verdict.peak_bytes))
-
-    def full(fix: Fix) -> tuple[object, ...]:
-        key = preference(fix)
-        return (*key, fix.verdict.peak_bytes > _COSTLY * least[key], len(fix.diff))
-
-    return tuple(sorted(fixes, key=full))
+        alike = _key(fix)._replace(size=0)
+        least[alike] = min(fix.verdict.peak_bytes, least.get(alike, fix.verdict.peak_bytes))
+    return tuple(sorted(fixes, key=lambda fix: _key(fix, _COSTLY * least[_key(fix)._replace(size=0)])))
 
 
-def preference(fix: Fix) -> tuple[object, ...]:
-    """What decides first between edits: safe before unsafe, fewest doubts, the idiom before the patch."""
+def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
+    """`bytes_of_equals`: the peak memory from which on this one is costly beside those that are alike in all else."""
     verdict = fix.verdict
+    # Where each step uses its own loss alone, gradients change as they were hardly meant.
     changed = verdict.effect is Effect.CHANGED and not (verdict.reading and verdict.reading.separated)
-    return (
-        verdict.applicability is not Applicability.SAFE,
-        any(change.candidate == 0 < change.reference for change in verdict.changes),
-        2 * changed + sum(1 if one.property == "shared-across-passes" else 2 for one in verdict.findings),
-        len(fix.candidate.rules),
-        fix.candidate.rank,
+    return Key(
+        unsafe=verdict.applicability is not Applicability.SAFE,
+        starves=any(change.candidate == 0 < change.reference for change in verdict.changes),
+        doubts=2 * changed + sum(1 if one.property in _EITHER_WAY else 2 for one in verdict.findings),
+        effect=_EFFECTS.index(verdict.effect) if verdict.effect.keeps_gradients else len(_EFFECTS),
+        chain=len(fix.candidate.rules),
+        idiom=fix.candidate.rank,
+        costly=verdict.peak_bytes > bytes_of_equals,
+        size=len(fix.diff),
     )
 
 
