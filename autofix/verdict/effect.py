@@ -22,7 +22,7 @@ from autofix.compare import (
 )
 from autofix.experiments.readings import OPERATION, UPDATE, unsaid, words
 from autofix.experiments.spec import Intervention, RunSpec
-from autofix.model import Assessment, Cause, Effect, Treatment
+from autofix.model import Assessment, Effect, Treatment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,13 +39,12 @@ def assess(runs: Runs) -> Assessment:
 
 def compared_with(runs: Runs, reading: Reading) -> dict[str, bool]:
     """What is compared besides the gradients that optimizers used, as keywords of `differences`."""
-    pool, cause = runs.case.pool, runs.case.diagnosis.cause
+    pool = runs.case.pool
     letter = pool.get(RunSpec.reference(reading.letter))
     # What a conversion or a tensor's own gradient gives, and what comes after the last step, shows in print.
-    looked_at = cause in (Cause.CONVERSION, Cause.NONLEAF_GRADIENT)
-    printed = letter.counts == pool.baseline.counts or looked_at
+    printed = letter.counts == pool.baseline.counts or runs.converts or runs.looks_at_gradient
     # Where a result keeps its gradient, the leaves behind it count only if the program still holds them.
-    kept = reading.refused is OPERATION and cause is Cause.NONLEAF_GRADIENT
+    kept = reading.refused is OPERATION and runs.looks_at_gradient
     leaves = not kept or (UPDATE in pool.letters.contradicted and not letter.steps)
     return {"printed": printed, "leaves": leaves}
 
@@ -56,7 +55,6 @@ class _Comparison:
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
         self._pool = runs.case.pool
-        self._cause = runs.case.diagnosis.cause
         self._offered = runs.case.offered
         self._letters = self._pool.letters
         self._live = runs.edited
@@ -97,7 +95,7 @@ class _Comparison:
         letter = self._runs.letter
         if reason := self._incomparable(letter):
             return _unknown(reason)
-        if self._cause is Cause.CONVERSION and (gone := vanished(letter, self._live)):
+        if self._runs.converts and (gone := vanished(letter, self._live)):
             return self._changed(gone, letter)
         if (exact := self._exactly()) is not None:
             return exact
@@ -190,7 +188,7 @@ class _Comparison:
     def _outlived(self, full: wire.Trace) -> bool:
         stale = any(fact.name == "stale" for fact in full.facts) or bool(full.reused)
         stepped = any(write.optimizer >= 0 for saved in self._runs.trace.saved for write in saved.writes)
-        if self._cause is Cause.FREED_GRAPH and not self._offered:
+        if self._runs.freed_by and not self._offered:
             # A rule first keeps the graph, and meets what the step wrote only then.
             failed = self._pool.baseline.backward_count
             stepped = stepped or any(step.calls == failed - 1 for step in full.steps)

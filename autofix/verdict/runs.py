@@ -67,6 +67,17 @@ class Runs:
         """The backward calls that freed what the failing backward needs; empty where something else failed."""
         return {saved.freed_by for saved in self.trace.saved if saved.freed_by} if self.failure.in_backward else set()
 
+    @property
+    def converts(self) -> bool:
+        """Whether torch refuses to turn a tensor into an array or a number."""
+        return any(done.kind == "conversion" for done in self.letter.performed)
+
+    @property
+    def looks_at_gradient(self) -> bool:
+        """Whether the program asks for the gradient of a tensor that is no leaf."""
+        made = any(site.action in ("leaf", "update") for site in self.case.pool.sites)
+        return made or any(done.kind == "nonleaf_gradient" for done in self.letter.performed)
+
     @functools.cached_property
     def letter(self) -> wire.Trace:
         """The reference: the code as it is written."""

@@ -53,7 +53,7 @@ class LossTermIsConstant(Property):
     silent = (Example(AS_TARGET, *EDIT), Example(AS_WEIGHT, *EDIT))
 
     def find(self, evidence: Evidence) -> Finding | None:
-        if not any(done.kind == "conversion" for done in evidence.letter.performed):
+        if not evidence.converts:
             return None
         letter, nudged = evidence.letter, evidence.nudged
         if comparable(nudged) or losses(nudged) == losses(letter) or not same_gradients(letter, nudged):
