@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autofix.experiments.requests import plain
 from autofix.probe import wire
-from autofix.references import request
 from autofix.run import PROBE
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def run_for_real(target: Target, without: tuple[str, ...]) -> tuple[int, Crash |
     target = replace(target, setup=replace(target.setup, environment=kept))
     with tempfile.TemporaryDirectory(prefix="autofix-run-") as folder:
         report = Path(folder) / "crash"
-        asked = wire.dump(request(target, "baseline")).decode()
+        asked = wire.dump(plain(target)).decode()
         command = [str(target.python), str(PROBE / "real.py"), str(report), asked]
         process = subprocess.Popen(command)
         try:

@@ -1,4 +1,4 @@
-"""Writes the pages of docs/rules from rules and finders: `python -m autofix.docs`, then look at `git diff`."""
+"""Writes the pages of rules, finders and properties in docs: `python -m autofix.docs`, then look at `git diff`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from pathlib import Path
 
 from autofix import registry
 from autofix.check import check
-from autofix.render import catalogue, findings
+from autofix.render import catalogue, findings, properties
+from autofix.verdict import property as found
 
 FOLDER = Path(__file__).parent.parent / "docs" / "rules"
+PROPERTIES = FOLDER.parent / "properties.md"
 
 
 def pages() -> dict[str, str]:
@@ -26,6 +28,11 @@ def pages() -> dict[str, str]:
     return {"README.md": "\n".join(index)} | {f"{code}.md": text.rstrip() + "\n" for code, text in texts.items()}
 
 
+def properties_page() -> str:
+    """The text of docs/properties.md."""
+    return properties.page(found.properties())
+
+
 def main() -> None:
     """Write every page; a page whose rule is gone is removed."""
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -35,6 +42,7 @@ def main() -> None:
             path.unlink()
     for name, text in wanted.items():
         (FOLDER / name).write_text(text, encoding="utf-8")
+    PROPERTIES.write_text(properties_page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -169,13 +169,80 @@ class Change:
     relative: float = 0.0
 
 
+class Refused(enum.StrEnum):
+    """What an operation that torch refuses is taken for: a change of values alone, or a part of the forward."""
+
+    UPDATE = "update"
+    OPERATION = "operation"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One hypothesis on what the program computes: the letter of the code, or the letter with named changes.
+
+    `truncated`: no gradient flows into earlier passes; `separated`: each step uses its own loss alone.
+    """
+
+    refused: Refused = Refused.UPDATE
+    truncated: bool = False
+    separated: bool = False
+
+    @property
+    def letter(self) -> Reading:
+        """The reading that changes nothing but what torch refuses."""
+        return Reading(self.refused)
+
+    def __str__(self) -> str:
+        parts = {"truncated": self.truncated, "separated": self.separated}
+        told = [name for name, holds in parts.items() if holds] or ["full"]
+        return "+".join([*told, *[self.refused.value] * (self.refused is Refused.OPERATION)])
+
+
+class Treatment(enum.StrEnum):
+    """How parameters move from pass to pass.
+
+    LIVE: as they are trained. FROZEN: each step is undone, and they drift a little. STILL: each step is undone, and
+    they stay where they are.
+    """
+
+    LIVE = "live"
+    FROZEN = "frozen"
+    STILL = "still"
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two runs whose gradients were compared; `kind` is live, or frozen where every step was undone."""
+    """Two runs, treated alike, whose gradients were compared."""
 
-    kind: str
+    treatment: Treatment
     reference: wire.Trace
     candidate: wire.Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What an edit does to the gradients, in a sentence, against the `reading` that it equals or comes nearest to.
+
+    `reading` is None where the edit equals none.
+    """
+
+    effect: Effect
+    sentence: str
+    changes: tuple[Change, ...] = ()
+    reading: Reading | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A property that lowers the trust in an edit, the sentence that says why, and the frames that show where.
+
+    `former` is what the property was called before, told beside its name for one version.
+    """
+
+    property: str
+    sentence: str
+    place: wire.Stack = ()
+    former: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +256,9 @@ class Verdict:
     effect: Effect
     applicability: Applicability
     summary: str
-    guards: tuple[wire.Guard, ...] = ()
+    findings: tuple[Finding, ...] = ()
     changes: tuple[Change, ...] = ()
-    reading: str = ""
+    reading: Reading | None = None
     detail: str = ""
     seconds: float = 0.0
     peak_bytes: int = 0

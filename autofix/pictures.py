@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from autofix.experiments.requests import drawing, drawing_past, line_map
 from autofix.model import RunOutcome
-from autofix.references import line_map, request
 from autofix.run import run
 
 if TYPE_CHECKING:
@@ -37,16 +37,13 @@ def taken(probe: Probe, report: Report, progress: Callable[[str], None]) -> Pict
     if diagnosis is None:
         return Pictures()
     progress("drawing the graph of the failure")
-    asked = replace(request(target, "trace"), graph=True, watch_calls=not diagnosis.failure.in_backward)
-    before = run(probe, asked)
+    before = run(probe, drawing(target, in_backward=diagnosis.failure.in_backward))
     fix = _shown(report)
     if before.graph is None or fix is None:
         return Pictures(before.graph)
     files = fix.candidate.files
     progress("drawing the graph with the fix")
-    past = (before.backward_count, *before.counts)
-    asked = replace(request(target, "trace", files), graph=True, passes=1, grace=0.0, failed_at=past)
-    after = run(probe, asked)
+    after = run(probe, drawing_past(target, before, files))
     if after.graph is None or after.outcome not in ("finished", "stopped"):
         return Pictures(before.graph)
     maps = {str(path): line_map(target.read(path), data) for path, data in files.items()}

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import time
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from autofix.diagnose import diagnose
-from autofix.judge import Judge
-from autofix.model import Applicability, Candidate, Cause, Effect, Fix, Note, Outcome, Report, RunOutcome, Verdict
+from autofix.experiments.pool import Pool
+from autofix.experiments.requests import tracing
+from autofix.model import Applicability, Candidate, Cause, Fix, Note, Outcome, Report, RunOutcome, Verdict
 from autofix.propose import edits_between, propose
-from autofix.references import References, request, watch_from
-from autofix.reproduce import confirmed, limit_words, reproduce
+from autofix.reproduce import limit_words, reproduce
 from autofix.rewrite.diff import unified_diff
 from autofix.rule import Sources
-from autofix.run import JOBS, SHARE, Probe, ProbeError, run
+from autofix.run import JOBS, Probe, ProbeError, run
 from autofix.silent import suspicions
+from autofix.verdict.decide import confirm, decide, foresee
+from autofix.verdict.evidence import Evidence
+from autofix.verdict.order import ordered, still_worth_a_run, telling
+from autofix.verdict.runs import Case
 from autofix.warm import start
 from autofix.write import write
 
@@ -32,9 +37,6 @@ if TYPE_CHECKING:
 DEPTH = 3
 """How many failures in a row one patch may cure."""
 _CHAINS = 5
-_COSTLY = 1.25
-"""From this many times the least peak memory on, an edit comes after its equals: below it is noise."""
-_EFFECTS = list(Effect)
 
 
 def fix(
@@ -100,28 +102,23 @@ def _verify(
         message = _baseline_words(ended, target, baseline)
         message = message or "the script as it stands does not fail; there is no repair to judge"
         return replace(report, outcome=ended, message=message)
-    references = References(probe, target, baseline, files)
-    references.begin()
-    diagnosis = repair.diagnose(baseline, {})
-    if diagnosis is None:
-        references.forget()
-        return replace(report, outcome=Outcome.OTHER_FAILURE, message=baseline.detail)
-    progress("running the edited script")
-    references.about(diagnosis)
-    references.try_out({})
-    references.try_out(files)
-    verdict = Judge(references, diagnosis, offered=offered).verdict(files, Applicability.SAFE)
-    live = references.candidate(files)
-    references.forget()
-    conditions = tuple(dict.fromkeys((*baseline.notes, *live.notes)))
-    (one,) = confirmed(probe, target, (repair.as_fix(Candidate((), (), (), (), dict(files)), verdict),), conditions)
+    with Pool(probe, target, baseline, files) as pool:
+        diagnosis = repair.diagnose(baseline, {})
+        if diagnosis is None:
+            return replace(report, outcome=Outcome.OTHER_FAILURE, message=baseline.detail)
+        progress("running the edited script")
+        pool.about(diagnosis)
+        evidence = Evidence(Case(pool, diagnosis, offered), files)
+        verdict = confirm(evidence, decide(evidence, Applicability.SAFE))
+        conditions = tuple(dict.fromkeys((*baseline.notes, *evidence.edited.notes)))
+    one = repair.as_fix(Candidate((), (), (), (), dict(files)), verdict)
     report = replace(
         report, diagnosis=diagnosis, notes=tuple(repair.notes), timings={"script": baseline.seconds},
         conditions=conditions,
     )  # fmt: skip
     if verdict.run not in (RunOutcome.PASSED, RunOutcome.FINISHED):
         return replace(report, outcome=Outcome.STILL_FAILING, rejected=(one,))
-    safe = one.verdict.applicability is Applicability.SAFE
+    safe = verdict.applicability is Applicability.SAFE
     return replace(report, outcome=Outcome.SAFE if safe else Outcome.UNSAFE, fixes=(one,))
 
 
@@ -179,17 +176,18 @@ class _Repair:
         if ended is not None:
             return replace(report, outcome=ended, message=_baseline_words(ended, self.target, baseline))
         self.progress("tracing the failure")
-        references = References(self.probe, self.target, baseline)
-        references.begin()
-        diagnosis = self.diagnose(baseline, {})
-        if diagnosis is None:
-            references.forget()
-            return replace(report, outcome=Outcome.OTHER_FAILURE, message=baseline.detail)
-        references.about(diagnosis)
-        self._search(references, diagnosis)
-        references.forget()
-        fixes = _telling(ordered(self.fixes))
-        fixes = confirmed(self.probe, self.target, fixes, self.conditions)
+        with Pool(self.probe, self.target, baseline) as pool:
+            diagnosis = self.diagnose(baseline, {})
+            if diagnosis is None:
+                return replace(report, outcome=Outcome.OTHER_FAILURE, message=baseline.detail)
+            pool.about(diagnosis)
+            case = Case(pool, diagnosis)
+            self._search(case)
+            fixes = telling(ordered(self.fixes))
+            if fixes:
+                best = fixes[0]
+                verdict = confirm(Evidence(case, best.candidate.files), best.verdict)
+                fixes = (replace(best, verdict=verdict), *fixes[1:])
         outcome = Outcome.AVAILABLE if fixes else Outcome.UNFIXED
         return replace(
             report, outcome=outcome, diagnosis=diagnosis, fixes=fixes, rejected=tuple(self.rejected),
@@ -205,14 +203,13 @@ class _Repair:
         root = self.target.root or self.target.script.parent
         return diagnose(failed, trace, Sources(root, self.target.buffers | dict(files)))
 
-    def _search(self, references: References, diagnosis: Diagnosis) -> None:
+    def _search(self, case: Case) -> None:
         """Breadth first over chains of cures: a candidate that only uncovers the next failure is built upon."""
-        judge = Judge(references, diagnosis)
-        level: list[_Built] = [_Built(diagnosis, None, references.baseline)]
+        level: list[_Built] = [_Built(case.diagnosis, None, case.pool.baseline)]
         for depth in range(DEPTH):
             found: list[tuple[Candidate, wire.Trace]] = []
             for built in level:
-                tried = self._try(references, judge, built.diagnosis, built.candidate)
+                tried = self._try(case, built.diagnosis, built.candidate)
                 found.extend((candidate, live) for candidate, live in tried if not _as_before(live, built.run))
             if depth + 1 == DEPTH or any(f.verdict.applicability is Applicability.SAFE for f in self.fixes):
                 return
@@ -221,7 +218,7 @@ class _Repair:
                 return
 
     def _try(
-        self, references: References, judge: Judge, diagnosis: Diagnosis, base: Candidate | None
+        self, case: Case, diagnosis: Diagnosis, base: Candidate | None
     ) -> list[tuple[Candidate, wire.Trace]]:  # fmt: skip
         """Run every candidate for one diagnosis; returns those that failed in another way."""
         files = dict(base.files) if base is not None else {}
@@ -230,33 +227,30 @@ class _Repair:
         self.notes.extend(notes)
         uncovered = []
         # The same edits in another order are the same candidate.
-        queue = [candidate for candidate in candidates if _key(candidate) not in self.tried]
-        self.tried.update(map(_key, queue))
-        if queue:
-            references.try_out({})
-            references.try_out(queue[0].files)
+        queue = [
+            (candidate, Evidence(case, candidate.files))
+            for candidate in candidates
+            if _key(candidate) not in self.tried
+        ]
+        self.tried.update(_key(candidate) for candidate, _ in queue)
         while queue:
-            candidate = queue.pop(0)
-            others = [other.files for other in queue[: 2 * JOBS]]
-            for files in others:
-                references.try_out(files)
+            (candidate, evidence), *queue = queue
+            case.pool.look_ahead([functools.partial(foresee, other) for _, other in queue[: 2 * JOBS]])
             self.progress(f"trying {candidate.titles[-1]}")
-            verdict = judge.verdict(candidate.files, candidate.applicability, others)
-            live = references.candidate(candidate.files)
-            self.conditions.update(dict.fromkeys(live.notes))
+            verdict = decide(evidence, candidate.applicability)
+            self.conditions.update(dict.fromkeys(evidence.edited.notes))
             one = self.as_fix(candidate, verdict)
+            passed = case.passed(evidence.edited)
+            (self.fixes if passed else self.rejected).append(one)
             if verdict.applicability is Applicability.SAFE:
-                kept = _others(queue, [*self.fixes, one]) if references.quick else []
-                for other in queue:
+                left = [candidate for candidate, _ in queue]
+                kept = still_worth_a_run(left, self.fixes) if case.pool.quick else []
+                for other in left:
                     if other not in kept:
-                        references.drop(other.files)
-                queue = kept
-            if verdict.run in (RunOutcome.PASSED, RunOutcome.FINISHED):
-                self.fixes.append(one)
-            else:
-                self.rejected.append(one)
+                        case.pool.drop(other.files)
+                queue = [pair for pair in queue if pair[0] in kept]
             if verdict.run is RunOutcome.OTHER_FAILURE:
-                uncovered.append((candidate, live))
+                uncovered.append((candidate, evidence.edited))
         return uncovered
 
     def as_fix(self, candidate: Candidate, verdict: Verdict) -> Fix:
@@ -275,19 +269,6 @@ class _Repair:
             if diagnosis is not None and diagnosis.cause is not Cause.OTHER:
                 level.append(_Built(diagnosis, candidate, live))
         return level
-
-
-def tracing(target: Target, failed: wire.Trace, files: Mapping[Path, bytes]) -> wire.Request:
-    """What is asked of the run that is to tell why another, of the target with `files` in place of its own, failed."""
-    failure = failed.failure
-    in_backward = failure is not None and failure.in_backward
-    # A backward that began had its graph: nobody need watch where one is lost.
-    lost = failure is None or not in_backward or bool(failure.kind)
-    return replace(
-        request(target, "trace", files), watch_calls=not in_backward, watch_origins=lost, threads=SHARE,
-        failed_at=(failed.backward_count, *failed.counts),
-        watch_from=watch_from(failed),
-    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,62 +299,6 @@ def _as_before(live: wire.Trace, before: wire.Trace) -> bool:
     if live.failure is None or before.failure is None:
         return False
     return (live.failure.message, live.backward_count) == (before.failure.message, before.backward_count)
-
-
-def _telling(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
-    """The fixes, best first, without those that only add edits to a better one and meet none of its doubts."""
-    kept: list[Fix] = []
-    for fix in fixes:
-        if not any(_lines(better) < _lines(fix) and _doubts(better) <= _doubts(fix) for better in kept):
-            kept.append(fix)
-    return tuple(kept)
-
-
-def _doubts(fix: Fix) -> frozenset[str]:
-    return frozenset(guard.name for guard in fix.verdict.guards)
-
-
-def _lines(fix: Fix) -> frozenset[bytes]:
-    return frozenset(line for line in fix.diff.splitlines() if line[:1] in (b"+", b"-"))
-
-
-def _others(queue: list[Candidate], passed: list[Fix]) -> list[Candidate]:
-    """What is still worth a run when a safe candidate is known: better idioms, and one of each rule to show."""
-    best = min(f.candidate.rank for f in passed if f.verdict.applicability is Applicability.SAFE)
-    seen = {f.candidate.rules for f in passed}
-    kept = []
-    for candidate in queue:
-        if candidate.rank < best or candidate.rules not in seen:
-            kept.append(candidate)
-            seen.add(candidate.rules)
-    return kept
-
-
-def ordered(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
-    """Best first; of equals those that do not take much more memory, then the smaller diff before the larger."""
-    least: dict[tuple[object, ...], int] = {}
-    for fix in fixes:
-        key = preference(fix)
-        least[key] = min(fix.verdict.peak_bytes, least.get(key, fix.verdict.peak_bytes))
-
-    def full(fix: Fix) -> tuple[object, ...]:
-        key = preference(fix)
-        return (*key, fix.verdict.peak_bytes > _COSTLY * least[key], len(fix.diff))
-
-    return tuple(sorted(fixes, key=full))
-
-
-def preference(fix: Fix) -> tuple[object, ...]:
-    """What decides first between edits: safe before unsafe, fewest doubts, the idiom before the patch."""
-    verdict = fix.verdict
-    changed = verdict.effect is Effect.CHANGED and "separated" not in verdict.reading
-    return (
-        verdict.applicability is not Applicability.SAFE,
-        any(change.candidate == 0 < change.reference for change in verdict.changes),
-        2 * changed + sum(1 if guard.name == "made-once" else 2 for guard in verdict.guards),
-        len(fix.candidate.rules),
-        fix.candidate.rank,
-    )
 
 
 def _baseline_words(ended: Outcome, target: Target, baseline: wire.Trace) -> str:

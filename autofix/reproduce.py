@@ -6,15 +6,12 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autofix.model import Applicability
-from autofix.probe import wire
-from autofix.references import request
+from autofix.experiments.requests import plain
 from autofix.run import Probe, run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from autofix.model import Fix, Target
+    from autofix.model import Target
+    from autofix.probe import wire
 
 _ITERATIONS = 20
 """The iterations of one step of L-BFGS, unless the script asks for others."""
@@ -28,10 +25,10 @@ def reproduce(probe: Probe, target: Target) -> tuple[Target, wire.Trace]:
     probe.hello()
     if target.device == "cpu":
         target = _on_cpu(target)
-    baseline = run(probe, request(target, "baseline"))
+    baseline = run(probe, plain(target))
     if target.device == "auto" and baseline.outcome == "failed" and _WANTS_GPU.search(baseline.detail):
         moved = _on_cpu(target)
-        again = run(probe, request(moved, "baseline"))
+        again = run(probe, plain(moved))
         # Where that did not help, the words of the script as it stands say more.
         if again.notes:
             return _bounded(moved, again), again
@@ -43,21 +40,6 @@ def _bounded(target: Target, baseline: wire.Trace) -> Target:
     least = _ITERATIONS if baseline.seconds < _SLOW else 1
     most = max(least, baseline.backward_count + target.passes)
     return replace(target, setup=replace(target.setup, closures=most))
-
-
-def confirmed(probe: Probe, target: Target, fixes: tuple[Fix, ...], conditions: Iterable[str]) -> tuple[Fix, ...]:
-    """The fixes, the best of them run once more as the script would run it where the others ran eagerly."""
-    safe = fixes and fixes[0].verdict.applicability is Applicability.SAFE
-    if not safe or not any("compiled" in condition for condition in conditions):
-        return fixes
-    setup = replace(target.setup, compiled=True)
-    trace = run(probe, request(replace(target, setup=setup), "baseline", fixes[0].candidate.files))
-    if trace.outcome in ("finished", "timed_out"):  # how long it takes to compile says nothing against it
-        return fixes
-    verdict = fixes[0].verdict
-    guard = wire.Guard("compiled", f"compiled, the edited script does not end well: {trace.detail.splitlines()[0]}")
-    verdict = replace(verdict, applicability=Applicability.UNSAFE, guards=(*verdict.guards, guard))
-    return replace(fixes[0], verdict=verdict), *fixes[1:]
 
 
 def limit_words(target: Target, baseline: wire.Trace) -> str:

@@ -34,23 +34,23 @@ def suspicions(baseline: wire.Trace, sources: Sources) -> tuple[Suspicion, ...]:
 
 
 def _suspicions(baseline: wire.Trace, sources: Sources) -> Iterator[Suspicion]:
-    for guard in baseline.silent:
-        code, words = _WORDS.get(guard.name, ("", ""))
-        if code and guard.stack:
-            place = _kept(guard, sources) or guard.stack[0]
-            yield Suspicion(code, guard.name, words.format(guard.detail), place)
+    for fact in baseline.silent:
+        code, words = _WORDS.get(fact.name, ("", ""))
+        if code and fact.stack:
+            place = _kept(fact, sources) or fact.stack[0]
+            yield Suspicion(code, fact.name, words.format(fact.subject), place)
 
 
-def _kept(guard: wire.Guard, sources: Sources) -> Frame | None:
+def _kept(fact: wire.Fact, sources: Sources) -> Frame | None:
     """Where a variable that keeps graphs is filled, if it is in a file of the frames that were running."""
-    if guard.name != "graph-kept-for-logging":
+    if fact.name != "graph-kept-for-logging":
         return None
-    for frame in guard.stack:
+    for frame in fact.stack:
         source = sources.source(frame.file)
         if source is None:
             continue
-        filled = [node for node, _ in names.fills(source, guard.detail)]
-        added = [one for one in names.assignments(source, guard.detail) if not isinstance(one.value, _STARTS)]
+        filled = [node for node, _ in names.fills(source, fact.subject)]
+        added = [one for one in names.assignments(source, fact.subject) if not isinstance(one.value, _STARTS)]
         for node in (*filled, *added):
             end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
             return Frame(frame.file, node.lineno, node.col_offset, *end, frame.function)

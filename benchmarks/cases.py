@@ -92,7 +92,7 @@ def verify_case(case: Path, probe: Probe, python: Path, tally: Tally) -> None:
                 tally.wrong += 1
                 tally.wrong_safe += safe
             words = f"{verdict.effect} {verdict.summary}" if verdict else report.message
-            guards = ",".join(guard.name for guard in verdict.guards) if verdict else ""
+            guards = ",".join(one.property for one in verdict.findings) if verdict else ""
             flag = "" if right else "   <<<<" if kind == "accepted" else "   !!!! WRONG CALLED SAFE"
             print(
                 f"  {case.name:36s} {kind:8s} {edited.name:34s} {report.outcome} {guards} {words[:110]}{flag}",

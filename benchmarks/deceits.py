@@ -626,7 +626,7 @@ class Trial:
         target = Target(main, root=original, python=self.python)
         report = pipeline.verify(target, contents(original, edited), probe=self.probe, progress=quiet)
         verdict = (report.fixes or report.rejected)[0].verdict if report.fixes or report.rejected else None
-        guards = ",".join(guard.name for guard in verdict.guards) if verdict else ""
+        guards = ",".join(one.property for one in verdict.findings) if verdict else ""
         return report.outcome, f"{verdict.effect} {guards} {verdict.summary}" if verdict else report.message
 
     def folder(self, program: Program, name: str) -> Path:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from measure import PYTHON, WORKLOADS, Figure, elapsed, plain, ratios, turns
 from repairs import target
 
-from autofix.pipeline import tracing
-from autofix.references import request
+from autofix.experiments import requests
 from autofix.run import Probe, run
 
 if TYPE_CHECKING:
@@ -92,6 +91,6 @@ def _once(script: Path, arguments: tuple[str, ...], kinds: list[str]) -> Iterato
 
 def _asked(probe: Probe, script: Target) -> dict[str, Request]:
     """What is asked of the probe for a run of each kind, with all threads that the plain run has."""
-    failed = run(probe, request(script, "baseline"))
-    asked = {kind: replace(request(script, mode), **more) for kind, (mode, more) in KINDS.items()}
-    return asked | {"trace": replace(tracing(script, failed, {}), threads=0)}
+    failed = run(probe, requests.plain(script))
+    asked = {kind: replace(requests.plain(script, mode), **more) for kind, (mode, more) in KINDS.items()}
+    return asked | {"trace": replace(requests.tracing(script, failed), threads=0)}

@@ -4,7 +4,7 @@
     python benchmarks/verdicts.py OUT --compare BEFORE
 
 A record has one line of JSON for each right and wrong edit, as `verify` judges it, and one for each program, as `fix`
-repairs it: outcome, effect, applicability, guards, the sentence, and of `fix` all offers in their order. It names no
+repairs it: outcome, effect, applicability, findings, the sentence, and of `fix` all offers in their order. It names no
 place of the machine and is sorted, so that a commit which only moves code reproduces it byte for byte. CASES is
 shared/cases beside this repository, where there is such a folder. With `--only` the lines of other programs stay as OUT
 has them. `--compare` runs nothing, and leaves sentences aside with `--effects`; its status is 1 where records differ.
@@ -71,8 +71,8 @@ def _fix(fix: Fix) -> dict[str, Any]:
     verdict = fix.verdict
     return {
         "rules": fix.candidate.rules, "edit": edit, "effect": verdict.effect, "applicability": verdict.applicability,
-        "guards": [guard.name for guard in verdict.guards], "sentence": verdict.summary,
-        "guard_sentences": [guard.detail for guard in verdict.guards],
+        "findings": [one.property for one in verdict.findings], "sentence": verdict.summary,
+        "finding_sentences": [one.sentence for one in verdict.findings],
     }  # fmt: skip
 
 
@@ -128,8 +128,8 @@ def _words(told: dict[str, Any] | None) -> str:
     if told is None:
         return "not recorded"
     offers = (
-        f"{'+'.join(o['rules'])} {o['edit']} {o['applicability']} {o['effect']} {','.join(o['guards'])}"
-        f" {o.get('sentence', '')} {o.get('guard_sentences', '')}"
+        f"{'+'.join(o['rules'])} {o['edit']} {o['applicability']} {o['effect']} {','.join(o['findings'])}"
+        f" {o.get('sentence', '')} {o.get('finding_sentences', '')}"
         for o in told["offers"]
     )
     return f"{told['outcome']}: " + "\n    ".join([*offers, *told.get("rejected", ())])
@@ -140,7 +140,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
     parser.add_argument("--compare", type=Path, metavar="BEFORE", help="list what differs between BEFORE and OUT")
-    parser.add_argument("--effects", action="store_true", help="compare effects, guards and offers, not sentences")
+    parser.add_argument("--effects", action="store_true", help="compare effects, findings and offers, not sentences")
     parser.add_argument("--cases", type=Path, default=CASES)
     parser.add_argument("--only", default="", help="beginnings of names, such as first/gan,B05")
     parser.add_argument("--kinds", default=",".join([*KINDS, "fix"]))

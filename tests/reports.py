@@ -14,6 +14,7 @@ from autofix.model import (
     Culprit,
     Diagnosis,
     Effect,
+    Finding,
     Fix,
     Note,
     Outcome,
@@ -101,7 +102,14 @@ def detach(script: Path) -> Fix:
         Effect.CHANGED,
         Applicability.UNSAFE,
         "changed: net.weight gets a gradient of norm 1 instead of 2 at step 1",
-        (wire.Guard("stale", "weight was normalised before it was updated", (frame(script, 1, 0, 5),)),),
+        (
+            Finding(
+                "graph-older-than-update",
+                "weight was normalised before it was updated",
+                (frame(script, 1, 0, 5),),
+                "stale",
+            ),
+        ),
         (Change("net.weight", 0, 2.0, float("nan"), "loss1"),),
         peak_bytes=1024,
     )

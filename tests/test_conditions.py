@@ -165,7 +165,7 @@ def test_a_checkpoint_that_is_stood_in_for_leaves_no_edit_safe(probe: Probe, her
     report = repair(probe, "train.py", stand_in=True)
     assert added(report.fixes[0]) == [CURE]
     assert report.fixes[0].verdict.applicability is Applicability.UNSAFE
-    assert "stand-in" in [guard.name for guard in report.fixes[0].verdict.guards]
+    assert "depends-on-stand-in" in [one.property for one in report.fixes[0].verdict.findings]
     said = " ".join(report.conditions)
     assert all(word in said for word in ("best.pt", "missing/images", "imdb", "CartPole"))
 

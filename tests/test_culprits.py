@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from autofix.diagnose import diagnose
+from autofix.experiments.requests import plain, tracing
 from autofix.model import Target
-from autofix.references import request
 from autofix.rule import Sources
 from autofix.run import Probe, run
 
@@ -88,9 +87,9 @@ def test_the_line_that_explains_the_failure_is_named(probe: Probe, tmp_path: Pat
     path = tmp_path / "train.py"
     path.write_text(textwrap.dedent(script), encoding="utf-8")
     target = Target(path, root=tmp_path)
-    failed = run(probe, request(target, "baseline"))
+    failed = run(probe, plain(target))
     assert failed.failure is not None, failed
-    asked = replace(request(target, "trace"), watch_calls=not failed.failure.in_backward)
+    asked = tracing(target, failed)
     found = diagnose(failed, run(probe, asked), Sources(tmp_path))
     assert found is not None
     ((line, role),) = (

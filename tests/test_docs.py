@@ -1,4 +1,4 @@
-"""The pages of docs/rules say what the rules say."""
+"""The pages of rules and properties say what these say."""
 
 from __future__ import annotations
 
@@ -8,3 +8,7 @@ from autofix import docs
 def test_every_rule_has_its_page_and_every_page_is_current() -> None:
     written = {path.name: path.read_text(encoding="utf-8") for path in docs.FOLDER.glob("*.md")}
     assert written == docs.pages(), "run `make docs`"
+
+
+def test_the_page_of_the_properties_is_current() -> None:
+    assert docs.PROPERTIES.read_text(encoding="utf-8") == docs.properties_page(), "run `make docs`"

@@ -99,7 +99,7 @@ def offers(probe: Probe, tmp_path: Path, text: str) -> dict[str, Fix]:
 
 
 def doubts(fix: Fix) -> list[str]:
-    return [guard.name for guard in fix.verdict.guards]
+    return [one.property for one in fix.verdict.findings]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def doubts(fix: Fix) -> list[str]:
 def test_a_score_by_numpy_that_trains_nothing_is_doubted(probe: Probe, tmp_path: Path, loss: str) -> None:
     found = offers(probe, tmp_path, SCORED.format(loss=loss))
     assert found
-    assert all(doubts(fix) == ["constant"] for fix in found.values())
+    assert all(doubts(fix) == ["loss-term-is-constant"] for fix in found.values())
     assert all(fix.verdict.applicability is not Applicability.SAFE for fix in found.values())
 
 
@@ -135,7 +135,7 @@ def test_an_array_as_target_weight_input_or_figure_is_a_constant(probe: Probe, t
 def test_heads_that_take_turns_on_a_trunk_hand_no_state_on(probe: Probe, tmp_path: Path, count: int) -> None:
     found = offers(probe, tmp_path, TAKING_TURNS.format(count=count))
     cut = next(fix for lines, fix in found.items() if lines == "hidden = hidden.detach()")
-    assert doubts(cut) == ["made-once"]
+    assert doubts(cut) == ["shared-across-passes"]
     assert cut.verdict.applicability is not Applicability.SAFE
 
 
@@ -147,7 +147,7 @@ def test_a_state_that_is_handed_on_may_be_cut(probe: Probe, tmp_path: Path) -> N
 def test_a_derivative_in_a_closure_is_doubted_however_often_it_is_evaluated(probe: Probe, tmp_path: Path) -> None:
     found = offers(probe, tmp_path, IN_A_CLOSURE)
     kept = next(fix for lines, fix in found.items() if "retain_graph=True" in lines)
-    assert doubts(kept) == ["constant"]
+    assert doubts(kept) == ["derivative-is-constant"]
     assert kept.verdict.applicability is not Applicability.SAFE
 
 
@@ -225,19 +225,19 @@ def test_what_epochs_share_is_no_state_that_may_be_cut(probe: Probe, tmp_path: P
         if lines == "old = old.detach()" and fix.verdict.effect is not Effect.CHANGED
     ]
     assert cuts
-    assert all("made-once" in doubts(fix) for fix in cuts)
+    assert all("shared-across-passes" in doubts(fix) for fix in cuts)
 
 
 def test_a_derivative_of_nothing_but_zeros_is_doubted(probe: Probe, tmp_path: Path) -> None:
     found = offers(probe, tmp_path, SLICED)
     assert found
-    assert all(doubts(fix) == ["unused"] for fix in found.values())
+    assert all(doubts(fix) == ["trains-nothing"] for fix in found.values())
 
 
 def test_a_gradient_left_by_a_backward_in_a_closure_is_doubted(probe: Probe, tmp_path: Path) -> None:
     found = offers(probe, tmp_path, BY_BACKWARD)
     kept = next(fix for lines, fix in found.items() if "retain_graph=True" in lines)
-    assert doubts(kept) == ["constant"]
+    assert doubts(kept) == ["derivative-is-constant"]
 
 
 @pytest.mark.parametrize(

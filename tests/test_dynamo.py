@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from autofix.experiments.requests import plain
 from autofix.model import Target
 from autofix.probe.wire import Setup
-from autofix.references import request
 from autofix.run import Probe, run
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def asked(tmp_path: Path, text: str) -> Target:
 
 def test_what_is_not_compiled_loads_no_compiler(fresh: Probe, tmp_path: Path) -> None:
     with fresh:
-        trace = run(fresh, request(asked(tmp_path, TRAINING + "print(len(sys.modules))\n"), "baseline"))
+        trace = run(fresh, plain(asked(tmp_path, TRAINING + "print(len(sys.modules))\n")))
     assert trace.outcome == "finished", trace.detail
     assert not trace.compiles
 
@@ -78,7 +78,7 @@ def test_what_is_not_compiled_loads_no_compiler(fresh: Probe, tmp_path: Path) ->
 @pytest.mark.parametrize("way", WAYS)
 def test_who_asks_has_the_one_real_module(fresh: Probe, tmp_path: Path, way: str) -> None:
     with fresh:
-        trace = run(fresh, request(asked(tmp_path, TRAINING + WAYS[way] + SAME), "baseline"))
+        trace = run(fresh, plain(asked(tmp_path, TRAINING + WAYS[way] + SAME)))
     assert trace.outcome == "finished", trace.detail
     assert trace.compiles
 
@@ -86,9 +86,7 @@ def test_who_asks_has_the_one_real_module(fresh: Probe, tmp_path: Path, way: str
 def test_what_looks_through_all_modules_loads_nothing(fresh: Probe, tmp_path: Path) -> None:
     look = "import inspect\nfor module in list(sys.modules.values()):\n    hasattr(module, '__warningregistry__')\n"
     with fresh:
-        trace = run(
-            fresh, request(asked(tmp_path, TRAINING + look + "inspect.getmodule(look := lambda: 0)\n"), "baseline")
-        )
+        trace = run(fresh, plain(asked(tmp_path, TRAINING + look + "inspect.getmodule(look := lambda: 0)\n")))
     assert trace.outcome == "finished", trace.detail
     assert not trace.compiles
 
@@ -96,15 +94,15 @@ def test_what_looks_through_all_modules_loads_nothing(fresh: Probe, tmp_path: Pa
 def test_what_one_run_has_loaded_the_next_one_finds(fresh: Probe, tmp_path: Path) -> None:
     target = asked(tmp_path, THERE + TRAINING + WAYS["part"])
     with fresh:
-        said = [run(fresh, request(target, "baseline")).stdout for _ in range(3)]
+        said = [run(fresh, plain(target)).stdout for _ in range(3)]
     assert said == ["False\n", "True\n", "True\n"]
 
 
 def test_who_is_known_to_ask_finds_it_there(python: Path, tmp_path: Path) -> None:
     target = asked(tmp_path, THERE)
     with Probe(python, ["torch._dynamo"]) as ahead:
-        run(ahead, request(target, "baseline"))  # the first run may begin before
-        assert run(ahead, request(target, "baseline")).stdout == "True\n"
+        run(ahead, plain(target))  # the first run may begin before
+        assert run(ahead, plain(target)).stdout == "True\n"
 
 
 def test_a_compiler_that_cannot_be_loaded_ends_no_server(
@@ -115,5 +113,5 @@ def test_a_compiler_that_cannot_be_loaded_ends_no_server(
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "broken"))
     text = "try:\n    import torch._dynamo.config\nexcept ImportError:\n    print('none')\n"
     with Probe(python) as fresh:
-        traces = [run(fresh, request(asked(tmp_path, TRAINING + text), "baseline")) for _ in range(2)]
+        traces = [run(fresh, plain(asked(tmp_path, TRAINING + text))) for _ in range(2)]
     assert [(trace.outcome, trace.stdout) for trace in traces] == [("finished", "none\n")] * 2

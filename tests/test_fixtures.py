@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ast
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from autofix.diagnose import diagnose
+from autofix.experiments.requests import plain, tracing
 from autofix.model import Target
-from autofix.references import request
 from autofix.rule import Sources
 from autofix.run import Probe, run
 
@@ -64,10 +63,10 @@ def test_a_family_has_classes_methods_and_imported_modules(family: Path) -> None
 def test_a_case_dies_of_its_cause_and_its_lines_are_named(probe: Probe, case: Path) -> None:
     known = facts(case)
     target = Target(script(case), root=script(case).parent, argv=tuple(known.get("args", ())))
-    failed = run(probe, request(target, "baseline"))
+    failed = run(probe, plain(target))
     assert failed.failure is not None, failed.detail
     assert known["error"] in f"{failed.failure.type}: {failed.failure.message}"
-    asked = replace(request(target, "trace"), watch_calls=not failed.failure.in_backward)
+    asked = tracing(target, failed)
     found = diagnose(failed, run(probe, asked), Sources(target.script.parent))
     if "cause" not in known:
         return

@@ -353,8 +353,8 @@ def test_an_edit_that_does_not_run_compiled_is_not_safe(probe: Probe, here: Path
     for line in ("h = h + 1", "h = h + float(h.sum() != 0)"):
         edited = {here / "train.py": SQUASHED.replace("h += 1", line).encode()}
         report = pipeline.verify(target, edited, probe=probe, progress=lambda _: None)
-        outcomes.append((report.outcome, [guard.name for guard in report.fixes[0].verdict.guards]))
-    assert outcomes == [(Outcome.SAFE, []), (Outcome.UNSAFE, ["compiled"])]
+        outcomes.append((report.outcome, [one.property for one in report.fixes[0].verdict.findings]))
+    assert outcomes == [(Outcome.SAFE, []), (Outcome.UNSAFE, ["fails-when-compiled"])]
 
 
 def test_a_derivative_inside_a_backward_keeps_its_graph(probe: Probe, here: Path) -> None:

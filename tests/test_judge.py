@@ -10,8 +10,8 @@ import pytest
 
 from autofix import pipeline
 from autofix.compare import close
-from autofix.model import Applicability, Candidate, Effect, Fix, Outcome, Report, RunOutcome, Target, Verdict
-from autofix.references import request
+from autofix.experiments.requests import plain
+from autofix.model import Applicability, Candidate, Effect, Fix, Outcome, Reading, Report, RunOutcome, Target, Verdict
 from autofix.registry import rules
 from autofix.run import Probe, run
 
@@ -79,7 +79,7 @@ def effect(report: Report) -> Effect:
 
 def reference(probe: Probe, path: Path) -> wire.Trace:
     """The reference run of a script."""
-    return run(probe, request(Target(path, root=path.parent), "reference"))
+    return run(probe, plain(Target(path, root=path.parent), "reference"))
 
 
 def test_the_reference_of_the_two_network_script_has_the_gradient_that_the_code_describes(
@@ -124,7 +124,7 @@ def test_edits_of_the_two_network_script(
         text = path.read_text()
         for old, new in changes:
             text = text.replace(old, new)
-        asked = replace(request(Target(path, root=path.parent), "candidate"), overlay={str(path): text})
+        asked = replace(plain(Target(path, root=path.parent), "candidate"), overlay={str(path): text})
         assert _row(run(probe, asked).stdout) == pytest.approx(row, abs=1e-4)
 
 
@@ -146,7 +146,7 @@ def test_a_write_through_a_view_at_another_offset_does_not_reach_the_reference(
     probe: Probe, script: Callable[[str], Path]
 ) -> None:
     """Torch's own allow_mutation_on_saved_tensors gives a wrong gradient here: it looks up data pointers."""
-    right = run(probe, request(Target(script(MEMORY.replace("{clone}", ".clone()"))), "baseline"))
+    right = run(probe, plain(Target(script(MEMORY.replace("{clone}", ".clone()"))), "baseline"))
     kept = reference(probe, script(MEMORY.replace("{clone}", "")))
     assert right.outcome == kept.outcome == "finished"
     assert float(kept.stdout.split()[1]) == pytest.approx(float(right.stdout.split()[1]), rel=1e-6)
@@ -406,10 +406,10 @@ def test_gradient_left_for_another_optimizer_is_cross_talk_and_both_readings_are
         probe, path, ("D(fake).pow(2).mean().backward()", "D(fake).pow(2).mean().backward(retain_graph=True)")
     )
     assert kept.outcome is Outcome.UNSAFE
-    assert {guard.name for guard in kept.fixes[0].verdict.guards} == {"cross-talk"}
+    assert {one.property for one in kept.fixes[0].verdict.findings} == {"gradient-left-over"}
     cut = verify(probe, path, ("    D(fake)", "    D(fake.detach())"))
     assert cut.outcome is Outcome.UNSAFE
-    assert cut.fixes[0].verdict.reading == "separated"
+    assert cut.fixes[0].verdict.reading == Reading(separated=True)
 
 
 ACTOR_CRITIC = """
@@ -435,7 +435,7 @@ def test_a_loss_that_may_or_may_not_be_meant_for_a_second_network_is_not_safe(
     path = script(ACTOR_CRITIC.format(keep="", cut=""))
     report = verify(probe, path, (".mean().backward()\n    (-", ".mean().backward(retain_graph=True)\n    (-"))
     assert report.outcome is Outcome.UNSAFE
-    assert {guard.name for guard in report.fixes[0].verdict.guards} == {"mixed"}
+    assert {one.property for one in report.fixes[0].verdict.findings} == {"loss-trains-two-networks"}
 
 
 def test_the_doubt_stays_where_the_other_network_takes_no_step_in_what_was_run(
@@ -443,7 +443,7 @@ def test_the_doubt_stays_where_the_other_network_takes_no_step_in_what_was_run(
 ) -> None:
     text = ACTOR_CRITIC.format(keep="", cut="").replace("a_opt.step(); c_opt.step()", "c_opt.step()")
     report = verify(probe, script(text), (".mean().backward()\n    (-", ".mean().backward(retain_graph=True)\n    (-"))
-    assert {guard.name for guard in report.fixes[0].verdict.guards} == {"mixed"}
+    assert {one.property for one in report.fixes[0].verdict.findings} == {"loss-trains-two-networks"}
 
 
 def test_the_doubt_stays_where_both_optimizers_own_a_trunk(probe: Probe, script: Callable[[str], Path]) -> None:
@@ -464,7 +464,7 @@ def test_the_doubt_stays_where_both_optimizers_own_a_trunk(probe: Probe, script:
             a_opt.step(); c_opt.step()
     """)
     report = verify(probe, path, ("advantage).mean().backward()", "advantage).mean().backward(retain_graph=True)"))
-    assert {guard.name for guard in report.fixes[0].verdict.guards} == {"mixed"}
+    assert {one.property for one in report.fixes[0].verdict.findings} == {"loss-trains-two-networks"}
 
 
 def test_what_a_loss_leaves_in_a_second_network_and_is_thrown_away_there_is_no_doubt(
@@ -519,7 +519,7 @@ def test_a_residual_of_which_only_one_derivative_gets_a_graph_is_in_doubt_and_al
     report = pipeline.fix(Target(path, root=path.parent), rules(), probe=probe, progress=lambda _: None)
     first, both = report.fixes
     assert first.verdict.applicability is Applicability.UNSAFE
-    assert {guard.name for guard in first.verdict.guards} == {"constant"}
+    assert {one.property for one in first.verdict.findings} == {"derivative-is-constant"}
     assert first.candidate.titles == ("Give the derivative a graph",)
     assert both.candidate.titles == ("Give each derivative a graph",)
     assert both.diff.count(b"\n+    u") == 3
@@ -555,8 +555,8 @@ def test_a_gradient_that_a_backward_left_and_a_loss_reads_is_in_doubt(
     path = script(PENALTY.replace("{term}", term))
     report = verify(probe, path, ("sum().backward()", "sum().backward(retain_graph=True)"))
     assert report.outcome is outcome
-    names = {guard.name for guard in report.fixes[0].verdict.guards}
-    assert names == ({"constant"} if outcome is Outcome.UNSAFE else set())
+    names = {one.property for one in report.fixes[0].verdict.findings}
+    assert names == ({"derivative-is-constant"} if outcome is Outcome.UNSAFE else set())
 
 
 @pytest.mark.parametrize(
@@ -576,7 +576,7 @@ def test_a_derivative_without_a_graph_is_in_doubt_where_it_fails_itself(
     probe: Probe, script: Callable[[str], Path], lines: str, edit: tuple[str, str]
 ) -> None:
     report = verify(probe, script(PENALTY.replace("loss = score.mean() + {term}", lines)), edit)
-    assert {guard.name for guard in report.fixes[0].verdict.guards} == {"constant"}
+    assert {one.property for one in report.fixes[0].verdict.findings} == {"derivative-is-constant"}
 
 
 def test_an_update_that_throws_away_a_graph_asked_for_is_in_doubt(probe: Probe, script: Callable[[str], Path]) -> None:
@@ -601,7 +601,9 @@ def test_an_update_that_throws_away_a_graph_asked_for_is_in_doubt(probe: Probe, 
         path.write_text(text.replace("{created}", created))
         report = verify(probe, path, ("p -= 0.1 * g", "p.data -= 0.1 * g"))
         assert report.outcome is outcome
-        assert {guard.name for guard in report.fixes[0].verdict.guards} == ({"wasted"} if created else set())
+        assert {one.property for one in report.fixes[0].verdict.findings} == (
+            {"create-graph-unused"} if created else set()
+        )
 
 
 def test_a_trunk_under_heads_with_optimizers_of_their_own_is_no_doubt(
@@ -694,7 +696,7 @@ WINDOWS = """
 
 def test_a_graph_that_ends_with_the_step_does_not_grow(probe: Probe, script: Callable[[str], Path]) -> None:
     report = verify(probe, script(WINDOWS), ("ward()", "ward(retain_graph=True)"))
-    assert (report.outcome, report.fixes[0].verdict.guards) == (Outcome.SAFE, ())
+    assert (report.outcome, report.fixes[0].verdict.findings) == (Outcome.SAFE, ())
 
 
 @pytest.mark.parametrize(
@@ -707,7 +709,7 @@ def test_a_graph_that_no_step_is_seen_to_end_grows(
 ) -> None:
     report = verify(probe, script(WINDOWS.replace(old, new)), ("ward()", "ward(retain_graph=True)"))
     assert report.outcome is Outcome.UNSAFE
-    assert "growth" in {guard.name for guard in report.fixes[0].verdict.guards}
+    assert "graph-grows-each-pass" in {one.property for one in report.fixes[0].verdict.findings}
 
 
 def test_a_graph_kept_from_before_its_closure_is_stale(probe: Probe, script: Callable[[str], Path]) -> None:
@@ -729,7 +731,7 @@ def test_a_graph_kept_from_before_its_closure_is_stale(probe: Probe, script: Cal
     """)
     report = verify(probe, path, (".backward()", ".backward(retain_graph=True)"))
     assert report.outcome is Outcome.UNSAFE
-    assert "stale" in {guard.name for guard in report.fixes[0].verdict.guards}
+    assert "graph-older-than-update" in {one.property for one in report.fixes[0].verdict.findings}
 
 
 def test_a_graph_kept_from_before_the_loop_is_stale(probe: Probe, script: Callable[[str], Path]) -> None:
@@ -748,7 +750,7 @@ def test_a_graph_kept_from_before_the_loop_is_stale(probe: Probe, script: Callab
     """)
     report = verify(probe, path, (".backward()", ".backward(retain_graph=True)"))
     assert report.outcome is Outcome.UNSAFE
-    assert "stale" in {guard.name for guard in report.fixes[0].verdict.guards}
+    assert "graph-older-than-update" in {one.property for one in report.fixes[0].verdict.findings}
 
 
 def test_an_edit_that_no_run_reached_is_not_believed(probe: Probe, script: Callable[[str], Path]) -> None:
@@ -830,7 +832,7 @@ def test_what_no_optimizer_owns_yet_is_not_cut_off_as_safe(probe: Probe, script:
     path = script(TWO_PHASES)
     cut = verify(probe, path, ("seen = encoder(x)", "seen = encoder(x).detach()"))
     assert cut.outcome is Outcome.UNSAFE
-    assert [guard.name for guard in cut.fixes[0].verdict.guards] == ["unowned"]
+    assert [one.property for one in cut.fixes[0].verdict.findings] == ["no-optimizer-yet"]
 
 
 def test_of_edits_that_are_equally_good_the_one_with_much_more_memory_comes_later() -> None:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from autofix import pipeline, registry
-from autofix.model import Cause, Outcome, Target
+from autofix.experiments.pool import Pool
+from autofix.experiments.requests import plain, tracing, watch_from
+from autofix.experiments.spec import RunSpec
+from autofix.model import Cause, Outcome, Reading, Target
 from autofix.probe import wire
-from autofix.references import References, request, watch_from
 from autofix.run import run
 
 if TYPE_CHECKING:
@@ -115,12 +117,18 @@ for _ in range(210_000):
 """
 
 
+def reference(probe: Probe, target: Target, baseline: wire.Trace) -> wire.Trace:
+    """The reference that a repair compares with."""
+    with Pool(probe, target, baseline) as pool:
+        return pool.get(RunSpec.reference(Reading()))
+
+
 def traced(probe: Probe, folder: Path, body: str) -> tuple[wire.Request, wire.Trace, wire.Trace]:
     """What a repair asks of the tracing run, its trace, and the trace of one that watches from the start."""
     script = folder / "train.py"
     script.write_text(BEGINNING + body)
     target = Target(script, root=folder)
-    asked = pipeline.tracing(target, run(probe, request(target, "baseline")), {})
+    asked = tracing(target, run(probe, plain(target)))
     return asked, run(probe, asked), run(probe, replace(asked, watch_from=0))
 
 
@@ -144,7 +152,7 @@ def test_a_graph_that_is_too_large_to_be_seen_whole_is_watched_from_the_start(pr
     script = tmp_path / "train.py"
     script.write_text(BEGINNING + TOO_LARGE)
     target = Target(script, root=tmp_path)
-    baseline = run(probe, request(target, "baseline"))
+    baseline = run(probe, plain(target))
     assert baseline.failure is not None
     assert baseline.failure.in_backward
     assert watch_from(baseline) == 0
@@ -196,16 +204,16 @@ def test_a_reference_that_looks_late_describes_the_same_gradients(probe: Probe, 
     script = tmp_path / "train.py"
     script.write_text(BEGINNING + body)
     target = Target(script, root=tmp_path)
-    baseline = run(probe, request(target, "baseline"))
+    baseline = run(probe, plain(target))
     assert watch_from(baseline) > 0
-    late = References(probe, target, baseline).live()
+    late = reference(probe, target, baseline)
     from_the_start = replace(baseline, failure=replace(baseline.failure, oldest=0) if baseline.failure else None)
-    whole = References(probe, target, from_the_start).live()
+    whole = reference(probe, target, from_the_start)
     assert late.outcome == whole.outcome != "failed"
     assert len(late.steps) > 80
     for name in ("steps", "finals", "states", "segments", "reaches", "derivatives", "carried", "reused", "stdout"):
         assert getattr(late, name) == getattr(whole, name)
-    assert set(late.guards) == set(whole.guards)
+    assert set(late.facts) == set(whole.facts)
 
 
 BY_HAND = """
@@ -226,9 +234,9 @@ def test_a_reference_sees_all_steps_that_are_made_by_hand(probe: Probe, tmp_path
     script = tmp_path / "train.py"
     script.write_text(BEGINNING + BY_HAND)
     target = Target(script, root=tmp_path)
-    baseline = run(probe, request(target, "baseline"))
+    baseline = run(probe, plain(target))
     assert watch_from(baseline) > 0
-    assert References(probe, target, baseline).live().carried
+    assert reference(probe, target, baseline).carried
 
 
 def test_a_reference_lets_go_of_the_results_that_the_script_lets_go_of(probe: Probe, tmp_path: Path) -> None:
@@ -245,7 +253,7 @@ def test_a_reference_lets_go_of_the_results_that_the_script_lets_go_of(probe: Pr
             "    out.sum().backward()\n"
             "    optimizer.step()\n"
         )
-        trace = run(probe, request(Target(script, root=tmp_path), "reference"))
+        trace = run(probe, plain(Target(script, root=tmp_path), "reference"))
         assert trace.outcome == "finished"
         peaks.append(trace.peak_bytes)
     assert peaks[1] < peaks[0] + (60 << 20)

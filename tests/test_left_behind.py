@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from autofix.experiments.requests import plain
 from autofix.model import Target
-from autofix.references import request
 from autofix.run import Probe, run
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def test_a_server_that_is_killed_leaves_no_scratch_folder(
     monkeypatch.setattr(tempfile, "tempdir", None)
     (project / "train.py").write_text(LASTING)
     (project / "short.py").write_text("")
-    asked = replace(request(Target(project / "train.py", root=project), "baseline"), isolation=isolation)
+    asked = replace(plain(Target(project / "train.py", root=project), "baseline"), isolation=isolation)
     with Probe(python, fresh=fresh) as probe:
         first = run(probe, replace(asked, script=str(project / "short.py")))
         if first.outcome == "cannot_run":

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from autofix.experiments.requests import plain, tracing
 from autofix.model import Target
-from autofix.references import request
 from autofix.run import Probe, run
 
 if TYPE_CHECKING:
@@ -34,9 +33,9 @@ def traced(probe: Probe, folder: Path, body: str) -> wire.Trace:
     path = folder / "train.py"
     path.write_text(HEAD + textwrap.dedent(body))
     target = Target(path, root=folder)
-    failed = run(probe, request(target, "baseline"))
+    failed = run(probe, plain(target))
     assert failed.failure is not None
-    asked = replace(request(target, "trace"), watch_calls=not failed.failure.in_backward)
+    asked = tracing(target, failed)
     return run(probe, asked)
 
 

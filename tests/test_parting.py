@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from autofix import pipeline
-from autofix.model import Applicability, Cause, Effect, Target
+from autofix.experiments.pool import Pool
+from autofix.experiments.requests import plain
+from autofix.experiments.spec import RunSpec
+from autofix.model import Applicability, Cause, Effect, Reading, Target, Treatment
 from autofix.probe import wire
-from autofix.references import References, request
 from autofix.rule import Rule, Tier
 from autofix.run import run
 from autofix.syntax.edits import Splice
@@ -83,22 +85,20 @@ def test_a_frozen_run_that_begins_when_its_references_are_done_parts_from_them(p
     script = tmp_path / "train.py"
     script.write_text(FREED)
     target = Target(script)
-    references = References(probe, target, run(probe, request(target, "baseline")))
     scaled = {script: FREED.replace(WORD, "(2 * out.square().mean()).backward(retain_graph=True)").encode()}
     right = {script: FREED.replace(WORD, "out.square().mean().backward(retain_graph=True)").encode()}
-    assert len(references.frozen("full").steps) == STEPS
-    for files, steps in ((scaled, 1), (right, STEPS)):
-        references.begin_frozen(files, ["full"])
-        trace = references.candidate(files, frozen=True)
-        assert [len(trace.steps), trace.parted] == [steps, steps < STEPS]
-    references.forget()
+    with Pool(probe, target, run(probe, plain(target))) as pool:
+        assert len(pool.get(RunSpec.reference(Reading(), Treatment.FROZEN)).steps) == STEPS
+        for files, steps in ((scaled, 1), (right, STEPS)):
+            trace = pool.get(RunSpec.edited(files, Treatment.FROZEN))
+            assert [len(trace.steps), trace.parted] == [steps, steps < STEPS]
 
 
 @pytest.mark.parametrize(("gradient", "steps"), [(1.0, STEPS), (1.0005, STEPS), (1.01, 1)])
 def test_only_far_gradients_end_a_run(probe: Probe, tmp_path: Path, gradient: float, steps: int) -> None:
     script = tmp_path / "train.py"
     script.write_text(FREED.replace("    out.abs().mean().backward()\n", ""))
-    asked = replace(request(Target(script), "candidate"), frozen=True)
+    asked = replace(plain(Target(script), "candidate"), frozen=True)
     whole = run(probe, asked)
     assert [len(whole.steps), whole.parted] == [STEPS, False]
     first = whole.steps[0]
@@ -110,7 +110,7 @@ def test_only_far_gradients_end_a_run(probe: Probe, tmp_path: Path, gradient: fl
 def test_one_reference_that_is_still_near_lets_a_run_go_on(probe: Probe, tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(FREED.replace("    out.abs().mean().backward()\n", ""))
-    asked = replace(request(Target(script), "candidate"), frozen=True)
+    asked = replace(plain(Target(script), "candidate"), frozen=True)
     whole = run(probe, asked)
     none = wire.Step(0, tuple(() for _ in whole.steps[0].gradients), (), "")
     assert not run(probe, replace(asked, expected=((none,), whole.steps[:2]))).parted
@@ -121,6 +121,6 @@ def test_one_reference_that_is_still_near_lets_a_run_go_on(probe: Probe, tmp_pat
 def test_a_run_ends_that_will_not_come_to_its_last_step(probe: Probe, tmp_path: Path, step: str) -> None:
     script = tmp_path / "train.py"
     script.write_text(ENDLESS.replace("optimizer.step()", step))
-    trace = run(probe, replace(request(Target(script), "candidate"), stop_at=(6, 6)))
+    trace = run(probe, replace(plain(Target(script), "candidate"), stop_at=(6, 6)))
     assert (trace.outcome, trace.counts) == ("stopped", (3 if "batch" in step else 0,))
     assert trace.backward_count == 4 * 6 + 60

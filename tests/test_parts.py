@@ -183,4 +183,4 @@ def test_what_shows_only_later_is_not_passed_with_the_repair(
     report = verify(probe, training, *repaired, beside)
     assert report.outcome is Outcome.UNSAFE
     verdict = report.fixes[0].verdict
-    assert verdict.summary.startswith("changed") or "unneeded" in [guard.name for guard in verdict.guards]
+    assert verdict.summary.startswith("changed") or "part-not-needed" in [one.property for one in verdict.findings]

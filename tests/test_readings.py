@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from autofix import pipeline, registry
-from autofix.model import Applicability, Effect, Outcome, Report, Target
+from autofix.experiments.readings import ambiguous, contradiction, deprived, orphans
+from autofix.experiments.requests import Builder, plain
+from autofix.experiments.spec import RunSpec
+from autofix.model import Applicability, Effect, Outcome, Reading, Refused, Report, Target
 from autofix.probe import wire
-from autofix.readings import ambiguous, contradiction, deprived, orphans
-from autofix.references import request
 from autofix.run import Probe, run
 
 if TYPE_CHECKING:
@@ -157,9 +157,11 @@ def summary(report: Report) -> str:
     return one.verdict.summary
 
 
-def reference(probe: Probe, path: Path, reading: str = "") -> wire.Trace:
-    """A reference run in a reading."""
-    return run(probe, replace(request(Target(path, root=path.parent), "reference"), reading=reading))
+def reference(probe: Probe, path: Path, refused: Refused = Refused.UPDATE) -> wire.Trace:
+    """The reference run in one meaning of what torch refuses."""
+    target = Target(path, root=path.parent)
+    builder = Builder(target, run(probe, plain(target)), perturbed=False)
+    return run(probe, builder.first(RunSpec.reference(Reading(refused))))
 
 
 def test_an_update_by_hand_is_performed_and_the_script_trains(probe: Probe, script: Callable[[str], Path]) -> None:
@@ -172,19 +174,19 @@ def test_an_update_by_hand_is_performed_and_the_script_trains(probe: Probe, scri
 
 def test_an_update_by_hand_cannot_be_an_operation(probe: Probe, script: Callable[[str], Path]) -> None:
     path = script(BY_HAND)
-    operation = reference(probe, path, "operation")
+    operation = reference(probe, path, Refused.OPERATION)
     assert operation.outcome == "failed"
-    assert contradiction("operation", operation, reference(probe, path)).startswith("the script then dies of")
+    assert contradiction(Refused.OPERATION, operation, reference(probe, path)).startswith("the script then dies of")
     report = verify(probe, path, "w -= 0.1 * w.grad", "w.data -= 0.1 * w.grad")
     assert report.outcome is Outcome.SAFE
 
 
 def test_what_is_written_into_a_parameter_is_trained_through(probe: Probe, script: Callable[[str], Path]) -> None:
     path = script(QUERIES)
-    update, operation = reference(probe, path), reference(probe, path, "operation")
+    update, operation = reference(probe, path), reference(probe, path, Refused.OPERATION)
     assert ambiguous(update)
     assert set(deprived(update, operation)) == {"pool.inject.weight", "pool.inject.bias"}
-    assert not contradiction("operation", operation, update)
+    assert not contradiction(Refused.OPERATION, operation, update)
     assert verify(probe, path, "q += self", "q = q + self").outcome is Outcome.SAFE
     lost = verify(probe, path, "q += self", "q.data += self")
     assert lost.outcome is Outcome.UNSAFE
@@ -203,8 +205,8 @@ def test_a_mask_in_the_forward_has_two_readings_and_neither_is_safe(
 
 def test_a_clipped_weight_stays_a_leaf(probe: Probe, script: Callable[[str], Path]) -> None:
     path = script(CLIPPED)
-    update, operation = reference(probe, path), reference(probe, path, "operation")
-    assert contradiction("operation", operation, update).startswith("net.weight")
+    update, operation = reference(probe, path), reference(probe, path, Refused.OPERATION)
+    assert contradiction(Refused.OPERATION, operation, update).startswith("net.weight")
     assert verify(probe, path, "p.clamp_", "p.data.clamp_").outcome is Outcome.SAFE
     assert verify(probe, path, "p.clamp_", "p.clamp").outcome is Outcome.UNSAFE
 

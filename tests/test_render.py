@@ -122,7 +122,7 @@ def test_after_writing_it_says_so(made: Report) -> None:
 def test_with_only_unsafe_fixes_the_next_command_says_so(made: Report) -> None:
     shown = text(replace(made, fixes=made.fixes[1:]))
     assert "autofix fix --write --unsafe-fixes train.py --epochs 1" in shown
-    assert "stale: weight was normalised before it was updated" in shown
+    assert "graph-older-than-update: weight was normalised before it was updated" in shown
 
 
 def test_the_next_command_survives_a_shell(made: Report) -> None:

@@ -20,9 +20,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from autofix import cli, pictures, pipeline, registry, render
+from autofix.experiments.requests import plain
 from autofix.model import Outcome, Target
 from autofix.probe import wire
-from autofix.references import request
 from autofix.render import report as page
 from autofix.render.report import collapse, drawing, layout
 from autofix.run import run
@@ -153,7 +153,7 @@ def boxes(text: str, section: str) -> list[tuple[str, str, str, str]]:
 
 def trace(probe: Probe, script: Path, *, graph: bool = True) -> wire.Trace:
     target = Target(script, root=script.parent, cwd=script.parent)
-    return run(probe, replace(request(target, "trace"), graph=graph, watch_calls=True))
+    return run(probe, replace(plain(target, "trace"), graph=graph, watch_calls=True))
 
 
 @pytest.mark.torch

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from autofix.experiments.requests import plain
 from autofix.model import Target
 from autofix.probe import builder, isolate, room
-from autofix.references import request
 from autofix.run import JOBS, Probe, run
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def asked(project: Path, name: str) -> wire.Request:
-    return replace(request(Target(project / name, root=project), "baseline"), isolation="overlay")
+    return replace(plain(Target(project / name, root=project), "baseline"), isolation="overlay")
 
 
 def together(probe: Probe, requests: list[wire.Request]) -> list[wire.Trace]:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import ast
 import importlib.util
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from autofix import registry
 from autofix.diagnose import diagnose
+from autofix.experiments.requests import plain, tracing
 from autofix.model import Applicability, Target
 from autofix.pipeline import verify
 from autofix.propose import propose
-from autofix.references import request
 from autofix.rule import Example, Rule, Sources
 from autofix.run import run
 
@@ -43,9 +42,9 @@ def written(folder: Path, text: str) -> Target:
 
 def diagnosed(probe: Probe, target: Target) -> Diagnosis:
     """What the tool makes of a script that fails."""
-    failed = run(probe, request(target, "baseline"))
+    failed = run(probe, plain(target))
     assert failed.failure is not None, failed
-    asked = replace(request(target, "trace"), watch_calls=not failed.failure.in_backward)
+    asked = tracing(target, failed)
     found = diagnose(failed, run(probe, asked), Sources(target.script.parent))
     assert found is not None
     return found

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from autofix.experiments.requests import plain
 from autofix.model import Target
 from autofix.probe import isolate
-from autofix.references import request
 from autofix.run import Probe, run
 
 pytestmark = pytest.mark.torch
@@ -22,7 +22,7 @@ LARGE = 1 << 19
 def test_a_host_that_asks_before_it_reads_is_answered(python: Path, tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(f"print('x' * {LARGE})\n")
-    asked = request(Target(script, root=tmp_path), "baseline")
+    asked = plain(Target(script, root=tmp_path), "baseline")
     comment = replace(asked, overlay={str(script): f"pass  # {'x' * LARGE}\n"})
     numbers: list[int] = []
     with Probe(python) as fresh:
@@ -42,7 +42,7 @@ def test_a_host_that_asks_before_it_reads_is_answered(python: Path, tmp_path: Pa
 def test_a_first_run_that_is_refused_is_told_as_any_other(python: Path, tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text("")
-    asked = replace(request(Target(script, root=Path("/")), "baseline"), isolation="overlay")
+    asked = replace(plain(Target(script, root=Path("/")), "baseline"), isolation="overlay")
     with Probe(python) as fresh:
         told = [run(fresh, asked) for _ in range(2)]
     assert {trace.outcome for trace in told} == {"cannot_run"}

@@ -128,7 +128,9 @@ def verified(probe: Probe, tmp_path: Path, text: str, old: str, new: str) -> Rep
 
 def doubts(report: Report) -> list[set[str]]:
     """The names of the guards of each fix that keeps the gradients."""
-    return [{g.name for g in fix.verdict.guards} for fix in report.fixes if fix.verdict.effect.keeps_gradients]
+    return [
+        {one.property for one in fix.verdict.findings} for fix in report.fixes if fix.verdict.effect.keeps_gradients
+    ]
 
 
 def none_safe(report: Report) -> bool:
@@ -139,7 +141,7 @@ def none_safe(report: Report) -> bool:
 @pytest.mark.parametrize("text", [GAN, ENCODED, FUNCTIONAL])
 def test_an_optimizer_that_no_loss_reaches_is_never_safe(probe: Probe, tmp_path: Path, text: str) -> None:
     report = fixed(probe, tmp_path, text)
-    assert any("starved" in names for names in doubts(report))
+    assert any("steps-without-gradient" in names for names in doubts(report))
     assert none_safe(report)
 
 
@@ -147,8 +149,8 @@ def test_an_optimizer_that_no_loss_reaches_is_never_safe(probe: Probe, tmp_path:
 def test_a_loss_computed_anew_from_what_is_cut_is_never_safe(probe: Probe, tmp_path: Path) -> None:
     one = ("loss_g = F.mse_loss(score, one)", "loss_g = F.mse_loss(D(fake.detach()), one)")
     report = verified(probe, tmp_path, GAN, *one)
-    assert doubts(report) == [{"starved"}]
-    assert "the optimizer of G steps without any gradient" in report.fixes[0].verdict.guards[0].detail
+    assert doubts(report) == [{"steps-without-gradient"}]
+    assert "the optimizer of G steps without any gradient" in report.fixes[0].verdict.findings[0].sentence
 
 
 @pytest.mark.torch
@@ -171,7 +173,7 @@ def test_optimizers_that_wait_are_left_alone(
 ) -> None:  # fmt: skip
     report = fixed(probe, tmp_path, CARRIED.format(before=before, loss=loss, then=then))
     assert report.fixes
-    assert not any("starved" in names for names in doubts(report))
+    assert not any("steps-without-gradient" in names for names in doubts(report))
 
 
 @pytest.mark.torch
@@ -192,7 +194,7 @@ def test_a_leaf_whose_steps_write_its_own_target_is_never_safe(
 ) -> None:
     text = SHARED.format(before=before, leaf=leaf, term=term, then="")
     report = fixed(probe, tmp_path, text)
-    assert any("overwritten" in names for names in doubts(report))
+    assert any("step-moves-what-is-read" in names for names in doubts(report))
     assert none_safe(report)
 
 
@@ -214,7 +216,7 @@ def test_what_shares_no_memory_or_shares_it_on_purpose_is_left_alone(
     text = SHARED.format(before=before, leaf="x", term=term, then=then).replace("zeros(3, 4)", "zeros(x.shape[0], 4)")
     report = fixed(probe, tmp_path, text)
     assert report.fixes
-    assert not any("overwritten" in names for names in doubts(report))
+    assert not any("step-moves-what-is-read" in names for names in doubts(report))
 
 
 @pytest.mark.torch
@@ -248,14 +250,14 @@ def test_a_write_to_a_loop_variable_is_not_said_out_of_place(probe: Probe, tmp_p
 def test_a_write_that_an_offered_edit_loses_is_never_safe(probe: Probe, tmp_path: Path, new: str) -> None:
     report = verified(probe, tmp_path, SWAPPED, "p.copy_(b)", new)
     assert none_safe(report)
-    assert "lost-write" in {guard.name for guard in report.fixes[0].verdict.guards}
+    assert "write-is-lost" in {one.property for one in report.fixes[0].verdict.findings}
 
 
 @pytest.mark.torch
 @pytest.mark.parametrize("new", ["p.data.copy_(b)", "q = p.detach(); q.copy_(b)", "p.data = b.clone()"])
 def test_a_write_by_another_name_is_not_lost(probe: Probe, tmp_path: Path, new: str) -> None:
     report = verified(probe, tmp_path, SWAPPED, "p.copy_(b)", new)
-    assert "lost-write" not in {guard.name for guard in report.fixes[0].verdict.guards}
+    assert "write-is-lost" not in {one.property for one in report.fixes[0].verdict.findings}
 
 
 # The text alone -------------------------------------------------------------------------------------------------------

@@ -14,8 +14,8 @@ import pytest
 from autofix import warm
 from autofix.batch import worker
 from autofix.batch.records import Job, Repository, Terms
+from autofix.experiments.requests import plain
 from autofix.model import Target
-from autofix.references import request
 from autofix.run import Probe, run
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def test_one_probe_serves_until_its_packages_change_or_it_dies(
     monkeypatch.setenv("PYTHONPATH", str(packages))
     with warm.Warm(Probe) as kept:
         first = kept.probe(target)
-        assert run(first, request(target, "baseline")).stdout == "2.0\n"
+        assert run(first, plain(target)).stdout == "2.0\n"
         assert kept.probe(target) is first
         (packages / "something-1.0.dist-info").mkdir()
         second = kept.probe(target)
@@ -53,7 +53,7 @@ def test_one_probe_serves_until_its_packages_change_or_it_dies(
             os.sched_yield()
         third = kept.probe(target)
         assert third is not second
-        assert run(third, request(target, "baseline")).stdout == "2.0\n"
+        assert run(third, plain(target)).stdout == "2.0\n"
     assert not third.alive
 
 
@@ -65,9 +65,9 @@ def test_what_every_run_needs_is_imported_once_and_left_to_no_runs_garbage_colle
         "print(sorted(name for name in late if name.startswith(('helper', 'torch', '_autofix_probe'))))\n"
     )
     with Probe(Path(sys.executable)) as running:
-        run(running, request(target, "baseline"))  # the first may begin before all is imported
+        run(running, plain(target))  # the first may begin before all is imported
         for mode in ("baseline", "trace", "reference", "candidate"):
-            assert run(running, request(target, mode)).stdout == "['helper_of_mine']\n", mode
+            assert run(running, plain(target, mode)).stdout == "['helper_of_mine']\n", mode
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="large pages are asked for on Linux only")
@@ -87,7 +87,7 @@ print(steps >= 4, held == bytearray(range(256)) * (1 << 16), packing.step())
 
 def test_a_probe_that_is_kept_serves_on_after_its_memory_was_packed(target: Target) -> None:
     with Probe(target.python) as probe:
-        results = {run(probe, request(target, "baseline")).stdout for _ in range(80)}
+        results = {run(probe, plain(target)).stdout for _ in range(80)}
     assert results == {"2.0\n"}
 
 
@@ -97,8 +97,8 @@ def test_each_environment_has_its_own_probe_and_the_oldest_goes(target: Target) 
         mine, yours = ({"WHOSE": name} for name in ("mine", "yours"))
         first = kept.probe(target, mine)
         second = kept.probe(target, yours)
-        assert run(first, request(target, "baseline")).stdout == "mine\n"
-        assert run(second, request(target, "baseline")).stdout == "yours\n"
+        assert run(first, plain(target)).stdout == "mine\n"
+        assert run(second, plain(target)).stdout == "yours\n"
         assert "WHOSE" not in os.environ
         assert kept.probe(target, mine) is first
         kept.probe(target, {"WHOSE": "another"})

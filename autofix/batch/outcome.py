@@ -65,7 +65,7 @@ def _fix(fix: Fix, shown: Snapshot, copy: Path, words: Words) -> dict[str, objec
     return {
         "rules": fix.candidate.rules, "title": words(title(fix)), "why": words(" ".join(fix.candidate.whys)),
         "applicability": str(verdict.applicability), "effect": str(verdict.effect), "summary": words(effect(fix)),
-        "doubts": tuple(words(one_line(f"{guard.name}: {guard.detail}")) for guard in verdict.guards),
+        "doubts": tuple(words(one_line(f"{one.property}: {one.sentence}")) for one in verdict.findings),
         "diff": shown.diff(fix),
         "changes": tuple(
             Change(

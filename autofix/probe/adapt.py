@@ -31,9 +31,14 @@ class Adapted:
         return tuple(self._notes)
 
     @property
-    def guards(self) -> tuple[wire.Guard, ...]:
+    def facts(self) -> tuple[wire.Fact, ...]:
         """Departures under which no comparison can be trusted."""
-        return tuple(wire.Guard("stand-in", text) for text in self._doubts)
+        return tuple(wire.Fact("stand-in", text) for text in self._doubts)
+
+    @property
+    def eager(self) -> bool:
+        """Whether something ran eagerly that the script compiles."""
+        return COMPILED in self._notes
 
     def note(self, text: str) -> None:
         """Keep what was done otherwise than the script says."""

@@ -239,7 +239,8 @@ class Run:
             seconds=time.monotonic() - self._began,
             peak_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
             torch=self._torch.__version__, python=sys.version.split()[0], notes=self.adapted.notes,
-            compiles=dynamo.loaded(), reached=() if self.reach is None else self.reach.found, **facts,
+            compiles=dynamo.loaded(), eager=self.adapted.eager,
+            reached=() if self.reach is None else self.reach.found, **facts,
         )  # fmt: skip
         send(self._result, wire.dump(trace))
         os._exit(0)
@@ -283,15 +284,16 @@ class Run:
             "states": self.names.states({id(p) for params in owned for p in params}),
             "finals": self.witness.sketch_all([p for params in owned for p in params]),
             "held": self.held.told() if self.held is not None else (),
-            "guards": (
+            "facts": (
                 *self.guards.found.values(),
                 *self.guards.undecided(),
                 *self.guards.wasted(),
-                *self.adapted.guards,
+                *self.adapted.facts,
             ),
             "segments": self.guards.segments,
             "reaches": self.guards.reaches(),
             "derivatives": self.guards.derivatives,
+            "with_graph": self.guards.with_graph,
             "performed": self.perform.performed() if self.perform is not None else (),
             "left_out": tuple(self.names.name(leaf, "a leaf") for leaf in self.perform.left_out())
             if self.perform is not None

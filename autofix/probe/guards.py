@@ -26,7 +26,7 @@ GROWING = 3
 class _Site:
     """What is known of one backward site.
 
-    `grows` says how it reaches ever further back between two steps; `ends`: after a step it began with a new graph;
+    `grows` says how many older nodes it reaches, ever more between two steps; `ends`: after a step it began anew;
     `near`: the ages of the nodes beside leaves that its latest pass went through, once it grows.
     """
 
@@ -55,13 +55,6 @@ class _Mixed:
     name: str
     calls: set[int]
     others: set[int]
-
-    @property
-    def detail(self) -> str:
-        return (
-            f"this loss trains {self.name} and another network, and {self.name} has a loss besides: "
-            "the code does not say whether it is meant to train both"
-        )
 
 
 @dataclass(slots=True)
@@ -96,18 +89,26 @@ class Guards(Listener):
         self._segment = 0
         self._given: dict[Raw, _Given] = {}
         self._used: dict[int, set[int]] = {}
+        self._started: dict[tuple[int, int], list[int]] = {}
+        self._again: list[tuple[int, int]] = []
+        """Pairs of calls that start from one loss, each with all its weight."""
         self._undecided: dict[Raw, _Mixed] = {}
         self._thrown: set[tuple[Raw, int]] = set()
         self.derivatives = 0
         self._stepped: dict[int, set[int]] = {}
         self._in_backwards = True
         self._call_segments: list[int] = []
-        self.found: dict[tuple[str, Raw], wire.Guard] = {}
+        self.found: dict[tuple[str, Raw], wire.Fact] = {}
 
     @property
     def segments(self) -> tuple[tuple[int, ...], ...]:
         """For each backward call, the optimizers that stepped in its segment."""
         return tuple(tuple(sorted(self._stepped.get(segment, ()))) for segment in self._call_segments)
+
+    @property
+    def with_graph(self) -> int:
+        """How many places call `autograd.grad` with create_graph."""
+        return len(self._given)
 
     def reaches(self) -> tuple[wire.Reach, ...]:
         """For each backward site, the parameters that its loss reached."""
@@ -136,6 +137,7 @@ class Guards(Listener):
         self._calls[call.index] = (call.stack, set())
         old = 0
         with quiet():
+            self._look_again(call)
             for node in graph.walk(call.roots):
                 variable = graph.leaf(node)
                 if variable is not None:
@@ -172,12 +174,11 @@ class Guards(Listener):
             total.update(counted[index] if index < len(counted) else {})
         return " ".join(f"{name}{count}" for name, count in sorted(total.items()) if "Detach" not in name)
 
-    def wasted(self) -> Iterator[wire.Guard]:
+    def wasted(self) -> Iterator[wire.Fact]:
         """Derivatives that were given a graph through which no backward ever goes."""
         for stack, given in self._given.items():
             if not given.used:
-                detail = "this derivative was given a graph (create_graph=True), and no backward goes through it"
-                yield wire.Guard("wasted", detail, self._frames.resolve(stack))
+                yield wire.Fact("wasted", "", self._frames.resolve(stack))
 
     def _receive_all(self, call: Call, sender: Call) -> None:
         with quiet():
@@ -203,7 +204,7 @@ class Guards(Listener):
             variable = graph.leaf(child) if child is not None else None
             if variable is not None and self._updated.get(id(variable), -1) > age:
                 name = self._names.name(variable, "a parameter")
-                self._report("stale", call.stack, f"the graph still uses {name} as it was before an earlier update")
+                self._report("stale", call.stack, name)
 
     def _check_growth(self, site: _Site, old: int, call: Call) -> None:
         """A graph that grows over several backwards and ends with the step that uses them has a bound.
@@ -220,7 +221,7 @@ class Guards(Listener):
         site.growths = site.growths + 1 if old > site.reached else 0
         site.reached, site.near = old, near
         if site.growths >= GROWING:
-            site.grows = f"this backward reaches {old} nodes of earlier passes, and more each time"
+            site.grows = str(old)
             if after_step or total:
                 self._report("growth", call.stack, site.grows)
 
@@ -236,6 +237,7 @@ class Guards(Listener):
         own = [self._sent[id(p)] for p in parameters(optimizer) if p.grad is not None and id(p) in self._sent]
         self._used.setdefault(index, set()).update(n for sent in own for n in sent.calls)
         self._thrown |= {(stack, index) for stack in self._undecided}
+        self._check_twice(optimizer)
         self._check_mixed(index, optimizer)
         self._tell_mixed()
         self._outdate(optimizer)  # already now: a closure may be evaluated again before the step is done
@@ -246,11 +248,27 @@ class Guards(Listener):
             for segment, stack in sent.segments.items():
                 if segment < self._segment and index not in self._stepped.get(segment, ()):
                     name = self._names.name(parameter, "a parameter")
-                    self._report(
-                        "cross-talk",
-                        stack,
-                        f"what this backward left in {name} is used by the step of another optimizer",
-                    )
+                    self._report("cross-talk", stack, name)
+
+    def _look_again(self, call: Call) -> None:
+        for root, gradient in zip(call.roots, call.gradients, strict=False) if call.accumulate else ():
+            if root.grad_fn is None or root.numel() != 1:
+                continue
+            if gradient is None or bool((gradient == 1).all()):
+                before = self._started.setdefault((root.grad_fn._sequence_nr(), root.output_nr), [])
+                self._again += [(one, call.index) for one in before]
+                before.append(call.index)
+
+    def _check_twice(self, optimizer: torch.optim.Optimizer) -> None:
+        """Two calls went backward from one loss, and what both left in a parameter is used."""
+        for parameter in parameters(optimizer) if self._again else ():
+            sent = self._sent.get(id(parameter))
+            if sent is None or parameter.grad is None:
+                continue
+            for first, second in self._again:
+                if {first, second} <= sent.calls:
+                    stack = self._calls[second][0]
+                    self._report("same-loss-twice", stack, self._names.name(parameter, "a parameter"))
 
     def _check_mixed(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         """Two losses train this optimizer's parameters, and one of them another's too: was it meant to train both?
@@ -278,7 +296,7 @@ class Guards(Listener):
             indices = [i for i in range(len(self._taps.optimizers)) if i != index]
             mixed = _Mixed(name, sent, {indices[i] for i in reached[both]})
             if any(own & {id(p) for p in parameters(self._taps.optimizers[i])} for i in mixed.others):
-                self._report("mixed", both, mixed.detail)  # what both train comes through the other network, too
+                self._report("mixed", both, mixed.name)  # what both train comes through the other network, too
             else:
                 self._undecided[both] = mixed
             return
@@ -288,19 +306,19 @@ class Guards(Listener):
         for stack, mixed in list(self._undecided.items()):
             if any(mixed.calls & self._used.get(index, set()) for index in mixed.others):
                 del self._undecided[stack]
-                self._report("mixed", stack, mixed.detail)
+                self._report("mixed", stack, mixed.name)
 
-    def undecided(self) -> Iterator[wire.Guard]:
+    def undecided(self) -> Iterator[wire.Fact]:
         """Graphs that grow, if no step has shown that they end with it, and doubts about losses for another network.
 
         Of these no step has shown whether it throws their gradient away.
         """
         for stack, site in self._sites.items():
             if site.grows and not site.ends and ("growth", stack) not in self.found:
-                yield wire.Guard("growth", site.grows, self._frames.resolve(stack))
+                yield wire.Fact("growth", site.grows, self._frames.resolve(stack))
         for stack, mixed in self._undecided.items():
             if any((stack, index) not in self._thrown for index in mixed.others):
-                yield wire.Guard("mixed", mixed.detail, self._frames.resolve(stack))
+                yield wire.Fact("mixed", mixed.name, self._frames.resolve(stack))
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._outdate(optimizer)
@@ -310,9 +328,9 @@ class Guards(Listener):
         for parameter in parameters(optimizer):
             self._updated[id(parameter)] = age
 
-    def _report(self, name: str, stack: Raw, detail: str) -> None:
+    def _report(self, name: str, stack: Raw, subject: str) -> None:
         if (name, stack) not in self.found:
-            self.found[name, stack] = wire.Guard(name, detail, self._frames.resolve(stack))
+            self.found[name, stack] = wire.Fact(name, subject, self._frames.resolve(stack))
 
 
 def _beside_leaves(call: Call) -> set[int]:

@@ -49,10 +49,10 @@ class Silent(Listener):
         self._owners: dict[int, _Owner] = {}
         self._seen_enough: set[int] = set()
         self._mark = -1
-        self.found: dict[tuple[str, str], wire.Guard] = {}
+        self.found: dict[tuple[str, str], wire.Fact] = {}
         self._watch_schedulers()
 
-    def facts(self) -> tuple[wire.Guard, ...]:
+    def facts(self) -> tuple[wire.Fact, ...]:
         """Each fault that was seen."""
         return tuple(self.found.values())
 
@@ -194,7 +194,7 @@ class Silent(Listener):
         return bool(ages) and min(ages) < self._mark and (not spans or max(ages) >= self._mark)
 
     def _note(self, name: str, detail: str, raw: Raw) -> None:
-        self.found.setdefault((name, detail), wire.Guard(name, detail, self._frames.resolve(raw)))
+        self.found.setdefault((name, detail), wire.Fact(name, detail, self._frames.resolve(raw)))
 
 
 def _same(owner: _Owner) -> bool:

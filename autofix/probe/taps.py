@@ -32,6 +32,8 @@ class Call:
     keep: bool
     create: bool
     accumulate: bool
+    gradients: tuple[torch.Tensor | None, ...]
+    """What each root's gradient is taken to be: ones for a scalar, unless the caller gives another."""
     outer: Call | None = None
     """The call inside which this one runs: a checkpoint computes again, or an implicit layer solves."""
     cleanups: list[Callable[[], None]] = field(default_factory=list)
@@ -193,7 +195,8 @@ class Taps:
         call = Call(
             self.calls if outer is None else outer.index, self.frames.here() if self.placed else (), tuple(roots),
             tuple(inputs or ()),
-            bool(keep), bool(create), bool(kwargs.get("accumulate_grad", more[1] if len(more) > 1 else False)), outer,
+            bool(keep), bool(create), bool(kwargs.get("accumulate_grad", more[1] if len(more) > 1 else False)),
+            tuple(gradients or ()), outer,
         )  # fmt: skip
         listeners = self.listeners if outer is None else [one for one in self.listeners if one.inner]
         self.calls += outer is None

@@ -237,13 +237,14 @@ class Elder:
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
-    """A fault seen in a run that makes a passing candidate unsafe."""
+class Fact:
+    """Something seen in a run, by name, that the host may hold against an edit or tell as a suspicion.
 
-    name: str
-    """One of stale, cross-talk, growth, mixed, constant, wasted, made-once, unowned, unneeded, starved, overwritten,
-    lost-write."""
-    detail: str
+    `subject` is what it was seen of: the name of a parameter or of a module, a number.
+    """
+
+    name: str  # stale | cross-talk | growth | mixed | wasted | same-loss-twice | stand-in, or the name of a suspicion
+    subject: str
     stack: Stack = ()
 
 
@@ -336,9 +337,10 @@ class Trace:
     states: tuple[State, ...] = ()
     finals: tuple[tuple[float, ...], ...] = ()
     held: tuple[Held, ...] = ()  # the parameters in the order of `finals`, then other state; only where asked for
-    guards: tuple[Guard, ...] = ()
-    silent: tuple[Guard, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    silent: tuple[Fact, ...] = ()
     derivatives: int = 0  # autograd.grad calls whose results carry no graph
+    with_graph: int = 0  # places that call autograd.grad with create_graph
     performed: tuple[Performed, ...] = ()
     left_out: tuple[str, ...] = ()  # leaves that a tensor made leaf was made of, without gradient in this reading
     origins: tuple[Origin, ...] = ()
@@ -364,6 +366,7 @@ class Trace:
     wrote: tuple[str, ...] = ()  # what the run tried to write: "created PATH", "changed PATH", "deleted PATH"
     reached: tuple[str, ...] = ()  # hosts that it tried to reach
     compiles: bool = False  # it loaded torch._dynamo
+    eager: bool = False  # what it gave to torch.compile ran eagerly
     torch: str = ""
     python: str = ""
 

@@ -64,9 +64,9 @@ def _effect(fix: Fix, snapshot: Snapshot) -> Iterator[str]:
     yield from _parameters(fix.verdict.changes)
     if later := words.later(fix, snapshot):
         yield f"It {later}"
-    for guard in fix.verdict.guards:
-        at = f"{_at(guard.stack[0], snapshot)}: " if guard.stack else ""
-        yield f"Doubt {guard.name}: {at}{guard.detail}"
+    for finding in fix.verdict.findings:
+        at = f"{_at(finding.place[0], snapshot)}: " if finding.place else ""
+        yield f"Doubt {finding.property}: {at}{finding.sentence}"
 
 
 def _parameters(changes: Iterable[Change]) -> Iterator[str]:

@@ -15,8 +15,8 @@ from autofix.render.advice import advice
 from autofix.render.words import clean, later
 
 if TYPE_CHECKING:
-    from autofix.model import Change, Fix, Report
-    from autofix.probe.wire import Frame, Guard
+    from autofix.model import Change, Finding, Fix, Report
+    from autofix.probe.wire import Frame
     from autofix.render.snapshot import Snapshot
 
 SCHEMA_VERSION = 1
@@ -88,8 +88,8 @@ def _fix(fix: Fix, snapshot: Snapshot) -> dict[str, Any]:
         "effect": str(verdict.effect),
         "summary": clean(verdict.summary),
         "detail": clean(verdict.detail),
-        "reading": clean(verdict.reading),
-        "guards": [_guard(guard, snapshot) for guard in verdict.guards],
+        "reading": str(verdict.reading or ""),
+        "guards": [_finding(finding, snapshot) for finding in verdict.findings],
         "later": _later(fix, snapshot),
         "changed": [_change(change) for change in verdict.changes],
         "edits": [
@@ -114,9 +114,11 @@ def _later(fix: Fix, snapshot: Snapshot) -> dict[str, Any] | None:
     }  # fmt: skip
 
 
-def _guard(guard: Guard, snapshot: Snapshot) -> dict[str, Any]:
-    where = _span(guard.stack[0], snapshot) if guard.stack else _nowhere()
-    return {"name": clean(guard.name), "detail": clean(guard.detail), **where}
+def _finding(finding: Finding, snapshot: Snapshot) -> dict[str, Any]:
+    where = _span(finding.place[0], snapshot) if finding.place else _nowhere()
+    return {
+        "name": finding.property, "former": finding.former, "detail": clean(finding.sentence), **where
+    }  # fmt: skip
 
 
 def _change(change: Change) -> dict[str, Any]:

@@ -155,8 +155,8 @@ def _paths(report: Report) -> set[Path]:
 
 
 def _verdict_frames(fix: Fix) -> list[Frame]:
-    guards = [frame for guard in fix.verdict.guards for frame in guard.stack]
-    return guards + (list(fix.verdict.failure.stack) if fix.verdict.failure is not None else [])
+    frames = [frame for finding in fix.verdict.findings for frame in finding.place]
+    return frames + (list(fix.verdict.failure.stack) if fix.verdict.failure is not None else [])
 
 
 def _read(path: Path, target: Target) -> Source | None:

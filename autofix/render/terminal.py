@@ -187,8 +187,8 @@ def _effect(fix: Fix, snapshot: Snapshot) -> Iterator[Text]:
     yield Text("Effect: ").append(words.effect(fix), _TRUST[trust])
     if later := words.later(fix, snapshot):
         yield Text(f"  {later}", "yellow")
-    for guard in fix.verdict.guards:
-        yield Text().append(f"  {words.one_line(guard.name)}: ", "yellow").append(words.one_line(guard.detail))
+    for finding in fix.verdict.findings:
+        yield Text().append(f"  {finding.property}: ", "yellow").append(words.one_line(finding.sentence))
 
 
 def _alternatives(others: list[Fix], report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:

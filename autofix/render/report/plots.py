@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from autofix.compare import norm
+from autofix.model import Treatment
 from autofix.render.words import one_line
 
 if TYPE_CHECKING:
@@ -53,10 +54,10 @@ class Curve:
 
 def curves(verdict: Verdict) -> list[Curve]:
     """A curve for every parameter that a verdict compared, those farthest apart first."""
-    live = next((one for one in verdict.compared if one.kind == "live"), None)
+    live = next((one for one in verdict.compared if one.treatment is Treatment.LIVE), None)
     if live is None:
         return []
-    distances = {one.kind: dict(_distances(one)) for one in verdict.compared}
+    distances = {one.treatment: dict(_distances(one)) for one in verdict.compared}
     found = []
     for key, name, wanted, got in _series(live):
         apart = tuple((kind, _percent(far[key]), far[key] > _SAME) for kind, far in distances.items() if key in far)
@@ -67,7 +68,7 @@ def curves(verdict: Verdict) -> list[Curve]:
         found.append(
             Curve(
                 one_line(name), key[0], reference, candidate, _path(rings), _path(dots), rings, dots, f"{most:.3g}",
-                apart, distances["live"].get(key, 0.0),
+                apart, distances[Treatment.LIVE].get(key, 0.0),
             )
         )  # fmt: skip
     return sorted(found, key=lambda curve: -curve.worst if curve.worst > _SAME else 0.0)

@@ -11,18 +11,19 @@ Where a graph is missing, the one reading is that it was not cut, if there is on
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from autofix.compare import norm
-from autofix.model import Cause
+from autofix.model import Cause, Reading, Refused
 from autofix.probe import wire
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from autofix.model import Diagnosis
 
-UPDATE, OPERATION = "update", "operation"
+UPDATE, OPERATION = Refused.UPDATE, Refused.OPERATION
 WORDS = {
     UPDATE: "the write is an update of the values, without gradient",
     OPERATION: "the write is part of the forward, with gradient",
@@ -37,6 +38,57 @@ _ACTIONS = dict.fromkeys(("detach", "data", "item", "rebuilt"), "keep") | {
     "no_grad": "grad", "derivative": "create", "plain": "require", "frozen": "unfreeze",
 }  # fmt: skip
 """What a reference does where a graph was lost, by the one way in which it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Letters:
+    """What the code can mean by what torch refuses, at least one; and of a meaning that it cannot have, why not.
+
+    Where the program speaks against all of them, all are kept.
+    """
+
+    readings: tuple[Reading, ...]
+    contradicted: Mapping[Refused, str] = field(default_factory=dict)
+
+    @property
+    def first(self) -> Reading:
+        """The reading that runs end with, and that stands for the code where there is but one."""
+        return self.readings[0]
+
+    @property
+    def void(self) -> bool:
+        """Whether the program speaks against every reading, so that an edit may differ from them."""
+        return {one.refused for one in self.readings} <= self.contradicted.keys()
+
+
+def letters(update: wire.Trace, operation: Callable[[], wire.Trace], *, sites: bool) -> Letters:
+    """The meanings of a refused operation that the rest of the program allows, by how the references of both ran.
+
+    `operation` is run only where there is a second meaning; `sites`: the reference does what the script does not.
+    """
+    if not ambiguous(update):
+        why = contradiction(UPDATE, update, update) if sites else ""
+        return Letters((Reading(UPDATE),), {UPDATE: why} if why else {})
+    other = operation()
+    against = {
+        UPDATE: contradiction(UPDATE, update, other),
+        OPERATION: contradiction(OPERATION, other, update),
+    }
+    kept = tuple(Reading(refused) for refused, why in against.items() if not why)
+    found = {refused: why for refused, why in against.items() if why}
+    return Letters(kept or tuple(map(Reading, against)), found)
+
+
+def behind(letter: Reading, run: wire.Trace) -> Iterator[Reading]:
+    """The readings worth comparing with behind a letter whose live reference ran, itself first."""
+    crossed = any(fact.name == "cross-talk" for fact in run.facts)
+    yield letter
+    if run.carried:
+        yield replace(letter, truncated=True)
+    if crossed:
+        yield replace(letter, separated=True)
+    if crossed and run.carried:
+        yield replace(letter, truncated=True, separated=True)
 
 
 def sites(diagnosis: Diagnosis | None) -> tuple[wire.Site, ...]:
@@ -76,12 +128,12 @@ def ambiguous(run: wire.Trace) -> bool:
     return any(done.kind in (*_WRITES, "nonleaf_gradient") for done in run.performed)
 
 
-def words(run: wire.Trace) -> dict[str, str]:
+def words(run: wire.Trace) -> dict[Refused, str]:
     """The readings of what a reference run performed, as clauses."""
     return WORDS if any(done.kind in _WRITES for done in run.performed) else LEAF_WORDS
 
 
-def contradiction(reading: str, run: wire.Trace, other: wire.Trace) -> str:
+def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace) -> str:
     """Why the program cannot mean a reading, judged by how it ran and how the other one did; '' if it can."""
     if run.outcome == "failed":
         detail = run.detail.splitlines()[0] if run.detail else "no reason given"

@@ -1,0 +1,254 @@
+"""The pool of runs of one failing target: each is made once, begun early, and handed out when it is asked for."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Self
+
+from autofix.compare import comparable
+from autofix.experiments import later, readings
+from autofix.experiments.requests import Builder, changed_lines
+from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
+from autofix.model import Cause, Reading, Refused, Treatment
+from autofix.probe import wire
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from autofix.experiments.readings import Letters
+    from autofix.model import Diagnosis, Target
+    from autofix.run import Probe
+
+_SLOW = 2.0
+_FIRST = 3
+"""Steps of each optimizer by which a run that differs from a reference mostly shows it."""
+_NEED_SITES = (Cause.NONLEAF_GRADIENT, Cause.UNUSED_INPUT, Cause.NO_GRAPH)
+_FIRST_RUN = RunSpec.reference(Reading())
+
+
+class _NotYet(Exception):  # noqa: N818  never seen outside
+    """A run that is asked for ahead of time has begun and has not ended."""
+
+
+@dataclass(slots=True)
+class _Runs:
+    """The runs that start from one kind of parameters: those under way, and the traces of those that ended."""
+
+    builder: Builder
+    begun: dict[RunSpec, tuple[int, wire.Request]] = field(default_factory=dict)
+    done: dict[RunSpec, wire.Trace] = field(default_factory=dict)
+    letters: Letters | None = None
+
+
+class Pool:
+    """Makes the runs that are asked for, in any order; a context manager, which gives up what is still under way.
+
+    Live runs start from perturbed parameters, unless with them the script goes another way. Then all runs that were
+    made are forgotten, before any was handed out, and new ones start where the script puts its parameters.
+    """
+
+    def __init__(
+        self, probe: Probe, target: Target, baseline: wire.Trace, edited: Mapping[Path, bytes] | None = None
+    ) -> None:
+        """`edited`: the one edit to be judged, where it is known: what it removes must have run in the reference.
+
+        The first reference begins here, while the failure is still being traced, where nothing more need be known.
+        """
+        self.target, self.baseline = target, baseline
+        self._probe = probe
+        removed = {str(path): changed_lines(data, target.read(path)) for path, data in (edited or {}).items()}
+        self._runs = _Runs(Builder(target, baseline, removed=removed if edited is not None else None))
+        self._next: tuple[Callable[[], object], ...] = ()
+        self._peeking = False
+        self._unproven: str | None = None
+        if baseline.failure is not None and baseline.failure.kind not in _NEED_SITES:
+            self._begin(_FIRST_RUN)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._forget(self._runs.builder)
+
+    def about(self, diagnosis: Diagnosis) -> None:
+        """Learn what failed: at some places a reference has to do what the script does not."""
+        if sites := readings.sites(diagnosis):
+            self._forget(replace(self._runs.builder, sites=sites))
+
+    # What is asked --------------------------------------------------------------------------------------------------
+
+    def get(self, spec: RunSpec) -> wire.Trace:
+        """The trace of a run, waited for where it is still under way."""
+        self._begin(spec, urgent=not self._peeking)
+        self._settle()
+        return self._wait(spec)
+
+    def expect(self, *specs: RunSpec) -> None:
+        """Say that these will be asked for soon, so that they go on side by side."""
+        for spec in specs:
+            self._begin(spec, urgent=True)
+
+    def look_ahead(self, judgements: Iterable[Callable[[], object]]) -> None:
+        """What will be called next: while a run is waited for, each is called as far as the runs that ended carry it.
+
+        What it then asks for begins, and is there when it is called in earnest.
+        """
+        self._next = tuple(judgements)
+
+    def drop(self, files: Mapping[Path, bytes]) -> None:
+        """Give up the runs of an edit that is not wanted any more."""
+        key = RunSpec.edited(files).files
+        for spec in [spec for spec in self._runs.begun if spec.files == key]:
+            self._probe.drop(self._runs.begun.pop(spec)[0])
+
+    @property
+    def letters(self) -> Letters:
+        """The letter of the code: one reading for each meaning of what torch refuses that the program allows."""
+        self._settle()
+        return self._letters()
+
+    def readings(self, letter: Reading | None = None) -> Iterator[Reading]:
+        """The readings worth comparing with behind a letter, itself first; without one, behind each."""
+        self._settle()
+        return self._readings(letter)
+
+    def made(self, spec: RunSpec) -> wire.Trace | None:
+        """The trace of a run that has ended, without making it."""
+        return self._runs.done.get(spec)
+
+    @property
+    def unproven(self) -> str:
+        """'' if the unedited script fails as it did, so that a pass means something; else why no verdict is given."""
+        self._settle()
+        return self._unproven or ""
+
+    @property
+    def sites(self) -> tuple[wire.Site, ...]:
+        """The places at which a reference does what the script does not."""
+        return self._runs.builder.sites
+
+    @property
+    def quick(self) -> bool:
+        """Whether one more run costs little: then alternatives to a safe fix are worth theirs."""
+        return self.get(RunSpec.reference(self.letters.first)).seconds < _SLOW
+
+    def same_failure(self, trace: wire.Trace) -> bool:
+        """Whether a run failed where, and as, the unedited script failed."""
+        failure, first = trace.failure, self.baseline.failure
+        if failure is None or first is None:
+            return False
+        return failure.message == first.message and trace.backward_count == self.baseline.backward_count
+
+    # Starts ---------------------------------------------------------------------------------------------------------
+
+    def _settle(self) -> None:
+        """Find out from which parameters runs can start; nothing is handed out before."""
+        if self._unproven is not None:
+            return
+        same = self._fails_again()
+        if self._runs.builder.perturbed and (not same or comparable(self._wait(self._first_letter()))):
+            self._forget(replace(self._runs.builder, perturbed=False))
+            same = self._fails_again()
+        self._unproven = "" if same else "the unedited script did not fail again under the judge's instruments"
+
+    def _fails_again(self) -> bool:
+        return self.same_failure(self._wait(UNEDITED))
+
+    def _forget(self, builder: Builder) -> None:
+        for number, _ in self._runs.begun.values():
+            self._probe.drop(number)
+        self._runs, self._unproven = _Runs(builder), None
+
+    def _letters(self) -> Letters:
+        if self._runs.letters is None:
+            operation = RunSpec.reference(Reading(Refused.OPERATION))
+            self._runs.letters = readings.letters(
+                self._wait(_FIRST_RUN), lambda: self._wait(operation), sites=bool(self._runs.builder.sites)
+            )
+        return self._runs.letters
+
+    def _readings(self, letter: Reading | None = None) -> Iterator[Reading]:
+        for one in self._letters().readings if letter is None else (letter,):
+            yield from readings.behind(one, self._wait(RunSpec.reference(one)))
+
+    def _first_letter(self) -> RunSpec:
+        return RunSpec.reference(self._letters().first)
+
+    # Runs -----------------------------------------------------------------------------------------------------------
+
+    def _begin(self, spec: RunSpec, *, urgent: bool = False) -> None:
+        while spec not in self._runs.begun and spec not in self._runs.done:
+            runs, request = self._runs, self._request(spec)
+            # To build it may have taken a run, in whose time it was begun ahead, or all runs were made anew.
+            if runs is self._runs and spec not in runs.begun:
+                request = replace(request, urgent=urgent or spec.treatment is not Treatment.LIVE)
+                runs.begun[spec] = self._probe.submit(request), request
+
+    def _request(self, spec: RunSpec) -> wire.Request:
+        builder = self._runs.builder
+        if spec == _FIRST_RUN:
+            return builder.first(spec)
+        if spec.intervention is Intervention.COMPILED:
+            return builder.compiled(spec)
+        if spec.reading is None:
+            return builder.edited(spec, self._wait(self._first_letter()), self._expected(spec))
+        letter = RunSpec.reference(spec.reading.letter)
+        return builder.reference(spec, self._wait(letter if spec != letter else _FIRST_RUN))
+
+    def _expected(self, spec: RunSpec) -> tuple[tuple[wire.Step, ...], ...]:
+        """The first steps of all references that a frozen run is compared with, where all of them are done."""
+        if spec.treatment is not Treatment.FROZEN:
+            return ()
+        done = [self._runs.done.get(RunSpec.reference(one, Treatment.FROZEN)) for one in self._readings()]
+        known = [trace for trace in done if trace is not None]
+        return tuple(map(_first_steps, known)) if len(known) == len(done) else ()
+
+    def _wait(self, spec: RunSpec) -> wire.Trace:
+        while spec not in self._runs.done:
+            self._begin(spec, urgent=not self._peeking)
+            number, request = self._runs.begun[spec]
+            if self._peeking and not self._probe.ended(number):
+                raise _NotYet
+            self._run_ahead()
+            if self._runs.begun.get(spec) != (number, request):
+                continue  # meanwhile it has ended, or all runs were made anew
+            trace = self._probe.wait(number, self.target.time_limit)
+            del self._runs.begun[spec]
+            if trace.late:
+                request = replace(request, watch_from=0)
+                self._runs.begun[spec] = self._probe.submit(request), request
+            else:
+                self._runs.done[spec] = self._until_later(spec, request, trace)
+        return self._runs.done[spec]
+
+    def _until_later(self, spec: RunSpec, request: wire.Request, trace: wire.Trace) -> wire.Trace:
+        """A run that died where, and as, the unedited script dies later, as one that stopped there."""
+        if trace.outcome != "failed":
+            return trace
+        if spec == _FIRST_RUN:
+            own = not self.same_failure(trace) and later.beyond(trace, self.baseline)
+        else:
+            own = later.alike(trace, request, self._runs.done.get(_FIRST_RUN))
+        return replace(trace, outcome="stopped") if own else trace
+
+    def _run_ahead(self) -> None:
+        if self._peeking:
+            return
+        self._peeking = True
+        try:
+            for judge in self._next:
+                with contextlib.suppress(_NotYet):
+                    judge()
+        finally:
+            self._peeking = False
+
+
+def _first_steps(trace: wire.Trace) -> tuple[wire.Step, ...]:
+    """The gradients that the first steps of each optimizer used; () where there is no step."""
+    found = []
+    for index in range(len(trace.counts)):
+        mine = [step for step in trace.steps if step.optimizer == index][:_FIRST]
+        found += [wire.Step(index, step.gradients, (), "") for step in mine]
+    return tuple(found)

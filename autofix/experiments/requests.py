@@ -1,0 +1,172 @@
+"""Builds every request that the probe is sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from autofix.aligned import opcodes
+from autofix.experiments.later import died_later
+from autofix.experiments.spec import Intervention, RunSpec
+from autofix.model import Refused, Treatment
+from autofix.probe import wire
+from autofix.run import SHARE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from autofix.model import Target
+
+GRACE = 0.15
+"""Seconds for which runs go on beyond the passes asked for, where the script does not end by itself."""
+_SLOWER = 6.0
+_AT_LEAST = 20.0
+"""Seconds that an edited script has at least: a new process on a busy machine takes long to start."""
+_WATCHED = 40
+"""Backward calls before the failing one that a run watches, where the failing graph is not older."""
+
+
+def plain(target: Target, mode: str = "baseline", files: Mapping[Path, bytes] | None = None) -> wire.Request:
+    """A run of the target in one of the probe's modes, with `files` in place of those that it has."""
+    cwd = target.cwd or target.script.parent
+    overlay = {str(path): data.decode("latin-1") for path, data in (target.buffers | dict(files or {})).items()}
+    return wire.Request(
+        0, mode, str(target.script), target.argv, str(cwd), str(target.root or target.script.parent),
+        module=target.module, setup=target.setup, overlay=overlay, time_limit=target.time_limit,
+        memory_limit=target.memory_limit, process_limit=target.process_limit, output_limit=target.output_limit,
+        isolation=target.isolation, network=target.network,
+    )  # fmt: skip
+
+
+def tracing(target: Target, failed: wire.Trace, files: Mapping[Path, bytes] | None = None) -> wire.Request:
+    """The run that is to tell why another, of the target with `files` in place of its own, failed."""
+    failure = failed.failure
+    in_backward = failure is not None and failure.in_backward
+    # A backward that began had its graph: nobody need watch where one is lost.
+    lost = failure is None or not in_backward or bool(failure.kind)
+    return replace(
+        plain(target, "trace", files), watch_calls=not in_backward, watch_origins=lost, threads=SHARE,
+        failed_at=(failed.backward_count, *failed.counts), watch_from=watch_from(failed),
+    )  # fmt: skip
+
+
+def drawing(target: Target, *, in_backward: bool) -> wire.Request:
+    """The run that draws the graph around a failure."""
+    return replace(plain(target, "trace"), graph=True, watch_calls=not in_backward)
+
+
+def drawing_past(target: Target, drawn: wire.Trace, files: Mapping[Path, bytes]) -> wire.Request:
+    """The run that draws the same part of the graph with an edit that gets past the failure."""
+    past = (drawn.backward_count, *drawn.counts)
+    return replace(plain(target, "trace", files), graph=True, passes=1, grace=0.0, failed_at=past)
+
+
+@dataclass(frozen=True, slots=True)
+class Builder:
+    """Builds the runs that are compared with each other, for one failure of one target.
+
+    `sites` are the places at which a reference does what the script does not. `removed` are the lines of each file that
+    the one edit to be judged takes away, where it is known; None where there are many edits.
+    """
+
+    target: Target
+    baseline: wire.Trace
+    sites: tuple[wire.Site, ...] = ()
+    removed: Mapping[str, tuple[int, ...]] | None = None
+    perturbed: bool = field(default=True)
+    """Parameters start a little beside where the script puts them: a gradient that a zero-initialised layer hides
+    would be equal whatever an edit does to it."""
+
+    def first(self, spec: RunSpec) -> wire.Request:
+        """The live reference of a letter, which ends some passes after the failure."""
+        assert spec.reading is not None  # noqa: S101  a reference has one
+        frozen, operation = spec.treatment is not Treatment.LIVE, spec.reading.refused is Refused.OPERATION
+        asked = replace(
+            self._shared("reference", spec), marks=dict(self.removed or {}), sites=self.sites,
+            truncated=spec.reading.truncated, reading=spec.reading.refused.value if operation else "",
+        )  # fmt: skip
+        # Steps made by hand are writes, which only a run that is watched sees: they tell passes apart and where to cut.
+        by_hand = spec.reading.truncated or not any(self.baseline.counts)
+        if by_hand or frozen or operation or self.sites:
+            return asked
+        return replace(asked, watch_from=watch_from(self.baseline))
+
+    def reference(self, spec: RunSpec, first: wire.Trace) -> wire.Request:
+        """Any other reference; it ends where the first one did."""
+        separated = spec.reading is not None and spec.reading.separated
+        return replace(_ending_with(self.first(spec), first), segments=first.segments if separated else ())
+
+    def edited(self, spec: RunSpec, first: wire.Trace, expected: tuple[tuple[wire.Step, ...], ...]) -> wire.Request:
+        """A run of an edited script, which ends where the reference did, or when it has left all that is expected."""
+        files = {str(path): (self.target.read(path), data) for path, data in spec.files}
+        limit = self.target.time_limit
+        if first.outcome != "failed":  # one that died early says nothing of how long a run takes
+            limit = min(limit, max(_AT_LEAST, _SLOWER * first.seconds))
+        return replace(
+            _ending_with(self._shared("candidate", spec), first),
+            lines={path: line_map(old, new) for path, (old, new) in files.items()},
+            marks={path: changed_lines(old, new) for path, (old, new) in files.items()},
+            shapes=spec.treatment is Treatment.STILL or self.removed is not None, expected=expected, time_limit=limit,
+        )  # fmt: skip
+
+    def compiled(self, spec: RunSpec) -> wire.Request:
+        """A run as the script itself would make it, where all others ran eagerly what it has compiled."""
+        setup = replace(self.target.setup, compiled=True)
+        return plain(replace(self.target, setup=setup), files=dict(spec.files))
+
+    def _shared(self, mode: str, spec: RunSpec) -> wire.Request:
+        frozen, still = spec.treatment is not Treatment.LIVE, spec.treatment is Treatment.STILL
+        doubled = sum(self.baseline.counts) if spec.intervention is Intervention.DOUBLED else -1
+        return replace(
+            plain(self.target, mode, dict(spec.files)), passes=self.target.passes, perturbed=self.perturbed,
+            threads=SHARE, grace=GRACE, failed_at=(self.baseline.backward_count, *self.baseline.counts),
+            frozen=frozen, still=still, shapes=still, held=frozen and self.removed is not None,
+            nudged=spec.intervention is Intervention.NUDGED, doubled=doubled,
+        )  # fmt: skip
+
+
+def watch_from(failed: wire.Trace) -> int:
+    """How many backward calls another run of what failed may make before it is watched.
+
+    What it is watched for comes later. Of a failure outside of backward, or where a graph was lost, nobody knows how
+    far back its cause lies: such a run is watched from the start.
+    """
+    failure = failed.failure
+    if failure is None or not failure.in_backward or failure.kind:
+        return 0
+    return max(0, min(failure.oldest, failed.backward_count - _WATCHED))
+
+
+def line_map(old: bytes, new: bytes) -> tuple[int, ...]:
+    """For each line of `new`, the line of `old` that it is, or was made from; 0 for a new one."""
+    # Without indentation: a statement that an edit wraps in a block is still the same statement.
+    before, after = ([line.strip() for line in data.splitlines()] for data in (old, new))
+    lines = [0] * len(after)
+    for tag, a, b, c, d in opcodes(before, after):
+        if tag == "equal" or (tag == "replace" and b - a == d - c):
+            lines[c:d] = range(a + 1, b + 1)
+    # A line that stands once in each was moved: it is still the same statement, and draws the same noise.
+    kept = set(lines)
+    for number, line in enumerate(after):
+        if line and not lines[number] and after.count(line) == before.count(line) == 1:
+            origin = before.index(line) + 1
+            lines[number] = 0 if origin in kept else origin
+    return tuple(lines)
+
+
+def changed_lines(old: bytes, new: bytes) -> tuple[int, ...]:
+    """The lines of `new` that are not in `old`."""
+    codes = opcodes(old.splitlines(), new.splitlines())
+    return tuple(line + 1 for tag, _, _, c, d in codes if tag != "equal" for line in range(c, d))
+
+
+def _ending_with(asked: wire.Request, first: wire.Trace) -> wire.Request:
+    """The same run, to end where the reference ended: at its counts, or with the script.
+
+    Where that died, a live run may go on by a step, so that it is seen to die there as well; while steps are undone it
+    need not come to the same values.
+    """
+    more = 1 if died_later(first) and not asked.frozen else 0
+    stop = tuple(n + more for n in (first.backward_count, *first.counts)) if first.outcome == "stopped" else ()
+    return replace(asked, failed_at=(), stop_at=stop)

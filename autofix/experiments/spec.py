@@ -1,0 +1,61 @@
+"""What a run is asked for by: which files, in which reading, how it is treated, and what is done to it."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from autofix.model import Treatment
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from autofix.model import Reading
+
+
+class Intervention(enum.Enum):
+    """What is changed in a run to see what depends on it.
+
+    NUDGED: results of `autograd.grad` without a graph, and of refused conversions, are a little larger. DOUBLED: each
+    backward after the last step before the failure sends twice as much. REPEATED: nothing; it is run once more.
+    COMPILED: `torch.compile` compiles, and no instrument watches.
+    """
+
+    NONE = enum.auto()
+    NUDGED = enum.auto()
+    DOUBLED = enum.auto()
+    REPEATED = enum.auto()
+    COMPILED = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """One run. With a `reading` it is a reference, which performs what torch refuses; without, torch is as it is."""
+
+    files: tuple[tuple[Path, bytes], ...] = ()
+    reading: Reading | None = None
+    treatment: Treatment = Treatment.LIVE
+    intervention: Intervention = Intervention.NONE
+
+    @classmethod
+    def edited(
+        cls,
+        files: Mapping[Path, bytes],
+        treatment: Treatment = Treatment.LIVE,
+        intervention: Intervention = Intervention.NONE,
+    ) -> RunSpec:
+        """The run of the script with `files` in place of its own."""
+        return cls(tuple(sorted(files.items())), None, treatment, intervention)
+
+    @classmethod
+    def reference(
+        cls, reading: Reading, treatment: Treatment = Treatment.LIVE, intervention: Intervention = Intervention.NONE
+    ) -> RunSpec:
+        """The reference run of the unedited script."""
+        return cls((), reading, treatment, intervention)
+
+
+UNEDITED = RunSpec()
+"""The unedited script under the instruments of an edited one: it has to fail as it did, or a pass means nothing."""

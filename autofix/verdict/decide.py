@@ -1,0 +1,59 @@
+"""The verdict on an edit: evidence, readings left, effect, properties, applicability."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from autofix.experiments.later import died_later
+from autofix.model import Applicability, Effect, Verdict
+from autofix.verdict.property import properties
+
+if TYPE_CHECKING:
+    from autofix.model import Finding
+    from autofix.verdict.evidence import Evidence
+
+
+def decide(evidence: Evidence, ceiling: Applicability) -> Verdict:
+    """The verdict on one edit; `ceiling` is how far the one who made it may be trusted at most.
+
+    It is safe if it runs past the failure, is equal to a reading of the code that is left, and has no property that
+    speaks against it.
+    """
+    run = evidence.edited
+    ended = evidence.case.ended(run)
+    if not evidence.case.passed(run):
+        detail = run.detail.splitlines()[0] if run.detail else ""
+        return Verdict(
+            ended, Effect.UNKNOWN, Applicability.DISPLAY_ONLY, detail, detail=run.detail, seconds=run.seconds,
+            failure=run.failure,
+        )  # fmt: skip
+    assessed = evidence.assessment
+    findings = _findings(evidence, last=False)
+    both = died_later(evidence.letter) and died_later(run)
+    trusted = assessed.effect.keeps_gradients and not findings
+    return Verdict(
+        ended, assessed.effect, ceiling.lowered(Applicability.SAFE if trusted else Applicability.UNSAFE),
+        assessed.sentence, findings, assessed.changes, assessed.reading,
+        seconds=run.seconds, peak_bytes=run.peak_bytes,
+        failure=evidence.letter.failure if both else None, compared=evidence.compared(assessed.reading),
+    )  # fmt: skip
+
+
+def confirm(evidence: Evidence, verdict: Verdict) -> Verdict:
+    """The verdict on the edit that would be written, after the runs that are too dear for every one."""
+    findings = _findings(evidence, last=True) if verdict.applicability is Applicability.SAFE else ()
+    if not findings:
+        return verdict
+    return replace(verdict, applicability=Applicability.UNSAFE, findings=(*verdict.findings, *findings))
+
+
+def foresee(evidence: Evidence) -> None:
+    """Ask for what the effect of an edit will be decided by."""
+    if evidence.case.passed(evidence.edited):
+        evidence.assessment  # noqa: B018  it is kept
+
+
+def _findings(evidence: Evidence, *, last: bool) -> tuple[Finding, ...]:
+    found = (one.find(evidence) for one in properties() if one.last is last)
+    return tuple(finding for finding in found if finding is not None)

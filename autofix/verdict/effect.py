@@ -1,0 +1,293 @@
+"""What an edit does to the gradients: its runs against those of each reading that is left."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from autofix.blame import blame
+from autofix.compare import (
+    EXACT,
+    FROZEN,
+    LIVE,
+    comparable,
+    cuts_the_graph,
+    differences,
+    figures,
+    lost_writes,
+    norm,
+    norms,
+    same_shape,
+    vanished,
+)
+from autofix.experiments.readings import OPERATION, UPDATE, unsaid, words
+from autofix.experiments.spec import Intervention, RunSpec
+from autofix.model import Assessment, Effect, Treatment
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from autofix.model import Change, Reading
+    from autofix.probe import wire
+    from autofix.verdict.runs import Runs
+
+
+def assess(runs: Runs) -> Assessment:
+    """The effect of an edit whose own run got past the failure."""
+    return _Comparison(runs).assessment()
+
+
+def compared_with(runs: Runs, reading: Reading) -> dict[str, bool]:
+    """What is compared besides the gradients that optimizers used, as keywords of `differences`."""
+    pool = runs.case.pool
+    letter = pool.get(RunSpec.reference(reading.letter))
+    # What a conversion or a tensor's own gradient gives, and what comes after the last step, shows in print.
+    printed = letter.counts == pool.baseline.counts or runs.converts or runs.looks_at_gradient
+    # Where a result keeps its gradient, the leaves behind it count only if the program still holds them.
+    kept = reading.refused is OPERATION and runs.looks_at_gradient
+    leaves = not kept or (UPDATE in pool.letters.contradicted and not letter.steps)
+    return {"printed": printed, "leaves": leaves}
+
+
+class _Comparison:
+    """The runs of one edit beside the references."""
+
+    def __init__(self, runs: Runs) -> None:
+        self._runs = runs
+        self._pool = runs.case.pool
+        self._offered = runs.case.offered
+        self._letters = self._pool.letters
+        self._live = runs.edited
+
+    def assessment(self) -> Assessment:
+        """The effect: by the live run where that decides it, else by the frozen one against each letter."""
+        if (decided := self._without_frozen()) is not None:
+            return decided
+        frozen = self._frozen()
+        if frozen.outcome not in ("finished", "stopped"):
+            return _unknown(f"the run with steps undone did not end well: {_first_line(frozen) or frozen.outcome}")
+        found = [self._against(letter, frozen) for letter in self._letters.readings]
+        equal = [one for one in found if one.effect.keeps_gradients]
+        if equal and (len(equal) < len(found) or self._letters.void):
+            return self._one_of_two(equal[0])
+        best = (equal or found)[0]
+        if best.effect is not Effect.CHANGED:
+            return self._with_reading(best)
+        if self._letters.void:
+            return Assessment(Effect.UNKNOWN, "the code does not say which gradient is meant", (), best.reading)
+        if best.reading is None and (noise := self._noise()):
+            return replace(best, effect=Effect.UNKNOWN, sentence=noise)
+        return self._with_reading(best)
+
+    def _frozen(self) -> wire.Trace:
+        """The run with every step undone, side by side with the references that it is compared with."""
+        edited = RunSpec.edited(self._runs.files, Treatment.FROZEN)
+        letters = (RunSpec.reference(letter, Treatment.FROZEN) for letter in self._letters.readings)
+        self._pool.expect(*letters, edited)
+        return self._pool.get(edited)
+
+    def _reference(self, reading: Reading, treatment: Treatment = Treatment.LIVE) -> wire.Trace:
+        return self._pool.get(RunSpec.reference(reading, treatment))
+
+    # By the live run alone ------------------------------------------------------------------------------------------
+
+    def _without_frozen(self) -> Assessment | None:
+        letter = self._runs.letter
+        if reason := self._incomparable(letter):
+            return _unknown(reason)
+        if self._runs.converts and (gone := vanished(letter, self._live)):
+            return self._changed(gone, letter)
+        if (exact := self._exactly()) is not None:
+            return exact
+        readings = self._pool.readings()
+        if not self._letters.void and all(cuts_the_graph(self._reference(one), self._live) for one in readings):
+            return self._changed(differences(letter, self._live, LIVE), letter)
+        return None
+
+    def _incomparable(self, letter: wire.Trace) -> str:
+        """Why nothing can be said of the edit; '' where something can."""
+        return (
+            unsaid(self._runs.case.diagnosis, letter)
+            or comparable(letter)
+            or self._pool.unproven
+            or self._unseen(letter)
+            or _unexecuted(self._live, "writes")
+            or _unexecuted(letter, "removes")
+            or self._unread(letter)
+        )
+
+    def _exactly(self) -> Assessment | None:
+        """The effect where a candidate equals a reference to the last bit, from perturbed parameters; else None.
+
+        Both then did the same at every step, and nothing was hidden by a zero. That says enough of an edit that a rule
+        made. In one by somebody else an operation may be another, and yet give the same while values are as they are (a
+        clamp that does not bind): frozen runs, which wander further, have to agree too.
+        """
+        letter, only = self._runs.letter, len(self._letters.readings) == 1 and not self._letters.void
+        if self._offered or not only or not (_moves(letter) and letter.intact and self._live.intact):
+            return None
+        for one in self._pool.readings():
+            reference, also = self._reference(one), compared_with(self._runs, one)
+            if not comparable(reference) and not differences(reference, self._live, EXACT, **also):
+                return self._with_reading(self._equal(one, same_live=True))
+        return None
+
+    def _unseen(self, letter: wire.Trace) -> str:
+        """Why nothing after the failure can be compared; '' where something can."""
+        first = self._pool.baseline
+        passed = letter.counts != first.counts if letter.steps else len(letter.leaves) > first.backward_count
+        if passed or figures(letter.stdout) > figures(first.stdout):
+            return ""
+        return "after the failure no step, leaf gradient or printed number follows that could be compared"
+
+    def _unread(self, letter: wire.Trace) -> str:
+        """Which changed file the runs never loaded as code; '' where there is none."""
+        for path in self._runs.files if self._offered else ():
+            if str(path) not in self._live.marked.keys() | letter.marked.keys():
+                return f"{path.name}, which the edit changes, was not loaded within the passes compared"
+        return ""
+
+    # By the frozen run ----------------------------------------------------------------------------------------------
+
+    def _against(self, letter: Reading, frozen: wire.Trace) -> Assessment:
+        """The effect against one meaning of what torch refuses, where it has more than one."""
+        full, also = self._reference(letter), compared_with(self._runs, letter)
+        still = {one: self._reference(one, Treatment.FROZEN) for one in self._pool.readings(letter)}
+        readings = [one for one, reference in still.items() if not comparable(reference)]
+        if not readings:
+            return _unknown(comparable(still[letter]))
+        at_ends = not also["leaves"] and not full.steps
+        equal = [one for one in readings if at_ends or not differences(still[one], frozen, FROZEN, **also)]
+        for one in equal:
+            if not differences(self._reference(one), self._live, LIVE, **also):
+                return self._equal(one, same_live=True)
+        for one in (equal or self._equal_at_rest(readings)) if not also["printed"] else ():
+            reference = self._reference(one)
+            if not cuts_the_graph(reference, self._live) and not lost_writes(reference, self._live):
+                return self._equal(one, same_live=False)
+        first = self._reference(readings[0])
+        apart = differences(first, self._live, LIVE, **also)
+        return self._changed(apart or differences(still[readings[0]], frozen, FROZEN, **also), first)
+
+    def _equal_at_rest(self, readings: list[Reading]) -> list[Reading]:
+        """Readings that the edit equals while parameters do not drift from round to round.
+
+        For scripts whose own fault is a graph that outlives a round: made anew, it cannot equal its stale self under
+        drift. Then the graphs behind each step's gradients must be made of the same operations.
+        """
+        if not self._outlived(self._reference(readings[0])):
+            return []
+        mine = self._pool.get(RunSpec.edited(self._runs.files, Treatment.STILL))
+        stills = {one: self._reference(one, Treatment.STILL) for one in readings}
+        return [
+            one
+            for one, still in stills.items()
+            if not comparable(still) and not differences(still, mine, FROZEN) and same_shape(still, mine)
+        ]
+
+    def _outlived(self, full: wire.Trace) -> bool:
+        stale = any(fact.name == "stale" for fact in full.facts) or bool(full.reused)
+        stepped = any(write.optimizer >= 0 for saved in self._runs.trace.saved for write in saved.writes)
+        if self._runs.freed_by and not self._offered:
+            # A rule first keeps the graph, and meets what the step wrote only then.
+            failed = self._pool.baseline.backward_count
+            stepped = stepped or any(step.calls == failed - 1 for step in full.steps)
+        return stale or (stepped and len(full.counts) == 1)
+
+    def _noise(self) -> str:
+        """'' if two reference runs agree; else why no comparison can be believed."""
+        first = RunSpec.reference(self._letters.first)
+        again = self._pool.get(replace(first, intervention=Intervention.REPEATED))
+        found = differences(self._pool.get(first), again, LIVE)
+        return "two runs of the unedited script differ: it draws on something unseeded" if found else ""
+
+    # In words -------------------------------------------------------------------------------------------------------
+
+    def _equal(self, reading: Reading, *, same_live: bool) -> Assessment:
+        told = _tensors(self._live)
+        if reading.separated:
+            sentence = (
+                "each step uses its own loss alone; in the code as written a step also uses what another loss left"
+            )
+            apart = differences(self._reference(reading.letter), self._live, LIVE)
+            return Assessment(Effect.CHANGED, sentence, tuple(apart), reading)
+        if reading.truncated:
+            effect = Effect.TRUNCATED if same_live else Effect.REFRESHED_TRUNCATED
+            return Assessment(
+                effect, f"{told} equal within each iteration; none flows into earlier iterations", (), reading
+            )
+        if same_live:
+            return Assessment(Effect.IDENTICAL, f"{told} identical", (), reading)
+        return Assessment(Effect.REFRESHED, f"{told} the same, computed with parameters one update newer", (), reading)
+
+    def _changed(self, changes: Sequence[Change], reference: wire.Trace) -> Assessment:
+        first = changes[0]
+        if first.note:
+            return Assessment(Effect.CHANGED, f"changed: {first.note}", tuple(changes))
+        more = len({change.parameter for change in changes}) - 1
+        others = f" (and {more} more)" if more else ""
+        sentence = (
+            f"changed: {first.parameter}{others} gets {norms(first)} at step {first.step + 1}"
+            f"{blame(first, reference, self._live)}"
+        )
+        return Assessment(Effect.CHANGED, sentence, tuple(changes))
+
+    def _one_of_two(self, one: Assessment) -> Assessment:
+        """An edit that follows one reading where the program does not tell which is meant, or speaks against it."""
+        mine = one.reading.refused if one.reading is not None else UPDATE
+        other = UPDATE if mine is OPERATION else OPERATION
+        said = words(self._runs.letter)
+        if why := self._letters.contradicted.get(mine):
+            return replace(one, effect=Effect.CHANGED, sentence=f"changed: with this edit {why}")
+        sentence = f"the code can mean two things: with this edit {said[mine]}; it may be that {said[other]}"
+        return replace(one, effect=Effect.UNKNOWN, sentence=sentence)
+
+    def _with_reading(self, one: Assessment) -> Assessment:
+        """With the reason why a refused operation is taken in the one way that is left."""
+        if len(self._letters.contradicted) != 1:
+            return one
+        ((refused, why),) = self._letters.contradicted.items()
+        said = words(self._runs.letter)[refused]
+        return replace(one, sentence=f"{one.sentence}; it cannot be that {said}: {why}")
+
+
+def _unknown(reason: str) -> Assessment:
+    return Assessment(Effect.UNKNOWN, reason)
+
+
+def _first_line(trace: wire.Trace) -> str:
+    return trace.detail.splitlines()[0] if trace.detail else ""
+
+
+def _moves(trace: wire.Trace) -> bool:
+    """Whether steps move what has a gradient: what is to follow parameters shows only once these move."""
+    # One evaluation of a closure has no change of its own.
+    steps = [step for step in trace.steps if step.settings != "closure"]
+    return bool(steps) and all(_any(step.changes) or not _any(step.gradients) for step in steps)
+
+
+def _any(sketches: Sequence[tuple[float, ...]]) -> bool:
+    return any(norm(sketch) > 0 for sketch in sketches)
+
+
+def _unexecuted(trace: wire.Trace, verb: str) -> str:
+    """A changed statement that the run never reached cannot have been judged."""
+    for path, places in trace.marked.items():
+        missed = sorted(set(places) - set(trace.executed.get(path, ())))
+        if missed:
+            name = path.rsplit("/", 1)[-1]
+            return f"line {missed[0] // 10_000} of {name}, which the edit {verb}, never ran within the passes compared"
+    return ""
+
+
+def _tensors(live: wire.Trace) -> str:
+    """Whose gradients were compared: 'gradients of G (4 tensors) and D (4 tensors) at 3 steps are'."""
+    groups = live.names[: len(live.counts)] if live.steps else live.names[-1:]
+    parts = []
+    for names in groups:
+        owners = list(dict.fromkeys(name.split(".")[0] for name in names))
+        label = ", ".join(owners[:3]) + (", ..." if len(owners) > 3 else "")  # noqa: PLR2004
+        parts.append(f"{label} ({len(names)} tensor{'s' if len(names) != 1 else ''})")
+    steps = len(live.steps) or len(live.leaves)
+    where = f"{steps} step{'s' if steps != 1 else ''}" if live.steps else f"{steps} backward calls"
+    return f"gradients of {' and '.join(parts) or 'all leaves'} at {where} are"

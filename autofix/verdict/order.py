@@ -1,0 +1,89 @@
+"""Which of several edits comes first, and which need not be shown or tried."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from autofix.model import Applicability, Effect
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from autofix.model import Candidate, Fix
+
+_EFFECTS = list(Effect)
+_EITHER_WAY = ("shared-across-passes",)
+_COSTLY = 1.25
+"""From this many times the least peak memory on, an edit comes after its equals: below it is noise."""
+
+
+class Key(NamedTuple):
+    """What decides between two edits that run, the first that differs; smaller is better."""
+
+    unsafe: bool
+    starves: bool
+    """A parameter loses all of its gradient."""
+    doubts: int
+    """What was found, and whether gradients change; what may be meant either way counts half."""
+    effect: int
+    chain: int
+    """How many rules had to follow each other."""
+    idiom: tuple[int, ...]
+    costly: bool
+    size: int
+
+
+def ordered(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
+    """Best first: see `Key`."""
+    least: dict[Key, int] = {}
+    for fix in fixes:
+        alike = _key(fix)._replace(size=0)
+        least[alike] = min(fix.verdict.peak_bytes, least.get(alike, fix.verdict.peak_bytes))
+    return tuple(sorted(fixes, key=lambda fix: _key(fix, _COSTLY * least[_key(fix)._replace(size=0)])))
+
+
+def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
+    """`bytes_of_equals`: the peak memory from which on this one is costly beside those that are alike in all else."""
+    verdict = fix.verdict
+    # Where each step uses its own loss alone, gradients change as they were hardly meant.
+    changed = verdict.effect is Effect.CHANGED and not (verdict.reading and verdict.reading.separated)
+    return Key(
+        unsafe=verdict.applicability is not Applicability.SAFE,
+        starves=any(change.candidate == 0 < change.reference for change in verdict.changes),
+        doubts=2 * changed + sum(1 if one.property in _EITHER_WAY else 2 for one in verdict.findings),
+        effect=_EFFECTS.index(verdict.effect) if verdict.effect.keeps_gradients else len(_EFFECTS),
+        chain=len(fix.candidate.rules),
+        idiom=fix.candidate.rank,
+        costly=verdict.peak_bytes > bytes_of_equals,
+        size=len(fix.diff),
+    )
+
+
+def telling(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
+    """The fixes, best first, without those that only add edits to a better one and meet none of its doubts."""
+    kept: list[Fix] = []
+    for fix in fixes:
+        if not any(_lines(better) < _lines(fix) and _doubts(better) <= _doubts(fix) for better in kept):
+            kept.append(fix)
+    return tuple(kept)
+
+
+def still_worth_a_run(queue: Sequence[Candidate], passed: Sequence[Fix]) -> list[Candidate]:
+    """What is left to try when a safe edit is known: better idioms, and one of each rule to show."""
+    best = min(fix.candidate.rank for fix in passed if fix.verdict.applicability is Applicability.SAFE)
+    seen = {fix.candidate.rules for fix in passed}
+    kept = []
+    for candidate in queue:
+        if candidate.rank < best or candidate.rules not in seen:
+            kept.append(candidate)
+            seen.add(candidate.rules)
+    return kept
+
+
+def _doubts(fix: Fix) -> frozenset[str]:
+    return frozenset(finding.property for finding in fix.verdict.findings)
+
+
+def _lines(fix: Fix) -> frozenset[bytes]:
+    return frozenset(line for line in fix.diff.splitlines() if line[:1] in (b"+", b"-"))

@@ -1,0 +1,109 @@
+"""A derivative enters a loss as a constant
+
+## What it finds
+
+A derivative was computed without a graph, and a later loss depends on it:
+
+- `autograd.grad` without `create_graph` freed the graph, or found it freed, and a nudge of its result changes a later
+loss; - a `backward` left a gradient in `.grad` or in a hook, and twice as much of it changes a loss before the next
+step; - the edit gives one derivative a graph, and a nudge of another, which has none, changes a loss.
+
+## Why it matters
+
+A physics residual and a gradient penalty mean to train through the derivative; a first-order inner step does not. The
+code does not say which it is. A loss that means to train through one derivative hardly means to take the other for a
+number.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.verdict.losses import losses, within_segment
+from autofix.verdict.property import Example, Property
+
+if TYPE_CHECKING:
+    from autofix.model import Finding
+    from autofix.probe import wire
+    from autofix.verdict.evidence import Evidence
+
+PENALTY = """
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    x = torch.randn(6, 3, requires_grad=True)
+    score = net(x).square()
+    optimizer.zero_grad()
+    score.sum().backward()
+    loss = score.mean() + (x.grad.norm(2, 1) - 1).square().mean()
+    loss.backward()
+    optimizer.step()
+"""
+SLOPE = "slope = torch.autograd.grad(score.sum(), x)[0]"
+BY_GRAD = PENALTY.replace("score.sum().backward()", SLOPE).replace("x.grad", "slope")
+ATTACK = PENALTY.replace("(x.grad.norm(2, 1) - 1).square()", "net(x.detach() + 0.1 * x.grad.sign())")
+FIGURE = BY_GRAD.replace(" + (slope.norm(2, 1) - 1).square().mean()", "; print(float(slope.mean()))")
+KEPT = "score.sum().backward(retain_graph=True)"
+GIVEN = "score.sum(), x, create_graph=True)"
+
+
+class DerivativeIsConstant(Property):
+    name, former = "derivative-is-constant", "constant"
+    runs = ("baseline", "doubled", "edited", "edited_nudged", "letter", "nudged", "trace")
+    sentence = (
+        "{subject} enters a later loss as a constant; with create_graph=True the loss would be trained through it"
+    )
+    raises = (
+        Example(PENALTY, "score.sum().backward()", KEPT),
+        Example(BY_GRAD, "score.sum(), x)", "score.sum(), x, retain_graph=True)"),
+    )
+    silent = (
+        Example(ATTACK, "score.sum().backward()", KEPT),
+        Example(FIGURE, "score.sum(), x)", "score.sum(), x, retain_graph=True)"),
+        Example(BY_GRAD, "score.sum(), x)", GIVEN),
+    )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        if place := _derivative(evidence) or _gradient(evidence):
+            return self.found(place, subject="this derivative")
+        return self.found(subject="another derivative") if _half_given(evidence) else None
+
+
+def _derivative(evidence: Evidence) -> wire.Stack:
+    """Where a derivative without a graph freed the graph, or found it freed, and enters a loss; () if not."""
+    trace, freed = evidence.trace, evidence.freed_by
+    if not (freed and evidence.edited.derivatives):
+        return ()
+    met = freed | ({trace.failure.stack} if trace.failure is not None else set())
+    taken = [one.stack for one in trace.earlier if one.grad and not one.create and one.stack in met]
+    return taken[0] if taken and losses(evidence.nudged) != losses(evidence.letter) else ()
+
+
+def _gradient(evidence: Evidence) -> wire.Stack:
+    """The same of a derivative that a backward left in a leaf's `.grad` or in a hook.
+
+    It freed the graph, or what is made of it alone has none.
+    """
+    trace, freed = evidence.trace, evidence.freed_by
+    no_graph = trace.failure is not None and trace.failure.kind == "no_graph"
+    sent = [one.stack for one in trace.earlier if not (one.grad or one.create)]
+    taken = [stack for stack in sent if no_graph or stack in freed]
+    after = sum(evidence.baseline.counts)
+    first, *later = within_segment(evidence.letter, after) or (0.0,)
+    if not taken or not later or within_segment(evidence.doubled, after) == (first, *later):
+        return ()
+    return taken[0]
+
+
+def _half_given(evidence: Evidence) -> bool:
+    """Whether the edit gives one derivative a graph, and a loss depends on another that has none."""
+    edited = evidence.edited
+    if not (edited.derivatives and evidence.assessment.effect.keeps_gradients):
+        return False
+    # A reference gives a graph where that is what failed: there the code as it stands gives none.
+    performed = sum(site.action == "create" for site in evidence.case.pool.sites)
+    given = edited.with_graph > evidence.letter.with_graph - performed
+    return given and losses(evidence.edited_nudged) != losses(edited)

@@ -1,0 +1,39 @@
+"""The edited script fails when it is compiled
+
+## What it finds
+
+The script uses `torch.compile`, all runs were compared without it, and the edited script does not end well once it
+compiles.
+
+## Why it matters
+
+What is compiled is traced: an edit that is right when run eagerly may break that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.verdict.property import Property
+
+if TYPE_CHECKING:
+    from autofix.model import Finding
+    from autofix.verdict.evidence import Evidence
+
+
+class FailsWhenCompiled(Property):
+    name, former = "fails-when-compiled", "compiled"
+    runs = ("baseline", "compiled", "edited")
+    sentence = "compiled, the edited script does not end well: {subject}"
+    last = True
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        if not (evidence.baseline.eager or evidence.edited.eager):
+            return None
+        if evidence.compiled.outcome in (
+            "finished",
+            "stopped",
+            "timed_out",
+        ):  # how long it takes says nothing against it
+            return None
+        return self.found(subject=(evidence.compiled.detail or evidence.compiled.outcome).splitlines()[0])

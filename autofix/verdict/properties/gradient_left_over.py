@@ -1,0 +1,49 @@
+"""A step uses gradient that another loss left behind
+
+## What it finds
+
+An optimizer steps with gradient that an earlier backward left in its parameters, in a part of the pass that ended
+with the step of another optimizer: both `zero_grad()` first, `d_loss.backward()`, D steps, `g_loss.backward()`, G
+steps. Then G also descends `d_loss`.
+
+## Why it matters
+
+The code as written does so too, but it is hardly meant. Zero the gradients before each backward, or keep the first
+loss out of the other network.
+"""
+
+from __future__ import annotations
+
+from autofix.verdict.property import Example, Seen
+
+BOTH_ZEROED_FIRST = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+G, D = nn.Linear(2, 2), nn.Linear(2, 1)
+g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
+d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
+for _ in range(4):
+    fake = G(torch.randn(8, 2))
+    g_opt.zero_grad()
+    d_opt.zero_grad()
+    d_loss = D(fake).mean()
+    d_loss.backward()
+    d_opt.step()
+    g_loss = -D(fake).mean()
+    g_loss.backward()
+    g_opt.step()
+"""
+ZEROED_BETWEEN = BOTH_ZEROED_FIRST.replace("    g_loss =", "    g_opt.zero_grad()\n    g_loss =")
+KEPT = "d_loss.backward(retain_graph=True)"
+
+
+class GradientLeftOver(Seen):
+    name, former, fact = "gradient-left-over", "cross-talk", "cross-talk"
+    sentence = "what this backward left in {subject} is used by the step of another optimizer"
+    raises = (Example(BOTH_ZEROED_FIRST, "d_loss.backward()", KEPT),)
+    silent = (
+        Example(ZEROED_BETWEEN, "d_loss.backward()", KEPT),
+        Example(BOTH_ZEROED_FIRST, "d_loss = D(fake)", "d_loss = D(fake.detach())"),
+    )

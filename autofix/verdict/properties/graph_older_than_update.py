@@ -1,0 +1,41 @@
+"""The graph is older than the parameters
+
+## What it finds
+
+Backward goes through an operation that was done before one of its parameters was last updated: a scale that is
+computed once from a weight, which is then trained.
+
+## Why it matters
+
+The gradient is that of an old point. It runs, and the training goes astray. Compute the value again in each pass, or
+detach it where it is meant as a constant.
+"""
+
+from __future__ import annotations
+
+from autofix.verdict.property import Example, Seen
+
+SCALED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+weight, gain = nn.Parameter(torch.randn(3)), nn.Parameter(torch.ones(3))
+optimizer = torch.optim.SGD([weight, gain], lr=0.1)
+scale = (weight + 1).exp()
+for _ in range(5):
+    loss = (gain * scale * torch.randn(3)).sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+class GraphOlderThanUpdate(Seen):
+    name, former, fact = "graph-older-than-update", "stale", "stale"
+    sentence = "the graph still uses {subject} as it was before an earlier update"
+    raises = (Example(SCALED, "loss.backward()", "loss.backward(retain_graph=True)"),)
+    silent = (
+        Example(SCALED, "    loss =", "    scale = (weight + 1).exp()\n    loss ="),
+        Example(SCALED, "scale = (weight + 1).exp()", "scale = (weight + 1).exp().detach()"),
+    )

@@ -1,0 +1,67 @@
+"""One loss trains two networks
+
+## What it finds
+
+Two losses train the parameters of one optimizer, one of them also trains another network, and the graph that they
+share is what failed: an actor's loss whose advantage was not detached from the critic. A trunk under several heads is
+no such case: there each loss has an optimizer that no other loss reaches. Nor is it one where the other network
+throws that gradient away before its step, as GANs do, and no parameter belongs to both optimizers.
+
+## Why it matters
+
+The failure shows that the author did not see the shared graph. So the code is no proof that the loss is meant to
+train both.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.verdict.property import Example, Seen
+
+if TYPE_CHECKING:
+    from autofix.model import Finding
+    from autofix.verdict.evidence import Evidence
+
+ACTOR_CRITIC = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+actor, critic = nn.Linear(4, 2), nn.Linear(4, 1)
+actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+for _ in range(4):
+    seen, reward = torch.randn(6, 4), torch.randn(6)
+    advantage = reward - critic(seen).squeeze(-1)
+    actor_loss = -(actor(seen).log_softmax(-1)[:, 0] * advantage).mean()
+    critic_loss = advantage.square().mean()
+    actor_opt.zero_grad()
+    critic_opt.zero_grad()
+    actor_loss.backward()
+    critic_loss.backward()
+    actor_opt.step()
+    critic_opt.step()
+"""
+THROWN_AWAY = ACTOR_CRITIC.replace("    critic_opt.zero_grad()\n", "").replace(
+    "    critic_loss.backward()", "    critic_opt.zero_grad()\n    critic_loss.backward()"
+)
+KEPT = "actor_loss.backward(retain_graph=True)"
+
+
+class LossTrainsTwoNetworks(Seen):
+    name, former, fact = "loss-trains-two-networks", "mixed", "mixed"
+    runs = ("edited", "letter")
+    sentence = (
+        "this loss trains {subject} and another network, and {subject} has a loss besides: "
+        "the code does not say whether it is meant to train both"
+    )
+    raises = (Example(ACTOR_CRITIC, "actor_loss.backward()", KEPT),)
+    silent = (Example(THROWN_AWAY, "actor_loss.backward()", KEPT),)
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        if not evidence.freed_by:
+            return None
+        # An edit that keeps every gradient keeps what the code as it stands does.
+        kept = (evidence.letter,) if evidence.assessment.effect.keeps_gradients else ()
+        return self.first(evidence.edited, *kept)

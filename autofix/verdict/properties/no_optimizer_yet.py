@@ -1,0 +1,66 @@
+"""A parameter without an optimizer is cut off
+
+## What it finds
+
+The edit cuts off a parameter that gets a gradient in the code as written and that no optimizer owns within the passes
+compared; the script goes on after them.
+
+## Why it matters
+
+A later phase may train it: an encoder whose features are computed before the loop that trains a head alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.verdict.property import Example, Property
+
+if TYPE_CHECKING:
+    from autofix.model import Finding
+    from autofix.verdict.evidence import Evidence
+
+TWO_PHASES = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+encoder, head = nn.Linear(4, 8), nn.Linear(8, 1)
+x, y = torch.randn(32, 4), torch.randn(32, 1)
+seen = encoder(x)
+optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
+for _ in range(200):
+    loss = (head(seen) - y).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+optimizer = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=0.1)
+for _ in range(200):
+    loss = (head(encoder(x)) - y).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+ONE_PHASE = TWO_PHASES.partition("optimizer = torch.optim.SGD([")[0].replace("200", "6")
+EDIT = ("seen = encoder(x)", "seen = encoder(x).detach()")
+
+
+class NoOptimizerYet(Property):
+    name, former = "no-optimizer-yet", "unowned"
+    runs = ("edited", "letter")
+    sentence = "{subject} gets no gradient any more; no optimizer owns it yet, but one made later may"
+    raises = (Example(TWO_PHASES, *EDIT),)
+    silent = (Example(ONE_PHASE, *EDIT),)
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        letter = evidence.letter
+        if not evidence.assessment.effect.keeps_gradients or letter.outcome != "stopped" or not letter.steps:
+            return None
+        # What the script itself writes (a target network, an average) is kept up by hand, not trained.
+        known = {name for names in letter.names[: len(letter.counts)] for name in names}
+        known |= {state.name for state in letter.states if state.changed}
+        known |= {name for reach in evidence.edited.reaches for name in reach.parameters}
+        for reach in letter.reaches:
+            if gone := [name for name in reach.parameters if name not in known]:
+                return self.found(reach.stack, subject=gone[0])
+        return None

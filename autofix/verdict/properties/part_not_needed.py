@@ -1,0 +1,69 @@
+"""A part of the edit is for nothing that was seen
+
+## What it finds
+
+An edit that somebody else made has a part that repairs nothing and that the runs compared saw nothing of: without it
+the script runs as well and trains alike.
+
+## Why it matters
+
+It was not judged. What a dropped scheduler, a clip that does not bind yet or a shorter loop changes comes after the
+runs that were compared.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.compare import LIVE, differences, same_shape
+from autofix.probe import wire
+from autofix.verdict.effect import compared_with
+from autofix.verdict.property import Example, Property
+
+if TYPE_CHECKING:
+    from autofix.model import Finding
+    from autofix.verdict.evidence import Evidence
+
+SCHEDULED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net = nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 100)
+for _ in range(8):
+    out = net(torch.randn(5, 3))
+    optimizer.zero_grad()
+    out.square().mean().backward()
+    out.abs().mean().backward()
+    optimizer.step()
+    scheduler.step()
+"""
+FIRST = "out.square().mean().backward()"
+KEPT = "out.square().mean().backward(retain_graph=True)"
+REST = SCHEDULED[SCHEDULED.index(FIRST) :]
+
+
+class PartNotNeeded(Property):
+    name, former = "part-not-needed", "unneeded"
+    runs = ("edited", "without")
+    sentence = "{subject}"
+    raises = (Example(SCHEDULED, REST, REST.replace(FIRST, KEPT).replace("    scheduler.step()\n", "")),)
+    silent = (Example(SCHEDULED, FIRST, KEPT),)
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        assessment = evidence.assessment
+        if not (evidence.case.offered and assessment.effect.keeps_gradients):
+            return None
+        if evidence.without is None:
+            return self.found(subject="the edit has too many parts to try it without each of them")
+        also = compared_with(evidence, assessment.reading or evidence.case.pool.letters.first)
+        for part, other in evidence.without:
+            # What only autograd notices shows in the graphs; where these are alike too, it is there to save memory.
+            harmless = part.graph_only and same_shape(evidence.edited, other)
+            if evidence.case.passed(other) and not harmless and not differences(evidence.edited, other, LIVE, **also):
+                frame = wire.Frame(str(part.path), part.line, 0, part.line, 0, "")
+                subject = f"{part.words} is not needed for the repair, and the runs compared do not show what it is for"
+                return self.found((frame,) if part.line else (), subject=subject)
+        return None

@@ -1,0 +1,81 @@
+"""Several passes share what was made before them
+
+## What it finds
+
+What several passes use was made once, before them, and the edit cuts it off or computes it anew in each pass. A state
+that each pass hands to the next may be cut: it is made anew by the same lines in each pass. Two heads that take turns
+on one trunk, or two epochs of PPO on what was collected once, are not like that.
+
+## Why it matters
+
+Cut, it is a constant for all passes but the first; computed anew, it is not. The code does not say which is meant.
+Where a constant would leave some parameter without any gradient, what computes it anew is right.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.compare import starves
+from autofix.model import Effect
+from autofix.verdict.property import Example, Property
+
+if TYPE_CHECKING:
+    from autofix.model import Finding
+    from autofix.verdict.evidence import Evidence
+
+EPOCHS = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+policy = nn.Linear(4, 2)
+optimizer = torch.optim.SGD(policy.parameters(), lr=0.05)
+for _ in range(4):
+    seen = torch.randn(10, 4)
+    old = policy(seen).log_softmax(-1)[:, 0]
+    for epoch in range(4):
+        ratio = (policy(seen).log_softmax(-1)[:, 0] - old).exp()
+        loss = -(ratio * seen[:, 0]).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+HANDED_ON = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+cell, head = nn.RNNCell(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.05)
+hidden = torch.zeros(5, 4)
+for _ in range(6):
+    hidden = cell(torch.randn(5, 3), hidden)
+    loss = head(hidden).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+class SharedAcrossPasses(Property):
+    name, former = "shared-across-passes", "made-once"
+    runs = ("cut", "letter", "trace")
+    sentence = "several passes share what was made before them; {subject}"
+    raises = (Example(EPOCHS, "        optimizer.step()\n", "        optimizer.step()\n        old = old.detach()\n"),)
+    silent = (Example(HANDED_ON, "torch.randn(5, 3), hidden)", "torch.randn(5, 3), hidden.detach())"),)
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        letter, effect = evidence.letter, evidence.assessment.effect
+        if effect in (Effect.IDENTICAL, Effect.CHANGED, Effect.UNKNOWN) or not letter.carried:
+            return None
+        place = next(iter(letter.reused), evidence.failure.stack)
+        if effect is Effect.REFRESHED:
+            # As a constant it would leave a parameter untrained: that cannot be meant.
+            if not letter.reused or starves(letter, evidence.cut):
+                return None
+            return self.found(place, subject="the edit computes it anew in each, and it may be meant as a constant")
+        # Two passes that share it look like two that hand it on, but it was made in the first alone.
+        if not letter.reused and evidence.trace.remade:
+            return None
+        return self.found(place, subject="with the edit the later ones send no gradient to it")

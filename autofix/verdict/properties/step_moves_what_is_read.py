@@ -1,0 +1,52 @@
+"""A step also moves what is read beside its leaf
+
+## What it finds
+
+A leaf that an optimizer took shares its memory with an older tensor, which is read after a step. Only what trains is a
+read: an argument of a module, or of an operation beside something with a graph. Parameters that share memory are tied
+on purpose, and a view made of the leaf later is meant to move.
+
+## Why it matters
+
+A target moves along with what is trained towards it. The leaf needs memory of its own: `clone()`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.verdict.property import Example, Property
+
+if TYPE_CHECKING:
+    from autofix.model import Finding
+    from autofix.verdict.evidence import Evidence
+
+TARGET = """
+import torch
+
+torch.manual_seed(0)
+image = torch.randn(3, 4)
+x = image.detach().requires_grad_()
+optimizer = torch.optim.SGD([x], lr=0.1)
+for _ in range(6):
+    square = (x - 1).square()
+    optimizer.zero_grad()
+    square.sum().backward()
+    loss = square.mean() + (x - image).square().sum()
+    loss.backward()
+    optimizer.step()
+"""
+OWN = TARGET.replace("image.detach()", "image.clone()")
+EDIT = ("square.sum().backward()", "square.sum().backward(retain_graph=True)")
+
+
+class StepMovesWhatIsRead(Property):
+    name = "step-moves-what-is-read"
+    runs = ("letter",)
+    sentence = "{subject} shares its memory with what is read here, so that each step moves both; it needs a clone()"
+    raises = (Example(TARGET, *EDIT),)
+    silent = (Example(OWN, *EDIT),)
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        elders = evidence.letter.elders if evidence.assessment.effect.keeps_gradients else ()
+        return next((self.found(elder.stack, subject=elder.leaf) for elder in elders), None)

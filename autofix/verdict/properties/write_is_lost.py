@@ -1,0 +1,56 @@
+"""A write becomes a name that nothing reads
+
+## What it finds
+
+The edit gives a name a new value where a tensor was written in place, and nothing reads that name: `p = s.clone()` for
+`p.copy_(s)` in a loop over parameters, or `p = p.clone()` before the write. This is read from the text: a name is
+needed where something reads it, also in the next pass of a loop, in a function inside, or by another module.
+
+## Why it matters
+
+The write is lost: the parameters keep their values.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.probe import wire
+from autofix.syntax.lost import lost_write
+from autofix.verdict.property import Example, Property
+
+if TYPE_CHECKING:
+    from autofix.model import Finding
+    from autofix.verdict.evidence import Evidence
+
+SWAPPED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net = nn.Linear(3, 1)
+best = [torch.zeros_like(p) for p in net.parameters()]
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    for p, b in zip(net.parameters(), best):
+        p.copy_(b)
+    loss = (net(torch.randn(5, 3)) - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+class WriteIsLost(Property):
+    name = "write-is-lost"
+    runs = ()
+    sentence = "{subject} gets a new value that nothing reads, where a tensor was written in place: the write is lost"
+    raises = (Example(SWAPPED, "p.copy_(b)", "p = b.clone()"),)
+    silent = (Example(SWAPPED, "p.copy_(b)", "p.data.copy_(b)"),)
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        for path, data in evidence.files.items():
+            name, line = lost_write(path, evidence.case.pool.target.read(path), data)
+            if name:
+                return self.found((wire.Frame(str(path), line, 0, line, 0, ""),), subject=name)
+        return None

@@ -1,0 +1,82 @@
+"""What the author of a property sees: `Property` and `Example`; and how properties are found."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from autofix.model import Finding
+
+if TYPE_CHECKING:
+    from autofix.probe import wire
+    from autofix.verdict.evidence import Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A script that fails in autograd, and an edit of it: `old` becomes `new` wherever it stands."""
+
+    script: str
+    old: str
+    new: str
+
+    @property
+    def edited(self) -> str:
+        """The script with the edit."""
+        return self.script.replace(self.old, self.new)
+
+
+class Property:
+    """One thing that makes an edit unsafe although it runs. Stateless: `find` reads the evidence on an edit.
+
+    `runs` are the attributes of `Evidence` that it asks. `raises` and `silent` are examples of edits that have the
+    property, and of as many that are easily mistaken and have it not. `last`: it is asked only of the edit that would
+    be written, once nothing else speaks against it, because its run is dear.
+    """
+
+    name: ClassVar[str]
+    former: ClassVar[str] = ""
+    """What it was called before; told beside the name for one version."""
+    sentence: ClassVar[str]
+    runs: ClassVar[tuple[str, ...]]
+    last: ClassVar[bool] = False
+    raises: ClassVar[tuple[Example, ...]] = ()
+    silent: ClassVar[tuple[Example, ...]] = ()
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        """The finding on an edit whose own run got past the failure, or None."""
+        raise NotImplementedError
+
+    def found(self, place: wire.Stack = (), **words: str) -> Finding:
+        """A finding, its sentence completed by `words`."""
+        return Finding(self.name, self.sentence.format(**words), place, self.former)
+
+
+class Seen(Property):
+    """A property that the probe sees in one run, as a fact of the name `fact`."""
+
+    fact: ClassVar[str]
+    runs: ClassVar[tuple[str, ...]] = ("edited",)
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        """The first of these facts in the run of the edited script."""
+        return self.first(evidence.edited)
+
+    def first(self, *traces: wire.Trace) -> Finding | None:
+        """The finding on the first of these facts in any of the runs."""
+        facts = (fact for trace in traces for fact in trace.facts if fact.name == self.fact)
+        return next((self.found(fact.stack, subject=fact.subject) for fact in facts), None)
+
+
+@functools.cache
+def properties() -> tuple[Property, ...]:
+    """All properties, by name: every module of `autofix.verdict.properties` defines one."""
+    package = importlib.import_module("autofix.verdict.properties")
+    names = (f"{package.__name__}.{one.name}" for one in pkgutil.iter_modules(package.__path__))
+    modules = [importlib.import_module(name) for name in names]
+    kinds = (kind for module in modules for kind in vars(module).values() if isinstance(kind, type))
+    own = {kind for kind in kinds if issubclass(kind, Property) and kind.__module__.startswith(package.__name__)}
+    return tuple(sorted((kind() for kind in own), key=lambda one: one.name))

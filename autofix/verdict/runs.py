@@ -1,0 +1,141 @@
+"""The runs that bear on one edit of a failing program, each made when it is first asked for."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from autofix.experiments.spec import Intervention, RunSpec
+from autofix.model import Comparison, RunOutcome, Treatment
+from autofix.parts import parts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from autofix.experiments.pool import Pool
+    from autofix.model import Diagnosis, Reading
+    from autofix.parts import Part
+    from autofix.probe import wire
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One failure, and the runs of its program. `offered`: edits were made by somebody else and may be anything."""
+
+    pool: Pool
+    diagnosis: Diagnosis
+    offered: bool = False
+
+    def ended(self, trace: wire.Trace) -> RunOutcome:
+        """How the run of an edited script ended."""
+        if trace.outcome == "failed":
+            return RunOutcome.SAME_FAILURE if self.pool.same_failure(trace) else RunOutcome.OTHER_FAILURE
+        known = {"finished": RunOutcome.FINISHED, "stopped": RunOutcome.PASSED, "timed_out": RunOutcome.TIMED_OUT}
+        return known.get(trace.outcome, RunOutcome.CRASHED)
+
+    def passed(self, trace: wire.Trace) -> bool:
+        """Whether it got past the failure."""
+        return self.ended(trace) in (RunOutcome.PASSED, RunOutcome.FINISHED)
+
+
+class Runs:
+    """The runs of one edit and of the references beside it, by the names that properties ask for them."""
+
+    def __init__(self, case: Case, files: Mapping[Path, bytes]) -> None:
+        self.case = case
+        self.files = files
+
+    @property
+    def failure(self) -> wire.Failure:
+        """How the script as it stands fails."""
+        return self.case.diagnosis.failure
+
+    @property
+    def baseline(self) -> wire.Trace:
+        """The run of the script as it stands."""
+        return self.case.pool.baseline
+
+    @property
+    def trace(self) -> wire.Trace:
+        """The run that explains the failure."""
+        return self.case.diagnosis.trace
+
+    @property
+    def freed_by(self) -> set[wire.Stack]:
+        """The backward calls that freed what the failing backward needs; empty where something else failed."""
+        return {saved.freed_by for saved in self.trace.saved if saved.freed_by} if self.failure.in_backward else set()
+
+    @property
+    def converts(self) -> bool:
+        """Whether torch refuses to turn a tensor into an array or a number."""
+        return any(done.kind == "conversion" for done in self.letter.performed)
+
+    @property
+    def looks_at_gradient(self) -> bool:
+        """Whether the program asks for the gradient of a tensor that is no leaf."""
+        made = any(site.action in ("leaf", "update") for site in self.case.pool.sites)
+        return made or any(done.kind == "nonleaf_gradient" for done in self.letter.performed)
+
+    @functools.cached_property
+    def letter(self) -> wire.Trace:
+        """The reference: the code as it is written."""
+        return self._reference()
+
+    @functools.cached_property
+    def cut(self) -> wire.Trace:
+        """The reference in which no gradient flows into earlier passes."""
+        return self.case.pool.get(RunSpec.reference(replace(self.case.pool.letters.first, truncated=True)))
+
+    @functools.cached_property
+    def nudged(self) -> wire.Trace:
+        """The reference in which derivatives without a graph, and refused conversions, are a little larger."""
+        return self._reference(Intervention.NUDGED)
+
+    @functools.cached_property
+    def doubled(self) -> wire.Trace:
+        """The reference in which each backward sends twice as much from the failing pass on."""
+        return self._reference(Intervention.DOUBLED)
+
+    @functools.cached_property
+    def edited(self) -> wire.Trace:
+        """The edited script."""
+        return self.case.pool.get(RunSpec.edited(self.files))
+
+    @functools.cached_property
+    def edited_nudged(self) -> wire.Trace:
+        """The edited script in which derivatives without a graph are a little larger."""
+        return self.case.pool.get(RunSpec.edited(self.files, intervention=Intervention.NUDGED))
+
+    @functools.cached_property
+    def compiled(self) -> wire.Trace:
+        """The edited script in which `torch.compile` compiles."""
+        return self.case.pool.get(RunSpec.edited(self.files, intervention=Intervention.COMPILED))
+
+    @functools.cached_property
+    def without(self) -> list[tuple[Part, wire.Trace]] | None:
+        """The edited script without each part of the edit that can be left out; None where there are too many."""
+        found = parts({path: self.case.pool.target.read(path) for path in self.files}, self.files)
+        if found is None:
+            return None
+        specs = [RunSpec.edited({**self.files, part.path: part.without}) for part in found]
+        self.case.pool.expect(*specs)
+        return [(part, self.case.pool.get(spec)) for part, spec in zip(found, specs, strict=True)]
+
+    def compared(self, reading: Reading | None) -> tuple[Comparison, ...]:
+        """The runs of a reading (of the code as written where it is None) and of the edit that were made alike."""
+        pool = self.case.pool
+        reading = reading or pool.letters.first
+        pairs = (
+            (
+                treatment,
+                pool.made(RunSpec.reference(reading, treatment)),
+                pool.made(RunSpec.edited(self.files, treatment)),
+            )
+            for treatment in (Treatment.LIVE, Treatment.FROZEN)
+        )
+        return tuple(Comparison(treatment, one, other) for treatment, one, other in pairs if one and other)
+
+    def _reference(self, intervention: Intervention = Intervention.NONE) -> wire.Trace:
+        return self.case.pool.get(RunSpec.reference(self.case.pool.letters.first, intervention=intervention))

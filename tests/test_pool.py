@@ -1,0 +1,127 @@
+"""The pool makes each run once, in whatever order runs are asked for, and begins early what will be asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from autofix.experiments.pool import Pool
+from autofix.experiments.requests import plain
+from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
+from autofix.model import Reading, Target, Treatment
+from autofix.run import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from autofix.probe import wire
+    from autofix.run import Probe
+
+pytestmark = pytest.mark.torch
+
+FREED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Linear(4, 3)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(6):
+    out = model(torch.randn(5, 4))
+    optimizer.zero_grad()
+    out.square().mean().backward()
+    out.abs().mean().backward()
+    optimizer.step()
+"""
+ONLY_AT_ONE = FREED.replace(
+    "out.abs()", "out = out if float(weight[0]) == 1 else model(torch.randn(5, 4))\n    out.abs()"
+)
+ONLY_AT_ONE = ONLY_AT_ONE.replace(
+    "optimizer = torch.optim.SGD(model.parameters()",
+    "weight = nn.Parameter(torch.ones(1))\noptimizer = torch.optim.SGD([*model.parameters(), weight]",
+)
+FIRST = RunSpec.reference(Reading())
+FROZEN = RunSpec.reference(Reading(), Treatment.FROZEN)
+AGAIN = RunSpec.reference(Reading(), intervention=Intervention.REPEATED)
+
+
+class Counting:
+    """A probe that keeps what was asked of it."""
+
+    def __init__(self, probe: Probe) -> None:
+        self.probe = probe
+        self.asked: list[wire.Request] = []
+
+    def submit(self, request: wire.Request) -> int:
+        self.asked.append(request)
+        return self.probe.submit(request)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.probe, name)
+
+
+def started(probe: Probe, folder: Path, text: str) -> tuple[Counting, Target, wire.Trace]:
+    """A script, and its first run."""
+    script = folder / "train.py"
+    script.write_text(text)
+    target = Target(script)
+    return Counting(probe), target, run(probe, plain(target))
+
+
+def edit(target: Target, text: str) -> dict[Path, bytes]:
+    """The script with its first backward so."""
+    old = target.script.read_text()
+    return {target.script: old.replace("out.square().mean().backward()", text).encode()}
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_runs_are_the_same_in_whatever_order_they_are_asked_for(probe: Probe, tmp_path: Path, *, turned: bool) -> None:
+    counting, target, baseline = started(probe, tmp_path, FREED)
+    right = RunSpec.edited(edit(target, "out.square().mean().backward(retain_graph=True)"))
+    specs = [FIRST, FROZEN, right, UNEDITED, AGAIN]
+    with Pool(counting, target, baseline) as pool:  # type: ignore[arg-type]  it answers as one
+        traces = {spec: pool.get(spec) for spec in (reversed(specs) if turned else specs)}
+        assert [pool.get(spec) for spec in specs] == [traces[spec] for spec in specs]
+    assert len(counting.asked) == len(specs)
+    assert traces[FIRST].steps == traces[AGAIN].steps
+    assert [step.gradients for step in traces[right].steps] == [step.gradients for step in traces[FIRST].steps]
+    assert traces[UNEDITED].outcome == "failed"
+
+
+@pytest.mark.parametrize(("text", "perturbed"), [(FREED, True), (ONLY_AT_ONE, False)])
+def test_runs_start_where_the_script_does_only_where_it_fails_only_there(
+    probe: Probe, tmp_path: Path, text: str, *, perturbed: bool
+) -> None:
+    counting, target, baseline = started(probe, tmp_path, text)
+    with Pool(counting, target, baseline) as pool:  # type: ignore[arg-type]
+        assert pool.same_failure(pool.get(UNEDITED))
+        assert pool.unproven == ""
+        assert pool.get(FIRST).outcome == "finished"
+    assert [one.perturbed for one in counting.asked][-1] is perturbed
+
+
+def test_what_comes_next_is_begun_while_a_run_is_waited_for(probe: Probe, tmp_path: Path) -> None:
+    counting, target, baseline = started(probe, tmp_path, FREED)
+    one, two = (
+        RunSpec.edited(edit(target, f"({n} * out).square().mean().backward(retain_graph=True)")) for n in (2, 3)
+    )
+    with Pool(counting, target, baseline) as pool:  # type: ignore[arg-type]
+        pool.look_ahead([lambda: pool.get(two)])
+        pool.get(one)
+        begun = len(counting.asked)
+        assert pool.get(two).outcome == "finished"
+        assert len(counting.asked) == begun
+        pool.look_ahead([])
+        pool.drop(dict(two.files))
+        assert pool.made(two) is not None
+
+
+def test_what_is_dropped_is_made_anew_when_it_is_asked_for(probe: Probe, tmp_path: Path) -> None:
+    counting, target, baseline = started(probe, tmp_path, FREED)
+    spec = RunSpec.edited(edit(target, "out.square().mean().backward(retain_graph=True)"))
+    with Pool(counting, target, baseline) as pool:  # type: ignore[arg-type]
+        pool.expect(spec)
+        pool.drop(dict(spec.files))
+        assert pool.made(spec) is None
+        assert pool.get(spec).outcome == "finished"

@@ -1,0 +1,88 @@
+"""Each property speaks on the edits that have it, and is silent on those that are easily mistaken for them."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from autofix import pipeline
+from autofix.model import Applicability, Target
+from autofix.verdict.evidence import Evidence
+from autofix.verdict.property import Example, Property, properties
+
+if TYPE_CHECKING:
+    from autofix.model import Verdict
+    from autofix.run import Probe
+
+FOLDER = Path(__file__).parent.parent / "autofix" / "verdict" / "properties"
+# What a machine without an accelerator, or a compiler, cannot show; their tests are in test_conditions and
+# test_frameworks.
+ELSEWHERE = {"depends-on-stand-in", "fails-when-compiled"}
+OTHERS = {"assessment", "case", "compared", "converts", "failure", "files", "freed_by", "looks_at_gradient"}
+RUNS = {name for name in dir(Evidence) if not name.startswith("_")} - OTHERS
+PROPERTIES = {one.name: one for one in properties()}
+RAISING = [(name, at) for name, one in PROPERTIES.items() for at in range(len(one.raises))]
+SILENT = [(name, at) for name, one in PROPERTIES.items() for at in range(len(one.silent))]
+
+
+def judged(probe: Probe, folder: Path, example: Example) -> Verdict:
+    """What is said of the edit of an example."""
+    script = folder / "train.py"
+    script.write_text(example.script)
+    assert example.edited != example.script
+    report = pipeline.verify(Target(script), {script: example.edited.encode()}, probe=probe, progress=lambda _: None)
+    assert report.fixes, report.rejected or report.message
+    return report.fixes[0].verdict
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(("name", "at"), RAISING)
+def test_a_property_is_found_where_it_holds(probe: Probe, tmp_path: Path, name: str, at: int) -> None:
+    verdict = judged(probe, tmp_path, PROPERTIES[name].raises[at])
+    assert name in [one.property for one in verdict.findings]
+    assert verdict.applicability is Applicability.UNSAFE
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(("name", "at"), SILENT)
+def test_a_property_is_silent_where_it_is_easily_mistaken(probe: Probe, tmp_path: Path, name: str, at: int) -> None:
+    verdict = judged(probe, tmp_path, PROPERTIES[name].silent[at])
+    assert name not in [one.property for one in verdict.findings]
+
+
+def test_every_file_is_a_property_of_its_name() -> None:
+    files = {path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__"}
+    assert {name.replace("-", "_") for name in PROPERTIES} == files
+    assert {type(one).__name__ for one in properties()} == {name.title().replace("_", "") for name in files}
+
+
+@pytest.mark.parametrize("name", PROPERTIES)
+def test_a_property_has_at_least_as_many_silent_examples(name: str) -> None:
+    one = PROPERTIES[name]
+    assert name in ELSEWHERE or 1 <= len(one.raises) <= len(one.silent)
+
+
+@pytest.mark.parametrize("name", PROPERTIES)
+def test_a_property_asks_the_runs_that_it_names_and_never_the_cause(name: str) -> None:
+    one: Property = PROPERTIES[name]
+    text = Path(inspect.getfile(type(one))).read_text("utf-8")
+    read = {node.attr for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Attribute)}
+    asked = {node.attr for node in ast.walk(ast.parse(text)) if _of_evidence(node)} & RUNS
+    assert asked <= set(one.runs) <= RUNS
+    assert not {"cause", "diagnosis"} & read
+    assert "Cause" not in text
+
+
+@pytest.mark.parametrize("name", PROPERTIES)
+def test_a_property_says_what_it_is_on_its_page(name: str) -> None:
+    text = inspect.getdoc(inspect.getmodule(type(PROPERTIES[name]))) or ""
+    assert re.findall(r"^## .*", text, re.MULTILINE) == ["## What it finds", "## Why it matters"]
+
+
+def _of_evidence(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "evidence"
