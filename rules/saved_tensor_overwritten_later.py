@@ -145,11 +145,13 @@ sum(terms).sum().backward()
         for frame, source, node in list(sources.located(made))[:1]:
             operands = [one for one in calls.tensors_in(node) if _holds_tensor(source, one)]
             named = [one for one in operands if _root(one) in names or _last(one) in {_last_of(name) for name in names}]
+            for one in (named or operands)[:_MOST]:
+                if isinstance(one, ast.Attribute):
+                    yield from self._handed_out(one.attr, frame.file, sources)
             for place, one in enumerate((named or operands)[:_MOST]):
                 why = WHY_USED.format(name=source.segment(one))
                 later = 0 if named else place
                 if isinstance(one, ast.Attribute):
-                    yield from self._handed_out(one.attr, frame.file, sources)
                     yield self.propose(append_call(source, one, ".detach().clone()"), why, later=later + 2)
                 yield self.propose(append_call(source, one, ".clone()"), why, later=later)
             together = [one for one in operands if one in named or _root(one) in beside]
