@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import stat
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from autofix import config, interpreter, targets
@@ -14,6 +17,10 @@ if TYPE_CHECKING:
 
     from autofix.config import Settings
     from autofix.model import Target
+
+
+_MOST_INPUT = 1 << 20
+"""Bytes of standard input that every run of a repair is sent."""
 
 
 class Opening:
@@ -28,11 +35,29 @@ class Opening:
         self.refused = ""
         names = {"console": given.get("console"), "node": given.get("pytest")}
         try:
-            self.target = targets.target(
+            made = targets.target(
                 given["words"] or (), given["module"], self.settings, configured=self.settings.run, **names
             )
+            offered = [*(given.get("fixed") or ()), *(given.get("patch") or ())]
+            self.target = made if "-" in offered else _given_input(made)
         except (targets.TargetError, interpreter.InterpreterError) as error:
             self.refused = str(error)
+
+
+def _given_input(target: Target) -> Target:
+    """The target with what a file that is our standard input holds from here on, for each run anew.
+
+    A pipe or a terminal can be read only once: that is for the program that runs for real, and a repair's runs find
+    their input at its end.
+    """
+    try:
+        if not stat.S_ISREG(os.fstat(0).st_mode):
+            return target
+        typed = os.pread(0, _MOST_INPUT + 1, os.lseek(0, 0, os.SEEK_CUR))
+    except (OSError, AttributeError):  # closed, or a system without pread
+        return target
+    known = typed.decode("latin-1") if len(typed) <= _MOST_INPUT else ""
+    return replace(target, setup=replace(target.setup, typed=known))
 
 
 @contextlib.contextmanager

@@ -26,5 +26,5 @@ def _is_ours(entry: str, theirs: set[str]) -> bool:
 
 def command(module: str) -> list[str]:
     """What starts a module of ours in a process of its own, which finds modules where this one does."""
-    start = f"import runpy, sys; sys.path[:] = {sys.path!r}; runpy.run_module({module!r}, run_name='__main__')"
-    return [sys.executable, "-E", "-P", "-c", start]
+    start = f"import runpy, sys; sys.path[:] = {sys.path!r}; runpy.run_module(sys.argv[1], run_name='__main__')"
+    return [sys.executable, "-E", "-P", "-c", start, module]

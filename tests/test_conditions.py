@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import subprocess
 import sys
 import textwrap
@@ -249,3 +250,14 @@ def test_what_looks_like_autograd_and_is_not_leaves_the_programs_status(here: Pa
     assert "train.py:3:" in done.stderr
     assert "not autograd's" in done.stderr
     assert done.stderr.count("Traceback") == 1
+
+
+def test_every_run_reads_the_file_that_is_standard_input(here: Path) -> None:
+    read = "import sys\nsize = int(input())\nassert sys.stdin.read() == 'and more\\n'\n"
+    written(here, {"train.py": f"{read}{NETS}{STEP}", "answers.txt": "3\nand more\n"})
+    for command, status in (("run", 1), ("fix", 1)):
+        words = [sys.executable, "-m", "autofix", command, "--output-format", "json", "train.py"]
+        with (here / "answers.txt").open("rb") as answers:
+            done = subprocess.run(words, cwd=here, stdin=answers, capture_output=True, text=True, check=False)
+        assert done.returncode == status, done.stderr
+        assert json.loads(done.stdout)["outcome"] == "available"

@@ -68,11 +68,24 @@ def heed() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+SLOW = """\
+import runpy, sys, time
+
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == "typer":
+            print("here", flush=True)
+            time.sleep(600)
+
+sys.meta_path.insert(0, Slow())
+runpy.run_module("autofix", run_name="__main__", alter_sys=True)
+"""
+
+
 def test_ctrl_c_while_modules_are_imported_is_one_line(project: Path) -> None:
-    (project / "typer.py").write_text("import time\nprint('here', flush=True)\ntime.sleep(600)\n")
     process = subprocess.Popen(
-        [*PROGRAM, "rules"], cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env=os.environ | {"PYTHONPATH": str(project)}, preexec_fn=heed,  # noqa: PLW1509
+        [sys.executable, "-c", SLOW, "rules"], cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=heed,  # noqa: PLW1509
     )  # fmt: skip
     assert process.stdout is not None
     assert process.stdout.readline() == "here\n"

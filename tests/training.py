@@ -41,7 +41,7 @@ def repair(probe: Probe, *words: str, module: str | None = None, console: str | 
     """`autofix fix` with these words and one rule, from the current folder, in a probe that is warm already."""
     folder = targets.folder(words, module or console or node)
     settings = config.settings({"quiet": True, "select": ["AG202"], **given}, folder)
-    target = targets.target(words, module, settings, console=console, node=node)
+    target = targets.target(words, module, settings, configured=settings.run, console=console, node=node)
     rules = registry.select(settings.select, ())
     return targets.in_file(pipeline.fix(target, rules, probe=probe, progress=lambda _: None))
 

@@ -25,11 +25,11 @@ def become(place: Place, ends: dict[str, int]) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
+    typed = _typed(request.setup.typed)
+    os.dup2(typed, 0)
     os.dup2(ends["stdout"], 1)
     os.dup2(ends["stderr"], 2)
-    for descriptor in (null, ends["stdout"], ends["stderr"]):
+    for descriptor in (typed, ends["stdout"], ends["stderr"]):
         os.close(descriptor)
     _restore_environment()
     try:
@@ -47,6 +47,17 @@ def become(place: Place, ends: dict[str, int]) -> None:
     dynamo.stand_in()
     torch.set_num_threads(request.threads or len(os.sched_getaffinity(0)))
     Run(request, ends["result"]).execute()
+
+
+def _typed(text: str) -> int:
+    """What the run's standard input is, open for reading: a file in memory, for a pipe holds little."""
+    if not text or not hasattr(os, "memfd_create"):
+        return os.open(os.devnull, os.O_RDONLY)
+    found = os.memfd_create("typed")
+    with open(found, "wb", closefd=False) as file:
+        file.write(text.encode("latin-1"))
+    os.lseek(found, 0, os.SEEK_SET)
+    return found
 
 
 def _reset_streams() -> None:

@@ -53,6 +53,7 @@ class Setup:
     shorten: int = 0  # the iterations after which a training loop ends early; 0: none does
     skip_file: str = ""
     skip_line: int = 0
+    typed: str = ""  # what standard input holds: bytes as latin-1; '': nothing
     closures: int = 0  # the iterations after which a step with a closure ends; 0: as many as it wants
 
 
