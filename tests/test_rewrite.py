@@ -22,16 +22,25 @@ from autofix.syntax.edits import (
     Step,
     append_call,
     aug_to_assign,
+    bind,
+    decorate,
     delete,
+    embed,
     ensure_import,
     insert_after,
     insert_before,
     move_after,
     move_before,
+    receiver,
     remove_keyword,
+    rename,
     rendered,
     replace,
+    replace_statement,
     set_keyword,
+    undecorate,
+    unit,
+    unwrap,
     wrap,
 )
 
@@ -181,6 +190,57 @@ def test_a_target_with_effects_is_not_written_twice(text: str) -> None:
     found = source(text)
     with pytest.raises(Declined, match="twice"):
         aug_to_assign(found, nodes(found, ast.AugAssign)[0])
+
+
+def first(found: Source, kind: type[Any]) -> Any:
+    return nodes(found, kind)[0]
+
+
+@pytest.mark.parametrize(
+    ("before", "build", "after"),
+    [
+        ("y = (a + b).item()  # why", lambda s: receiver(s, first(s, ast.Call)), "y = (a + b)  # why"),
+        ("y = f((x.data))", lambda s: receiver(s, first(s, ast.Attribute)), "y = f((x))"),
+        ("x.mul_(2)", lambda s: rename(s, first(s, ast.Attribute), "mul"), "x.mul(2)"),
+        ("y = tensor(a)", lambda s: rename(s, nodes(s, ast.Name)[1], "stack"), "y = stack(a)"),
+        ("x.mul(2); y", lambda s: bind(s, s.tree.body[0], "self.x"), "self.x = x.mul(2); y"),
+        ("y = a,  b", lambda s: embed(s, first(s, ast.Tuple), "f({})"), "y = f((a,  b))"),
+        ("y = a +  b", lambda s: embed(s, first(s, ast.BinOp), "f({})"), "y = f(a +  b)"),
+        ("for a, b in x: pass", lambda s: embed(s, first(s, ast.Tuple), "i, {}"), "for i, (a, b) in x: pass"),
+        ("f(a,  # 1\n  b=2)", lambda s: set_keyword(s, first(s, ast.Call), "k", "1", before="b"),
+         "f(a,  # 1\n  k=1, b=2)"),
+        ("x = 1; y", lambda s: replace_statement(s, s.tree.body[0], ["z = 2"]), "z = 2; y"),
+        ("if x:\n\ty  # why\n", lambda s: replace_statement(s, named(s, "y"), ["a", "b"]), "if x:\n\ta\n\tb  # why\n"),
+        ("class A:\n  @b\n  def f(): pass", lambda s: decorate(s, first(s, ast.FunctionDef), "@c()"),
+         "class A:\n  @b\n  @c()\n  def f(): pass"),
+        ("@a\n@b\ndef f(): pass", lambda s: undecorate(s, s.tree.body[0], s.tree.body[0].decorator_list[0]),
+         "@b\ndef f(): pass"),
+        ("with a:\n  x = '''1\n  2'''  # why\n  # on\ny\n", lambda s: unwrap(s, s.tree.body[0]),
+         "x = '''1\n  2'''  # why\n# on\ny\n"),
+        ("if b:\n  with a: x\n", lambda s: unwrap(s, first(s, ast.With)), "if b:\n  x\n"),
+    ],
+)  # fmt: skip
+def test_a_node_becomes_another(before: str, build: Builder, after: str) -> None:
+    assert rewritten(before, build) == after
+
+
+def test_steps_of_one_statement_add_up() -> None:
+    def build(found: Source) -> list[Step]:
+        call = first(found, ast.Call)
+        return [
+            *remove_keyword(found, call, "k"), *rename(found, call.func, "g"), *append_call(found, call, ".h()"),
+            *bind(found, found.tree.body[0], "y"), *wrap(found, found.tree.body[:1], "with n:"),
+        ]  # fmt: skip
+
+    assert rewritten("f(a + b, k=1)  # why\nz\n", build) == "with n:\n    y = g(a + b).h()  # why\nz\n"
+
+
+def test_what_libcst_would_print_otherwise_is_declined(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = source("y = x\n")
+    steps = append_call(found, nodes(found, ast.Name)[1], ".a()")
+    monkeypatch.setattr(unit.cst, "parse_module", lambda _: unit.cst.Module([]))
+    with pytest.raises(Declined, match="print the statement otherwise"):
+        rendered(steps)
 
 
 # --- keywords ------------------------------------------------------------------------------
@@ -675,6 +735,20 @@ def test_any_statements_are_wrapped(program: bytes, data: st.DataObject, more: i
         ast.With([ast.withitem(ast.parse("n", mode="eval").body)], block[first : first + 1 + more])
     ]
     check(found, intention, lambda: wrap(found, statements, "with n:"))
+
+
+@given(programs(), st.data())
+def test_what_is_wrapped_is_unwrapped_again(program: bytes, data: st.DataObject) -> None:
+    found, _, node = drawn(data, program, ast.stmt)
+    try:
+        wrapped = source(apply(found, rendered(wrap(found, [node], "with nn:"))))
+        block = next(one for one in nodes(wrapped, ast.With) if wrapped.segment(one).startswith("with nn:"))
+        result = apply(wrapped, rendered(unwrap(wrapped, block)))
+    except (Declined, BrokenRewrite):
+        assume(False)
+        raise
+    assert ast.dump(ast.parse(result)) == ast.dump(found.tree)
+    assert comments(result) == comments(program)
 
 
 @given(programs(), st.data())

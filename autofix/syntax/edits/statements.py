@@ -65,7 +65,7 @@ def unwrap(source: Source, statement: ast.With | ast.AsyncWith) -> list[Step]:
     if not body.leads or not outer.leads:
         return [Splice(source, outer.start, body.start, "")]
     gone = Splice(source, outer.line_start, body.line_start, "")
-    return [gone, Shift(source, body.line_start, body.line_end[0], body.indent, outer.indent)]
+    return [gone, Shift(source, body.line_start, outer.line_end[0], body.indent, outer.indent)]
 
 
 def delete(source: Source, statement: ast.stmt) -> list[Step]:
