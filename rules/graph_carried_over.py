@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis
 from autofix.rule import Example, Proposal, Rule, Sources, Tier
-from autofix.syntax import blocks, calls, names
+from autofix.syntax import blocks, calls, names, writes
 from autofix.syntax.edits import append_call, insert_after, insert_before
 
 if TYPE_CHECKING:
@@ -224,7 +224,8 @@ for _ in range(4):
         for depth, frame, source, node in dict.fromkeys(placed):
             here = [c for c in carriers if (c.file, c.function) == (frame.file, frame.function) and c.kind in CUTS]
             statement = blocks.after_steps(source, source.statement(node))
-            kept = [carrier for carrier in here if not names.only_in_loop(source, statement, carrier.path)]
+            kept = [c for c in here if not names.only_in_loop(source, statement, c.path)]
+            kept = [c for c in kept if c.kind != "tensor" or not _made_before(source, statement, c.path)]
             paths = {carrier.path: CUTS[carrier.kind].format(path=carrier.path) for carrier in kept}
             groups = [list(paths), *([path] for path in paths if len(paths) > 1)]
             for chosen in groups if paths else ():
@@ -313,6 +314,20 @@ def _may_be_none(carrier: Carrier, sources: Sources) -> bool:
         return False
     values = (statement.value for statement in names.assignments(source, carrier.path))
     return any(isinstance(value, ast.Constant) and value.value is None for value in values)
+
+
+def _made_before(source: Source, statement: ast.stmt, path: str) -> bool:
+    """Whether a variable keeps one tensor through all passes of the loop around `statement`.
+
+    Cut at the end of the body it would be another in the first pass than in those after it; it is cut where it is made.
+    """
+    loop = next(blocks.loops(source, statement), None)
+    if loop is None or not path.isidentifier():
+        return False
+    shared = (one for one in ast.walk(source.tree) if isinstance(one, (ast.Global, ast.Nonlocal)))
+    if any(path in one.names for one in shared) or path in names.binds(loop):
+        return False
+    return not any(writes.written(source, node) == path for node in ast.walk(loop))
 
 
 def _is_constant(value: ast.expr | None) -> bool:
