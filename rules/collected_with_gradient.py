@@ -43,7 +43,7 @@ class CollectedWithGradient(Rule):
     code, name = "AG206", "collected-with-gradient"
     title = "Collect it under torch.no_grad()"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
-    tier = Tier.ORDER
+    tier = Tier.ANSWER
     examples = (
         Example("""\
 ! unsafe: the code describes a loss that trains what made the values, too
@@ -184,12 +184,12 @@ for _ in range(4):
             decorated = any("no_grad" in ast.unparse(one) for one in _decorators(place.source))
             try:
                 edits = _wrapped(place, [one.step for one, _ in found], diagnosis)
-                yield self.propose(edits, WHY if repeated else WHY_TARGET, later=int(decorated))
+                yield self.propose(edits, WHY if repeated else WHY_TARGET, later=1 + decorated)
             except Declined as declined:
                 reason = declined
             else:
                 reason = None
-            yield from self._functions(found, diagnosis, sources, later=0 if decorated else 1)
+            yield from self._functions(found, diagnosis, sources, later=1 + (not decorated))
             if reason is not None:
                 raise reason
 
