@@ -19,10 +19,10 @@ import ast
 from typing import TYPE_CHECKING
 
 from autofix.edit import Declined
-from autofix.model import Cause, Diagnosis, Proposal
-from autofix.rule import Example, Rule, Sources, Tier
+from autofix.model import Cause, Diagnosis
+from autofix.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.scenes import turn
-from autofix.syntax import blocks, calls, vocabulary
+from autofix.syntax import blocks, calls
 from autofix.syntax.edits import decorate, ensure_import, wrap
 
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
 """Gradients that were switched off and never came back, or parameters that were frozen together with the new head.
 
 ## What it does
-Switches gradients on again where the function that switched them off ends, takes the `no_grad` away from a forward that
-is trained through, and lets the part train that the optimizer was given.
+Switches gradients on again where the function that switched them off ends, and lets the part train that the optimizer
+was given.
 
 ## Why autograd fails
 While gradients are off, and for parameters that require none, no graph is recorded. The loss then has none either.
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis
 from autofix.rule import Example, Proposal, Rule, Sources, Tier
-from autofix.syntax import blocks, calls, vocabulary, writes
+from autofix.syntax import blocks, calls
 from autofix.syntax.edits import (
     append_call,
     decorate,
@@ -30,8 +30,6 @@ from autofix.syntax.edits import (
     insert_after,
     insert_before,
     move_after,
-    undecorate,
-    unwrap,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +40,6 @@ if TYPE_CHECKING:
 WHY_BACK = "Gradients are on again for what comes after; the part without gradient stays without."
 WHY_OFF = "The forward that backward goes through records its graph."
 WHY_HEAD = "The part that the optimizer was given trains; the rest stays frozen."
-_DEEPEST = 3
 WHY_PLAIN = "The optimizer can only move what a gradient reaches, and none reaches a tensor that asks for none."
 
 
@@ -74,20 +71,6 @@ for _ in range(4):
     loss.backward()
     opt.step()
     validate()
-"""),
-        Example("""\
-import torch
-
-torch.manual_seed(0)
-net = torch.nn.Linear(2, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(4):
--    with torch.no_grad():
--        out = net(torch.randn(5, 2))
-+    out = net(torch.randn(5, 2))
-    opt.zero_grad()
-    out.pow(2).mean().backward()
-    opt.step()
 """),
         Example("""\
 import torch
@@ -147,32 +130,16 @@ net(torch.randn(5, 2)).pow(2).mean().backward()
                 if (place := (str(source.path), getattr(node, "lineno", 0))) in seen:
                     continue
                 seen.add(place)
+                statement = source.statement(node)
                 if origin.kind == "no_grad":
-                    yield from self._mode(source, node, diagnosis, sources)
+                    if "set_grad_enabled" in ast.unparse(node) and isinstance(statement, ast.Expr):
+                        yield from self._restored(source, statement)
+                        yield from self._enabled(diagnosis, sources)
                 elif origin.kind == "frozen":
                     yield from self._head(source, node)
                 elif origin.kind == "plain" and isinstance(node, calls.VALUES):
                     edits = append_call(source, node, ".requires_grad_()")
                     yield self.propose(edits, WHY_PLAIN, title="Let the tensor train that the optimizer was given")
-
-    def _mode(self, source: Source, node: ast.AST, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        statement = source.statement(node)
-        if isinstance(statement, (ast.With, ast.AsyncWith)) and writes.without_gradient(statement):
-            edits = unwrap(source, statement)
-            yield self.propose(edits, WHY_OFF, title="Take the forward out of the block", later=2)
-            return
-        if "set_grad_enabled" in ast.unparse(node) and isinstance(statement, ast.Expr):
-            yield from self._restored(source, statement)
-            yield from self._enabled(diagnosis, sources)
-            return
-        name = calls.name_of(node) if isinstance(node, ast.Call) else ""
-        for function in ast.walk(source.tree):
-            # A module's forward is called through the module, under another name.
-            if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and function.name in (name, "forward"):
-                for decorator in function.decorator_list:
-                    if any(mode in ast.unparse(decorator) for mode in vocabulary.GRADIENT_MODES):
-                        edits = undecorate(source, function, decorator)
-                        yield self.propose(edits, WHY_OFF, title="Take the function out of no_grad", later=2)
 
     def _restored(self, source: Source, statement: ast.Expr) -> Iterator[Proposal]:
         """`@torch.no_grad()` on the function that switches gradients off, or on again where it ends."""
