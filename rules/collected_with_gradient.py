@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from autofix.probe.wire import Frame, Stack
     from autofix.scenes import Turn
     from autofix.source import Source
+    from autofix.syntax.edits import Step
 
 WHY = "What is collected here is a constant of every pass that trains on it."
 WHY_TARGET = "A target is a constant of every loss that is held against it."
@@ -181,17 +182,16 @@ for _ in range(4):
         for found in places.values():
             place = found[0][0]
             repeated = _repeats(place, diagnosis, sources)
+            refused: Declined | None = None
             decorated = any("no_grad" in ast.unparse(one) for one in _decorators(place.source))
             try:
                 edits = _wrapped(place, [one.step for one, _ in found], diagnosis)
                 yield self.propose(edits, WHY if repeated else WHY_TARGET, later=1 + decorated)
             except Declined as declined:
-                reason = declined
-            else:
-                reason = None
+                refused = declined
             yield from self._functions(found, diagnosis, sources, later=1 + (not decorated))
-            if reason is not None:
-                raise reason
+            if refused is not None:
+                raise refused
 
     def _functions(
         self, found: list[tuple[Turn, Stack]], diagnosis: Diagnosis, sources: Sources, later: int
@@ -222,7 +222,8 @@ def _made(diagnosis: Diagnosis) -> list[Stack]:
 def _training(diagnosis: Diagnosis) -> list[Stack]:
     """The stacks of backward calls and of steps."""
     trace = diagnosis.trace
-    return [diagnosis.failure.stack, *(one.stack for one in (*trace.earlier, *trace.step_sites))]
+    steps = (write.stack for write in trace.step_sites)
+    return [diagnosis.failure.stack, *(one.stack for one in trace.earlier), *steps]
 
 
 def _trained_on(place: Turn, diagnosis: Diagnosis, sources: Sources) -> bool:
@@ -275,7 +276,7 @@ def _is_target(place: Turn, diagnosis: Diagnosis, sources: Sources) -> bool:
     return len(found) == 1
 
 
-def _wrapped(place: Turn, made: list[ast.stmt], diagnosis: Diagnosis) -> list:  # type: ignore[type-arg]
+def _wrapped(place: Turn, made: list[ast.stmt], diagnosis: Diagnosis) -> list[Step]:
     """The statements from the first to the last that collect, under one header."""
     at = sorted(place.block.index(one) for one in made)
     span = place.block[at[0] : at[-1] + 1]

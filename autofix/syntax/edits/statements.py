@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from autofix.source import Source
+    from autofix.syntax.calls import Function
 
 _FIRST = "a docstring or __future__ import must stay first"
 
@@ -90,7 +91,7 @@ def move_before(source: Source, statements: Sequence[ast.stmt], anchor: ast.stmt
     return [*_removed(run), *_before(target, _moved(run, target))]
 
 
-def decorate(source: Source, function: ast.FunctionDef | ast.AsyncFunctionDef, decorator: str) -> list[Step]:
+def decorate(source: Source, function: Function, decorator: str) -> list[Step]:
     """Put a decorator on a line of its own, next to the `def`."""
     start = source.index(function.lineno, function.col_offset)
     line = line_start(source, start)
@@ -98,7 +99,7 @@ def decorate(source: Source, function: ast.FunctionDef | ast.AsyncFunctionDef, d
     return [Splice(source, line, line, text)]
 
 
-def undecorate(source: Source, function: ast.FunctionDef | ast.AsyncFunctionDef, decorator: ast.expr) -> list[Step]:
+def undecorate(source: Source, function: Function | ast.ClassDef, decorator: ast.expr) -> list[Step]:
     """Remove a decorator with its line."""
     following = function.decorator_list[function.decorator_list.index(decorator) + 1 :]
     line = following[0].lineno if following else function.lineno
