@@ -279,8 +279,10 @@ net(x).detach().pow(2).mean().backward()
             if not isinstance(statement, ast.With):
                 continue
             off = [one for one in statement.items if _switches(one.context_expr)]
-            own = [one for one in statement.items if frame is not origin.stack[0] and node is one.context_expr]
-            found += [(source, statement, one, frame) for one in (off if frame is origin.stack[0] else own)[:1]]
+            if frame is not origin.stack[0]:
+                whole = node is statement and len(statement.items) == 1
+                off = [one for one in statement.items if whole or node is one.context_expr]
+            found += [(source, statement, one, frame) for one in off[:1]]
         for depth, (source, statement, item, _) in enumerate(reversed(found)):
             yield self.propose(_without(source, statement, item), WHY, later=2 + depth)
         for source, statement, item, frame in found:
