@@ -52,7 +52,8 @@ def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
         unsafe=verdict.applicability is not Applicability.SAFE,
         starves=any(change.candidate == 0 < change.reference for change in verdict.changes),
         doubts=2 * changed + sum(1 if one.property in _EITHER_WAY else 2 for one in verdict.findings),
-        effect=_EFFECTS.index(verdict.effect) if verdict.effect.keeps_gradients else len(_EFFECTS),
+        # An edit that changes gradients has its doubt by that; one that keeps them may be doubted because it does.
+        effect=_EFFECTS.index(verdict.effect) if verdict.effect.keeps_gradients else 0,
         chain=len(fix.candidate.rules),
         idiom=fix.candidate.rank,
         costly=verdict.peak_bytes > bytes_of_equals,
