@@ -90,29 +90,13 @@ for _ in range(4):
     print(loss.item())
 """),
         Example("""\
-! unsafe: another tensor is trained, and nothing in the code says which one is meant
 import torch
-from torch import nn
 
-
-class Latent(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.raw = nn.Parameter(torch.ones(4))
-
-    @property
-    def code(self):
-        return self.raw / self.raw.norm()
-
-
-latent = Latent()
--opt = torch.optim.SGD([latent.code], lr=0.5)
-+opt = torch.optim.SGD([latent.raw], lr=0.5)
-for _ in range(4):
-    loss = (latent.code - torch.arange(4.0)).pow(2).sum()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+w = torch.ones(3, requires_grad=True)
+h = w * 2
++h.retain_grad()
+h.pow(2).sum().backward()
+print(1 * h.grad)
 """),
         Example("""\
 ! the tensor is made by code that stands in no file
@@ -149,7 +133,6 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
                     except Declined as error:
                         declined.append(error)
             yield from self._retained(origin, diagnosis, sources)
-            yield from self._given(origin, diagnosis, sources)
         if declined:
             raise declined[0]
 
@@ -205,31 +188,6 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
             if isinstance(statement, ast.Assign) and not isinstance(statement.value, ast.Constant):
                 edits = insert_after(source, statement, [f"{origin.name}.retain_grad()"])
                 yield self.propose(edits, WHY_RETAIN, title="Ask the result to keep its gradient", later=8)
-
-    def _given(self, origin: Origin, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """For an optimizer that was given a result: the tensors that the result was computed from."""
-        call = next((node for _, _, node in sources.located(diagnosis.failure.stack[:1])), None)
-        made = next((node for _, _, node in sources.located(origin.stack[:1])), None)
-        source = sources.source(diagnosis.failure.stack[0].file) if diagnosis.failure.stack else None
-        if not isinstance(call, ast.Call) or made is None or source is None or "optim" not in ast.unparse(call.func):
-            return
-        name = origin.stack[0].function.rpartition(".")[2]
-        for part in (part for argument in call.args[:1] for part in ast.walk(argument)):
-            match part:
-                case ast.Attribute(value=holder, attr=attr) if attr == name and len(origin.stack) > 1:
-                    paths = [f"{ast.unparse(holder)}.{p[5:]}" for p in calls.paths_in(made) if p.startswith("self.")]
-                case ast.Name(id=one) if len(origin.stack) == len(diagnosis.failure.stack):
-                    maker = sources.source(origin.stack[0].file)
-                    bound = maker.statement(made) if maker is not None else None
-                    bound = bound if isinstance(bound, ast.Assign) else None
-                    paths = calls.paths_in(made) if bound and one in map(ast.unparse, bound.targets) else []
-                case _:
-                    continue
-            whole = source.parent(part)
-            called = whole if isinstance(whole, ast.Call) and whole.func is part else part
-            for path in paths:
-                edits = replace(source, called, path)
-                yield self.propose(edits, WHY_GIVEN, title="Optimize what it was computed from", later=6)
 
     def _flag(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """`x = x.detach()` in place of `x.requires_grad = False`, or before it."""

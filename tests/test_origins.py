@@ -150,3 +150,24 @@ def test_an_input_without_gradient_is_followed_to_its_maker(probe: Probe, tmp_pa
     (origin,) = traced(probe, tmp_path, body).origins
     assert origin.kind == "made"
     assert [frame.function for frame in origin.stack] == ["draw", "<module>"]
+
+
+@pytest.mark.parametrize(
+    ("given", "behind"),
+    [
+        ("[w * 2]", [(0, 0, ("w",))]),
+        ("[*torch.stack([w, w])]", [(0, 0, ("w",)), (0, 1, ("w",))]),
+        ("[{'params': [x.requires_grad_()]}, {'params': [w, net.weight.double()]}]", [(1, 1, ("net.weight",))]),
+        ("[net[0].weight * w[0]]", [(0, 0, ("net[0].weight", "w"))]),
+        ("[store.raw['s'].exp()]", [(0, 0, ("store.raw['s']",))]),
+        ("[w, w * 2]", [(0, 1, ())]),
+        ("[torch.ones(2, requires_grad=True) * w[0]]", []),
+    ],
+)
+def test_the_leaves_behind_a_result_are_named_where_the_optimizer_is_made(
+    probe: Probe, tmp_path: Path, given: str, behind: list[tuple[int, int, tuple[str, ...]]]
+) -> None:  # fmt: skip
+    body = "class Store:\n    pass\n\nstore = Store()\nstore.raw = {'s': torch.zeros(2, requires_grad=True)}\n"
+    body += "net = torch.nn.Sequential(net)\n" if "net[0]" in given else ""
+    trace = traced(probe, tmp_path, f"{body}torch.optim.SGD({given}, lr=0.1)\n")
+    assert [(one.group, one.place, tuple(sorted(one.paths))) for one in trace.behind] == behind

@@ -60,6 +60,7 @@ class Run:
         self.late: Any = None
         self.parted = False
         self.found: tuple[wire.Origin, ...] = ()
+        self.behind: tuple[wire.Behind, ...] = ()
 
     # Instruments ----------------------------------------------------------------------------------------------------
 
@@ -260,6 +261,7 @@ class Run:
                 "earlier": self.tracer.earlier(),
                 "step_sites": self.tracer.step_sites(),
                 "origins": self.found,
+                "behind": self.behind,
             }
         if self.silent is not None:
             facts["silent"] = self.silent.facts()

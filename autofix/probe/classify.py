@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from . import graph, wire
+from .leaves import behind
 from .missing import missing
 from .taps import parameters
 
@@ -184,6 +185,8 @@ def _refused_parameters(error: BaseException, run: Run) -> list[torch.Tensor]:
             params = list(copy.copy(group.get("params", ())) or ()) if isinstance(group, dict) else []
             given = [p for p in params if isinstance(p, torch.Tensor)]
             if found := [p for p in given if not p.is_leaf]:
+                if caller is not None:
+                    run.behind = behind(given, len(frame.f_locals["self"].param_groups), caller, run.frames)
                 return found
             if frame.f_locals.get("param_groups") == [] and caller is not None:
                 return _attributes(caller)

@@ -264,6 +264,20 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
+class Behind:
+    """The leaves behind a result that an optimizer was to be given, as expressions where the optimizer is made.
+
+    `place` is the result's among the `given` tensors of the optimizer's `group`. `paths` has no leaf that the
+    optimizer was given too.
+    """
+
+    group: int
+    place: int
+    given: int
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Site:
     """An expression whose value a reference run treats otherwise, whenever it is computed."""
 
@@ -345,6 +359,7 @@ class Trace:
     performed: tuple[Performed, ...] = ()
     left_out: tuple[str, ...] = ()  # leaves that a tensor made leaf was made of, without gradient in this reading
     origins: tuple[Origin, ...] = ()
+    behind: tuple[Behind, ...] = ()
     carried: bool = False
     reused: tuple[Stack, ...] = ()
     used: tuple[int, ...] = ()  # optimizers without gradient on whose parameters a loss depends; only of references

@@ -1,0 +1,223 @@
+"""A result of an operation given to an optimizer, where the leaf that it was made of was meant.
+
+## What it does
+Gives the optimizer that leaf, by the name it has where the optimizer is made: `[W, b]` for `[*W, b]`,
+`store.raw["sigma"]` for a getter of the positive value, `layer.weight` for `layer.weight.double()`.
+
+## Why autograd fails
+An optimizer moves leaves. A result is computed anew in each pass, so a change of its value would be lost, and its
+gradient goes on to the leaf that it was made of.
+
+## Fix safety
+Not safe by the run alone: a leaf of its own that starts from the result's value is the other meaning, and the code does
+not always contradict it.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from autofix.edit import Declined
+from autofix.model import Applicability, Cause, Diagnosis
+from autofix.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.syntax import calls, names
+from autofix.syntax.edits import Splice, embed, replace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from autofix.probe.wire import Behind
+    from autofix.source import Source
+    from autofix.syntax.edits import Step
+
+WHY = "The optimizer moves the leaf, and the result is computed from it in every pass."
+
+
+class ResultGivenToOptimizer(Rule):
+    """Give the optimizer the leaf behind a result."""
+
+    code, name = "AG304", "result-given-to-optimizer"
+    title = "Optimize the leaf that it was made of"
+    causes = frozenset({Cause.NONLEAF_GRADIENT})
+    tier = Tier.ANSWER
+    applicability = Applicability.UNSAFE
+    examples = (
+        Example("""\
+import torch
+
+torch.manual_seed(0)
+W, b = torch.randn(3, 2, requires_grad=True), torch.zeros(2, requires_grad=True)
+-opt = torch.optim.SGD([*W, b], lr=0.1)
++opt = torch.optim.SGD([W, b], lr=0.1)
+for _ in range(4):
+    loss = (torch.ones(5, 3) @ W + b).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""),
+        Example("""\
+! a getter makes the value anew from what is stored
+import torch
+
+
+class Positive:
+    def __init__(self, **values):
+        self.raw = {name: torch.tensor(value).log().requires_grad_() for name, value in values.items()}
+
+    def __getitem__(self, name):
+        return self.raw[name].exp()
+
+
+class Kernel:
+    def __init__(self):
+        self.positive = Positive(scale=0.5, noise=0.2)
+
+    @property
+    def noise(self):
+        return self.positive["noise"]
+
+
+kernel = Kernel()
+-opt = torch.optim.Adam([kernel.positive["scale"], kernel.noise], lr=0.1)
++opt = torch.optim.Adam([kernel.positive.raw['scale'], kernel.positive.raw['noise']], lr=0.1)
+for _ in range(4):
+    loss = (kernel.positive["scale"] - 2).pow(2) + (kernel.noise - 1).pow(2)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""),
+        Example("""\
+! a computed weight stands among the parameters of a module
+import torch
+
+
+class Masked(torch.nn.Module):
+    def __init__(self, layer):
+        super().__init__()
+        self.layer, self.raw = layer, torch.nn.Parameter(layer.weight.detach().clone())
+        self.mask()
+
+    def mask(self):
+        self.layer._parameters["weight"] = self.raw * (self.raw > 0)
+
+    def forward(self, x):
+        self.mask()
+        return self.layer(x)
+
+
+torch.manual_seed(0)
+net = Masked(torch.nn.Linear(3, 2))
+-opt = torch.optim.SGD(net.parameters(), lr=0.1)
++opt = torch.optim.SGD([p for p in net.parameters() if p.is_leaf], lr=0.1)
+for _ in range(4):
+    loss = (net(torch.ones(5, 3)) - 1).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""),
+        Example("""\
+! unsafe: another tensor is trained, and nothing in the code says which one is meant
+import torch
+from torch import nn
+
+
+class Latent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.raw = nn.Parameter(torch.ones(4))
+
+    @property
+    def code(self):
+        return self.raw / self.raw.norm()
+
+
+latent = Latent()
+-opt = torch.optim.SGD([latent.code], lr=0.5)
++opt = torch.optim.SGD([latent.raw], lr=0.5)
+for _ in range(4):
+    loss = (latent.code - torch.arange(4.0)).pow(2).sum()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""),
+        Example("""\
+! nothing in reach holds the leaf any more
+import torch
+
+
+def start():
+    return torch.zeros(3, requires_grad=True) + 1
+
+
+w = start()
+opt = torch.optim.SGD([w], lr=0.1)
+"""),
+        Example("""\
+! the gradient of a result is read, and there is no optimizer
+import torch
+
+w = torch.ones(3, requires_grad=True)
+h = w * 2
+h.sum().backward()
+print(1 * h.grad)
+"""),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """For an optimizer that was given results: the leaves behind them, by the names that they have there."""
+        behind = diagnosis.trace.behind
+        for _, source, call in sources.nodes(diagnosis.failure.stack[:1] if behind else ()):
+            argument = calls.argument(call, ("params",), "params")
+            if argument is None:
+                continue
+            given = _group(_bound(source, argument), behind[0].group)
+            if isinstance(given, (ast.List, ast.Tuple)):
+                edits = _elements(source, given, behind)
+            elif not any(one.paths for one in behind):
+                edits = embed(source, given, "[p for p in {} if p.is_leaf]")
+            elif len(behind) == behind[0].given:
+                paths = dict.fromkeys(path for one in behind for path in one.paths)
+                edits = replace(source, given, f"[{', '.join(paths)}]")
+            else:
+                raise Declined("which of the tensors are results cannot be told from the text")
+            yield self.propose(edits, WHY)
+
+
+def _bound(source: Source, argument: ast.expr) -> ast.expr:
+    """What an argument is, or the list that a variable in its place was bound to."""
+    if isinstance(argument, ast.Name):
+        found = list(names.assignments(source, argument.id))
+        scope = source.function(argument)
+        if len(found) == 1 and source.function(found[0]) is scope and isinstance(found[0].value, (ast.List, ast.Tuple)):
+            return found[0].value
+    return argument
+
+
+def _group(argument: ast.expr, group: int) -> ast.expr:
+    """The parameters of one group where several are given, each in a dict."""
+    if isinstance(argument, (ast.List, ast.Tuple)) and all(isinstance(one, ast.Dict) for one in argument.elts):
+        match argument.elts[group : group + 1]:
+            case [ast.Dict(keys=keys, values=values)]:
+                for key, value in zip(keys, values, strict=True):
+                    if isinstance(key, ast.Constant) and key.value == "params":
+                        return value
+    return argument
+
+
+def _elements(source: Source, given: ast.List | ast.Tuple, behind: Sequence[Behind]) -> list[Step]:
+    """Each result of a list replaced by its leaves, each leaf once; a result of what is given too goes."""
+    starred = [one for one in given.elts if isinstance(one, ast.Starred)]
+    if len(starred) > 1:
+        raise Declined("several starred values share the list")
+    paths, place, named = {one.place: one.paths for one in behind}, 0, set[str]()
+    texts: list[str] = []
+    for one in given.elts:
+        width = behind[0].given - len(given.elts) + 1 if one in starred else 1
+        places = [at for at in range(place, place + width) if at in paths]
+        place += width
+        leaves = [path for at in places for path in paths[at]]
+        texts += [path for path in dict.fromkeys(leaves) if path not in named] if places else [source.segment(one)]
+        named.update(leaves)
+    start, end = source.extent(given.elts[0])[0], source.extent(given.elts[-1])[1]
+    return [Splice(source, start, end, ", ".join(texts))]
