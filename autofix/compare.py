@@ -27,6 +27,8 @@ CHANGES = 2e-2
 _NUMBER = re.compile(
     r"(?<![\w.])[-+]?(?:\d+\.\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|\d+(?:[eE][-+]?\d+)?|nan|inf)(?![\w.])"
 )
+_ANY = 1e9
+"""A tolerance within which all values are the same."""
 _MOST = 20
 _NOTHING = 1e-6
 """Beside the largest gradient of its step, a smaller one is what rounding left, as in a bias before a batch norm."""
@@ -34,6 +36,8 @@ _DIGITS = range(4, 8)
 _SAME = 0.1
 """Norms that differ by less than this part of how far two gradients are apart are those of other directions."""
 _MOVED = "the step moves it differently"
+_BESIDE = 2
+"""Writes by hand that one of two runs may have seen used at its end, and the other not."""
 _BATCHES = "num_batches_tracked"
 
 
@@ -51,6 +55,7 @@ def differences(
     found.extend(_states(reference, candidate, tolerance))
     found.extend(_finals(reference, candidate, tolerance, leaves=leaves))
     found.extend(_helds(reference, candidate))
+    found.extend(_courses(reference, candidate, LIVE if tolerance else EXACT))
     return found[:_MOST]
 
 
@@ -127,20 +132,19 @@ def _optimizers(reference: wire.Trace, candidate: wire.Trace, tolerance: float) 
 def cuts_the_graph(reference: wire.Trace, candidate: wire.Trace) -> bool:
     """Whether, at the first step that departs, parameters and losses were still the same: then only the graph differs.
 
-    An edit that recomputes with newer parameters changes the loss as well; one that cuts or adds a path does not.
+    An edit that recomputes with newer parameters changes the loss as well; one that cuts or adds a path does not. The
+    same to the last bit, for a small step moves a loss by less than any tolerance.
     """
     seen: dict[int, int] = {}
-    mine = {index: [s for s in candidate.steps if s.optimizer == index] for index in range(len(reference.counts))}
-    for want in reference.steps:
+    wanted, got = (trace.steps or trace.leaves for trace in (reference, candidate))
+    mine = {index: [s for s in got if s.optimizer == index] for index in {s.optimizer for s in wanted}}
+    for want in wanted:
         number = seen[want.optimizer] = seen.get(want.optimizer, -1) + 1
-        if number >= len(mine.get(want.optimizer, ())):
+        if number >= len(mine[want.optimizer]):
             return False
         have = mine[want.optimizer][number]
-        if next(_step((), number, want, have, LIVE), None) is None:
-            continue
-        pairs = zip(want.losses, have.losses, strict=False)
-        same = all(a == b or abs(a - b) <= LIVE * max(abs(a), abs(b)) for a, b in pairs)
-        return len(want.losses) == len(have.losses) > 0 and same
+        if next(_step((), number, want, have, LIVE), None) is not None:
+            return want.losses == have.losses != ()
     return False
 
 
@@ -279,19 +283,39 @@ def _again(reference: wire.Trace, candidate: wire.Trace) -> tuple[str, ...]:
 
 
 def _helds(reference: wire.Trace, candidate: wire.Trace) -> Iterator[Change]:
-    """What was held between steps: a write that is taken back before a step, or a state at another end of a run."""
-    names = [name for group in reference.names[:-1] for name in group]
-    wanted, got = ([one.values for one in trace.held if not one.name] for trace in (reference, candidate))
-    pairs = list(zip(names, wanted, got, strict=False)) if len(wanted) == len(got) else []
-    other = {one.name: one.values for one in candidate.held if one.name}
+    """What state held at each step: a write that is taken back before the next, or a state at another end of a run."""
+    other = {one.name: one.values for one in candidate.held}
     skipped = {state.name for trace in (reference, candidate) for state in trace.states if state.result}
     again = _again(reference, candidate)
     for one in reference.held:
-        if one.name in other and one.name not in skipped and not one.name.startswith(again):
-            pairs.append((one.name, one.values, other[one.name]))
-    for name, want, have in pairs:
-        if not _same_course(want, have, ended=_ended(reference, candidate)):
-            yield Change(name, 0, len(want), len(have), note=f"{name} holds other values between the steps")
+        if one.name not in other or one.name in skipped or one.name.startswith(again):
+            continue
+        if not _same_course(one.values, other[one.name], ended=_ended(reference, candidate)):
+            note = f"{one.name} holds other values between the steps"
+            yield Change(one.name, 0, len(one.values), len(other[one.name]), note=note)
+
+
+def _courses(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> Iterator[Change]:
+    """What parameters and buffers held where a forward, a backward or a step used them: a lost write shows there."""
+    other = {one.name: one.values for one in candidate.courses}
+    again = _again(reference, candidate)
+    for one in reference.courses:
+        got = other.get(one.name)
+        if got is None or one.name.startswith(again):
+            continue
+        index, _, place = one.name.partition(" ")
+        owned = bool(place) and index.isdecimal()
+        if not (owned or close(one.values[0], got[0], tolerance)) and any(
+            close(one.values[0], values[0], tolerance) for values in other.values()
+        ):
+            continue  # the name stands for another tensor there: a function may be called for one and for the other
+        same = all(close(want, have, tolerance) for want, have in zip(one.values, got, strict=False))
+        more = abs(len(one.values) - len(got))
+        # What is written last may be used in one run only: then a few more of many are no other program.
+        if not same or more > min(_BESIDE, len(one.values) - 1, len(got) - 1):
+            name = reference.names[int(index)][int(place)] if owned else one.name
+            note = f"{name} is used with other values"
+            yield Change(name, 0, norm(one.values[-1]), norm(got[-1]), note=note)
 
 
 def _same_course(want: _Course, have: _Course, *, ended: bool) -> bool:
@@ -330,8 +354,12 @@ def _variable(name: str) -> str:
 
 
 def lost_writes(reference: wire.Trace, candidate: wire.Trace) -> list[Change]:
-    """Tensors outside optimizers that the reference wrote and the candidate did not, whatever their values."""
-    return [change for change in _states(reference, candidate, 1e9) if change.note.endswith("no longer written")]
+    """Writes outside optimizers that only the reference has, whatever the values: what it wrote, and what was used so.
+
+    Weights that are put back to what they were are told from others by that alone.
+    """
+    written = [change for change in _states(reference, candidate, _ANY) if change.note.endswith("no longer written")]
+    return [*written, *_courses(reference, candidate, _ANY)]
 
 
 def starves(reference: wire.Trace, cut: wire.Trace) -> bool:

@@ -38,6 +38,14 @@ class Part:
     without: bytes
     """The file's new text with this part left out."""
 
+    def left_out(self, files: Mapping[Path, bytes]) -> dict[Path, bytes]:
+        """The edit without this part."""
+        return {**files, self.path: self.without}
+
+    def same_as(self, other: Part) -> bool:
+        """Whether this is the same part of an edit of which another part was left out."""
+        return (self.path, self.line, self.words) == (other.path, other.line, other.words)
+
 
 @dataclass(slots=True, eq=False)
 class _Item:
@@ -57,14 +65,14 @@ class _Item:
         return self.node if self.stop == self.end else _head(self.node)
 
 
-def parts(old: Mapping[Path, bytes], new: Mapping[Path, bytes]) -> list[Part] | None:
+def parts(old: Mapping[Path, bytes], new: Mapping[Path, bytes], *, whole: bool = False) -> list[Part] | None:
     """The parts of an edit that can be left out by themselves; None where there are too many to try.
 
-    An edit of one part has none: without it there is no edit. Comments, layout and imports are no parts, nor is a
-    statement that only moves within its loop or function.
+    An edit of one part has none, unless `whole`: without it there is no edit. Comments, layout and imports are no
+    parts, nor is a statement that only moves within its loop or function.
     """
     found = [part for path, data in new.items() for part in _of_file(path, old[path], data)]
-    if len(new) == 1:
+    if len(new) == 1 and not whole:
         found = [part for part in found if _tree(part.without) != _tree(old[part.path])]
     return found if len(found) <= MOST else None
 
@@ -190,6 +198,9 @@ def _paired(
         else:
             rest.remove(same)
             yield item, same
+    for item, same in _moved_in(alone, rest):
+        alone.remove(item)
+        yield item, same
     ratios = []
     for item in alone:
         for other in rest:
@@ -210,6 +221,18 @@ def _paired(
             yield item, here
     yield from ((item, None) for item in alone)
     yield from ((None, other) for other in rest)
+
+
+def _moved_in(gone: list[_Item], fresh: list[_Item]) -> list[tuple[_Item, _Item]]:
+    """What moved into a new function, which is no removal, and as what."""
+    inside = [one for other in fresh for one in _flat(other.inner) if one.bare]
+    found = []
+    for item in gone:
+        same = next((one for one in inside if item.bare and one.bare[1] == item.bare[1]), None)
+        if same is not None:
+            inside.remove(same)
+            found.append((item, same))
+    return found
 
 
 def _places(before: list[bytes], after: list[bytes]) -> dict[int, int]:

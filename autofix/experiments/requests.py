@@ -123,6 +123,9 @@ class Builder:
             threads=SHARE, grace=GRACE, failed_at=(self.baseline.backward_count, *self.baseline.counts),
             frozen=frozen, still=still, shapes=still, held=frozen and self.removed is not None,
             nudged=spec.intervention is Intervention.NUDGED, doubled=doubled,
+            sources=spec.intervention is Intervention.SOURCED, ordered=spec.intervention is Intervention.ORDERED,
+            # Where the script binds an updated leaf anew, an edit may write into it instead: neither is undone then.
+            by_hand=not any(site.action == "update" for site in self.sites),
         )  # fmt: skip
 
 

@@ -19,13 +19,16 @@ class Intervention(enum.Enum):
     """What is changed in a run to see what depends on it.
 
     NUDGED: results of `autograd.grad` without a graph, and of refused conversions, are a little larger. DOUBLED: each
-    backward after the last step before the failure sends twice as much. REPEATED: nothing; it is run once more.
-    COMPILED: `torch.compile` compiles, and no instrument watches.
+    backward after the last step before the failure sends twice as much. SOURCED: nothing; what went into a graph that
+    several passes share is watched. ORDERED: random draws are told apart by what is drawn and how often, not by where.
+    REPEATED: nothing; it is run once more. COMPILED: `torch.compile` compiles, and no instrument watches.
     """
 
     NONE = enum.auto()
     NUDGED = enum.auto()
     DOUBLED = enum.auto()
+    SOURCED = enum.auto()
+    ORDERED = enum.auto()
     REPEATED = enum.auto()
     COMPILED = enum.auto()
 

@@ -12,9 +12,9 @@ from . import dynamo
 
 OLDEST = (2, 0)
 _OWN = (
-    ".adapt", ".child", ".classify", ".closures", ".frames", ".freeze", ".guards", ".launch", ".names", ".origins",
-    ".overlay", ".parting", ".perturb", ".reach", ".readings", ".reference", ".separate", ".silent", ".stopper",
-    ".tracing", ".witness",
+    ".adapt", ".aliased", ".child", ".classify", ".closures", ".courses", ".frames", ".freeze", ".guards", ".launch",
+    ".names", ".origins", ".overlay", ".parting", ".perturb", ".reach", ".readings", ".reference", ".separate",
+    ".silent", ".sources", ".stopper", ".tracing", ".uses", ".witness",
 )  # fmt: skip
 """What a run needs of the probe itself: compiled once, here."""
 _LAZY = ("numpy.random", "torch.utils.checkpoint", "torch.profiler._cupti_monitor")

@@ -49,6 +49,7 @@ class Run:
         self.picture: Any = None
         self.guards: Any = None
         self.uses: Any = None
+        self.courses: Any = None
         self.held: Any = None
         self.silent: Any = None
         self.truncate: Any = None
@@ -112,6 +113,7 @@ class Run:
                 self.modes.enter_context(mode)
 
     def _arm_compared(self) -> None:
+        from .courses import Courses, Stepped
         from .freeze import Freeze, KeyedRandom
         from .guards import Guards
         from .perturb import Perturb
@@ -124,22 +126,30 @@ class Run:
         self.witness.guards = self.guards
         if self.request.mode == "reference":
             self._arm_reference()
+        self.courses = Courses(self.taps, self.names, self.witness, self.guards)
         # Guards first: they must see a segment end before the witness looks; the freezer undoes a step last of all.
-        self.taps.listeners += [self.guards, self.witness]
+        self.taps.listeners += [self.guards, self.courses, self.witness]
         if self.request.frozen:
-            self.perturb = Freeze(drift=not self.request.still)
-            self.keyed = KeyedRandom(self.frames, self.perturb)
-            self.keyed.patch_dropout()
-            self.modes.enter_context(self.keyed)
+            guards = self.guards
+            asked = self.request
+            self.perturb = Freeze(self.courses, lambda: guards.leaves, drift=not asked.still, by_hand=asked.by_hand)
             self.taps.before_writes = self.taps.before_writes or []
         elif self.request.perturbed:
             self.perturb = Perturb()
+            self.modes.enter_context(self.perturb.watching())
+        if self.request.frozen or self.request.ordered:
+            freeze = self.perturb if self.request.frozen else None
+            self.keyed = KeyedRandom(self.frames, freeze, ordered=self.request.ordered)
+            self.keyed.patch_dropout()
+            self.modes.enter_context(self.keyed)
         if self.perturb is not None:
             self.taps.listeners.append(self.perturb)
+        if not self.request.frozen:
+            self.taps.listeners.append(Stepped(self.courses))
+        self.courses.install()  # behind what perturbs: what is looked at is what is used
         if self.request.held:
             from .held import Held
 
-            # Behind the freezer: what a step leaves is what the next pass begins with.
             self.held = Held(self.taps, self.names, self.witness)
             self.taps.listeners.append(self.held)
         if self.request.expected:
@@ -152,10 +162,12 @@ class Run:
         from . import reference
         from .readings import Perform
         from .separate import Separate
+        from .sources import Sources
 
         reference.single_views()
         reference.plain_checkpoints()
-        self.truncate = reference.Truncate(self.request.truncated)
+        sources = self.modes.enter_context(Sources(self.taps)) if self.request.sources else None
+        self.truncate = reference.Truncate(self.request.truncated, sources)
         self.taps.listeners += [reference.KeepGraphs(), self.truncate]
         if self.request.segments:
             self.taps.listeners.append(Separate(self.taps, self.request.segments))
@@ -285,6 +297,7 @@ class Run:
             "names": tuple(names),
             "states": self.names.states({id(p) for params in owned for p in params}),
             "finals": self.witness.sketch_all([p for params in owned for p in params]),
+            "courses": self.courses.told(),
             "held": self.held.told() if self.held is not None else (),
             "facts": (
                 *self.guards.found.values(),
@@ -304,9 +317,12 @@ class Run:
             "reused": tuple(self.frames.resolve(raw) for raw in self.truncate.reused)
             if self.truncate is not None
             else (),
+            "alone": self.truncate is not None and self.truncate.alone,
+            "fed": self.truncate is not None and self.truncate.fed,
+            "undone": self.request.frozen and self.perturb.undone,
             "parted": self.parted,
             **self.uses.told(),
-            "random": self.keyed is not None and self.keyed.used,
+            "drawn_at": tuple(self.keyed.places) if self.keyed is not None else (),
             "intact": self.perturb is not None and self.perturb.intact,
         }
 

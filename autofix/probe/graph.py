@@ -44,7 +44,12 @@ def starts(roots: Iterable[Any]) -> list[Node]:
 
 def walk(roots: Iterable[Any], enter: Callable[[Node], bool] = lambda _node: True) -> Iterator[Node]:
     """Each node reachable from `roots` once; nodes that `enter` refuses are given but not gone through."""
-    stack = starts(roots)
+    yield from walk_nodes(starts(roots), enter)
+
+
+def walk_nodes(nodes: Iterable[Node], enter: Callable[[Node], bool] = lambda _node: True) -> Iterator[Node]:
+    """The same from nodes."""
+    stack = list(nodes)
     seen = set(stack)
     while stack and len(seen) < LIMIT:
         node = stack.pop()

@@ -99,6 +99,8 @@ class Guards(Listener):
         self._in_backwards = True
         self._call_segments: list[int] = []
         self.found: dict[tuple[str, Raw], wire.Fact] = {}
+        self.leaves: list[torch.Tensor] = []
+        """Those that the graph of the latest backward begins at."""
 
     @property
     def segments(self) -> tuple[tuple[int, ...], ...]:
@@ -136,11 +138,13 @@ class Guards(Listener):
         only = graph.inputs_only(call)
         self._calls[call.index] = (call.stack, set())
         old = 0
+        self.leaves = []
         with quiet():
             self._look_again(call)
             for node in graph.walk(call.roots):
                 variable = graph.leaf(node)
                 if variable is not None:
+                    self.leaves.append(variable)
                     if call.accumulate and (only is None or id(variable) in only):
                         self._receive(variable, call)
                     continue

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .frames import Raw
+    from .sources import Sources
     from .uses import Uses
 
 _SWEEP = 4096
@@ -161,11 +162,15 @@ class Truncate(Listener):
 
     A pass is what a site does from one step to the next: one line may run backward for several losses, and each of them
     ends where the pass began. `reused` holds the sites with a pass that reached only nodes older than the pass before:
-    not a state that each pass hands to the next, but something made once, for several passes.
+    not a state that each pass hands to the next, but something made once, for several passes. `alone` says that these
+    passes had no leaf but in there, `fed` that data went into it, as far as somebody watches for `sources`.
     """
 
-    def __init__(self, cut: bool) -> None:
+    def __init__(self, cut: bool, sources: Sources | None = None) -> None:
         self._cut = cut
+        self._sources = sources
+        self.alone = True
+        self.fed = False
         self._leaves: set[int | None] = set()
         self._ended: dict[Raw, tuple[int, int]] = {}
         """How many steps there had been when a site last ran, and the age of the graph at its end."""
@@ -185,17 +190,21 @@ class Truncate(Listener):
         def recent(node: Any) -> bool:
             return bool(node._sequence_nr() >= mark)
 
-        old = []
+        old, leaves = [], []
         for node in graph.walk(call.roots, recent):
             if not recent(node):
                 old.append(node)
             elif (variable := graph.leaf(node)) is not None:
-                self._leaves.add(storage_key(variable))
+                leaves.append(storage_key(variable))
+        self._leaves.update(leaves)
         if not old:
             return
         self.carried = True
         if len(began) > 1 and all(node._sequence_nr() < began[-2] for node in old):
             self.reused[call.stack] = None
+            self.alone = self.alone and not leaves
+            if self._sources is not None:
+                self.fed = self.fed or self._sources.fed(graph.walk_nodes(old))
         if self._cut:
             call.cleanups.extend(node.register_prehook(_zeros).remove for node in old)
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 DERIVATIVE = "torch.autograd.grad"
 """The function that gives derivatives, with a graph of their own only where it is asked for."""
+_DATA: Any = torch._C.TensorBase.data.__get__
+"""Torch does not find its name while somebody listens to `.data`."""
 _SETTERS = ("requires_grad.__set__", "requires_grad_")
 _CONVERSIONS = ("numpy", "__array__", "__deepcopy__")
 _NO_WRITE = ("requires_grad_", "retain_grad_")
@@ -22,7 +24,7 @@ _NO_WRITE = ("requires_grad_", "retain_grad_")
 @functools.lru_cache(maxsize=1024)
 def name_of(func: Any) -> str:
     """The public name of a torch function, such as `torch.Tensor.add_`; torch itself takes long to find it."""
-    named = resolve_name(func)
+    named = "torch.Tensor.data.__get__" if func == _DATA else resolve_name(func)
     return named or f"{getattr(func, '__module__', '') or 'torch'}.{getattr(func, '__name__', '')}"
 
 

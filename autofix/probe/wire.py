@@ -81,10 +81,13 @@ class Request:
     urgent: bool = False  # before others that wait
     perturbed: bool = False  # parameters start a little beside where the script puts them
     frozen: bool = False
+    ordered: bool = False  # random draws are told apart by what is drawn and how often, not by where
     still: bool = False  # frozen, and parameters stay where they are from round to round
+    by_hand: bool = True  # frozen: steps that are made by hand, into a leaf that lasts, are undone, too
     shapes: bool = False  # what the graphs behind each step are made of is told
-    held: bool = False  # what parameters and other state held between steps is told
+    held: bool = False  # what other state than parameters held at each step is told
     truncated: bool = False
+    sources: bool = False  # whether data went into what several passes share is told
     nudged: bool = False  # what autograd.grad and refused conversions give is otherwise: does a loss depend on it?
     doubled: int = -1  # after that many steps each backward sends twice as much: does a loss depend on gradients?
     segments: tuple[tuple[int, ...], ...] = ()
@@ -223,7 +226,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What one tensor held, as sketches in the order of the run: of a parameter (without a name), or of other state."""
+    """What one tensor held, as sketches in the order of the run."""
 
     name: str
     values: tuple[tuple[float, ...], ...]
@@ -351,7 +354,8 @@ class Trace:
     reaches: tuple[Reach, ...] = ()
     states: tuple[State, ...] = ()
     finals: tuple[tuple[float, ...], ...] = ()
-    held: tuple[Held, ...] = ()  # the parameters in the order of `finals`, then other state; only where asked for
+    courses: tuple[Held, ...] = ()  # parameters and buffers where something used them: first, and after writes by hand
+    held: tuple[Held, ...] = ()  # other state, at each step; only where asked for
     facts: tuple[Fact, ...] = ()
     silent: tuple[Fact, ...] = ()
     derivatives: int = 0  # autograd.grad calls whose results carry no graph
@@ -364,10 +368,13 @@ class Trace:
     reused: tuple[Stack, ...] = ()
     used: tuple[int, ...] = ()  # optimizers without gradient on whose parameters a loss depends; only of references
     elders: tuple[Elder, ...] = ()  # only of references
+    alone: bool = False  # of what is reused: the passes that share it have no leaf but in there
+    fed: bool = False  # of what is reused: data went into it; only where asked for
     graph: Graph | None = None
-    random: bool = False
+    drawn_at: tuple[str, ...] = ()  # the call sites that drew random numbers
     intact: bool = False  # each optimizer met its parameters as they were perturbed
     unsupported: tuple[str, ...] = ()
+    undone: bool = False  # a step that was made by hand was undone
     parted: bool = False  # it ended because its gradients had left those of every reference
     late: bool = False  # it needs what came before its modes were entered: to be run again with them from the start
     notes: tuple[str, ...] = ()

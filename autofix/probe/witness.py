@@ -83,11 +83,16 @@ class Witness(Listener):
             # A script may make its leaves anew in each iteration: only those that this call reached are compared.
             tensors = [tensor for _, tensor in sorted(reached, key=lambda pair: pair[0])]
             gradients = self._sketcher.sketches([t.grad for t in tensors])
-        self.leaf_steps.append(wire.Step(-1, gradients, (), ""))
+        self.leaf_steps.append(wire.Step(-1, gradients, (), "", tuple(self._losses[-1:])))
 
     def leaf_tensors(self) -> list[torch.Tensor]:
         """The leaves that backward reached, in the order of `leaves` records."""
         return [tensor for _, tensor in sorted(self._leaves.values(), key=lambda pair: pair[0])]
+
+    def norms(self, tensors: list[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+        """Their norms, not read yet."""
+        with quiet():
+            return self._sketcher.norms(tensors)
 
     def sketch_all(self, tensors: list[torch.Tensor]) -> tuple[tuple[float, ...], ...]:
         """Sketches of tensors that are no gradients."""

@@ -25,7 +25,7 @@ from autofix.experiments.spec import Intervention, RunSpec
 from autofix.model import Assessment, Effect, Treatment
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from autofix.model import Change, Reading
     from autofix.probe import wire
@@ -158,16 +158,38 @@ class _Comparison:
             return _unknown(comparable(still[letter]))
         at_ends = not also["leaves"] and not full.steps
         equal = [one for one in readings if at_ends or not differences(still[one], frozen, FROZEN, **also)]
+        if not equal and _moves_draws(still[readings[0]], frozen):
+            return self._with_moved_draws(readings, also)
         for one in equal:
             if not differences(self._reference(one), self._live, LIVE, **also):
                 return self._equal(one, same_live=True)
-        for one in (equal or self._equal_at_rest(readings)) if not also["printed"] else ():
-            reference = self._reference(one)
-            if not cuts_the_graph(reference, self._live) and not lost_writes(reference, self._live):
+        later = not also["printed"] or (not full.counts and frozen.undone)
+        for one in (equal or self._equal_at_rest(readings)) if later else ():
+            if not _cuts_or_loses(self._reference(one), self._live):
                 return self._equal(one, same_live=False)
         first = self._reference(readings[0])
         apart = differences(first, self._live, LIVE, **also)
         return self._changed(apart or differences(still[readings[0]], frozen, FROZEN, **also), first)
+
+    def _with_moved_draws(self, readings: Sequence[Reading], also: Mapping[str, bool]) -> Assessment:
+        """The effect of an edit that draws the same random numbers elsewhere: each kind in its order is paired then.
+
+        Whichever draws of both are paired, where they then train the same they train the same.
+        """
+        how, files = Intervention.ORDERED, self._runs.files
+        frozen, live = (self._pool.get(RunSpec.edited(files, one, how)) for one in (Treatment.FROZEN, Treatment.LIVE))
+        for one in readings:
+            still = self._pool.get(RunSpec.reference(one, Treatment.FROZEN, how))
+            if comparable(still) or differences(still, frozen, FROZEN, **also):
+                continue
+            reference = self._pool.get(RunSpec.reference(one, Treatment.LIVE, how))
+            same = not differences(reference, live, LIVE, **also)
+            if same or not (also["printed"] or _cuts_or_loses(reference, live)):
+                return self._equal(one, same_live=same)
+        first = self._pool.get(RunSpec.reference(readings[0], Treatment.LIVE, how))
+        still = self._pool.get(RunSpec.reference(readings[0], Treatment.FROZEN, how))
+        apart = differences(first, live, LIVE, **also) or differences(still, frozen, FROZEN, **also)
+        return self._changed(apart, first)
 
     def _equal_at_rest(self, readings: list[Reading]) -> list[Reading]:
         """Readings that the edit equals while parameters do not drift from round to round.
@@ -249,6 +271,17 @@ class _Comparison:
         ((refused, why),) = self._letters.contradicted.items()
         said = words(self._runs.letter)[refused]
         return replace(one, sentence=f"{one.sentence}; it cannot be that {said}: {why}")
+
+
+def _cuts_or_loses(reference: wire.Trace, edited: wire.Trace) -> bool:
+    """Whether an edit can be no refreshment: only its graph is another, or a write is gone."""
+    return cuts_the_graph(reference, edited) or bool(lost_writes(reference, edited))
+
+
+def _moves_draws(reference: wire.Trace, edited: wire.Trace) -> bool:
+    """Whether random numbers are drawn at a new place, and at an old one no more."""
+    before, after = set(reference.drawn_at), set(edited.drawn_at)
+    return bool(before - after) and bool(after - before)
 
 
 def _unknown(reason: str) -> Assessment:

@@ -94,6 +94,21 @@ class Runs:
         return self._reference(Intervention.NUDGED)
 
     @functools.cached_property
+    def letter_frozen(self) -> wire.Trace:
+        """The reference with every step undone."""
+        return self._reference(treatment=Treatment.FROZEN)
+
+    @functools.cached_property
+    def nudged_frozen(self) -> wire.Trace:
+        """The nudged reference with every step undone: what a nudge changes there is no update's doing."""
+        return self._reference(Intervention.NUDGED, Treatment.FROZEN)
+
+    @functools.cached_property
+    def sourced(self) -> wire.Trace:
+        """The reference, watched for what went into a graph that several passes share."""
+        return self._reference(Intervention.SOURCED)
+
+    @functools.cached_property
     def doubled(self) -> wire.Trace:
         """The reference in which each backward sends twice as much from the failing pass on."""
         return self._reference(Intervention.DOUBLED)
@@ -116,12 +131,20 @@ class Runs:
     @functools.cached_property
     def without(self) -> list[tuple[Part, wire.Trace]] | None:
         """The edited script without each part of the edit that can be left out; None where there are too many."""
-        found = parts({path: self.case.pool.target.read(path) for path in self.files}, self.files)
+        found = self.parts_of(self.files)
         if found is None:
             return None
-        specs = [RunSpec.edited({**self.files, part.path: part.without}) for part in found]
+        specs = [RunSpec.edited(part.left_out(self.files)) for part in found]
         self.case.pool.expect(*specs)
         return [(part, self.case.pool.get(spec)) for part, spec in zip(found, specs, strict=True)]
+
+    def parts_of(self, files: Mapping[Path, bytes], *, whole: bool = False) -> list[Part] | None:
+        """The parts of this edit, or of one that is left of it; None where there are too many."""
+        return parts({path: self.case.pool.target.read(path) for path in files}, files, whole=whole)
+
+    def left_of(self, files: Mapping[Path, bytes]) -> wire.Trace:
+        """The script with what is left of the edit."""
+        return self.case.pool.get(RunSpec.edited(files))
 
     def compared(self, reading: Reading | None) -> tuple[Comparison, ...]:
         """The runs of a reading (of the code as written where it is None) and of the edit that were made alike."""
@@ -137,5 +160,7 @@ class Runs:
         )
         return tuple(Comparison(treatment, one, other) for treatment, one, other in pairs if one and other)
 
-    def _reference(self, intervention: Intervention = Intervention.NONE) -> wire.Trace:
-        return self.case.pool.get(RunSpec.reference(self.case.pool.letters.first, intervention=intervention))
+    def _reference(
+        self, intervention: Intervention = Intervention.NONE, treatment: Treatment = Treatment.LIVE
+    ) -> wire.Trace:
+        return self.case.pool.get(RunSpec.reference(self.case.pool.letters.first, treatment, intervention))

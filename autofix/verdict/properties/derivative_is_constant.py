@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from autofix.compare import comparable
 from autofix.verdict.losses import losses, within_segment
 from autofix.verdict.property import Example, Property
 
@@ -46,13 +47,30 @@ SLOPE = "slope = torch.autograd.grad(score.sum(), x)[0]"
 BY_GRAD = PENALTY.replace("score.sum().backward()", SLOPE).replace("x.grad", "slope")
 ATTACK = PENALTY.replace("(x.grad.norm(2, 1) - 1).square()", "net(x.detach() + 0.1 * x.grad.sign())")
 FIGURE = BY_GRAD.replace(" + (slope.norm(2, 1) - 1).square().mean()", "; print(float(slope.mean()))")
+TASKS = """
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
+weights = list(net.parameters())
+optimizer = torch.optim.SGD(weights, lr=0.1)
+for _ in range(4):
+    first, second = net(torch.randn(6, 3)).square().unbind(1)
+    one = torch.autograd.grad(first.mean(), weights)
+    other = torch.autograd.grad(second.mean(), weights)
+    for p, a, b in zip(weights, one, other):
+        p.grad = a + b.clamp(-1, 1)
+    optimizer.step()
+"""
 KEPT = "score.sum().backward(retain_graph=True)"
 GIVEN = "score.sum(), x, create_graph=True)"
 
 
 class DerivativeIsConstant(Property):
     name, former = "derivative-is-constant", "constant"
-    runs = ("baseline", "doubled", "edited", "edited_nudged", "letter", "nudged", "trace")
+    runs = (
+        "baseline", "doubled", "edited", "edited_nudged", "letter", "letter_frozen", "nudged", "nudged_frozen", "trace",
+    )  # fmt: skip
     sentence = (
         "{subject} enters a later loss as a constant; with create_graph=True the loss would be trained through it"
     )
@@ -64,6 +82,7 @@ class DerivativeIsConstant(Property):
         Example(ATTACK, "score.sum().backward()", KEPT),
         Example(FIGURE, "score.sum(), x)", "score.sum(), x, retain_graph=True)"),
         Example(BY_GRAD, "score.sum(), x)", GIVEN),
+        Example(TASKS, "first.mean(), weights)", "first.mean(), weights, retain_graph=True)"),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
@@ -79,7 +98,12 @@ def _derivative(evidence: Evidence) -> wire.Stack:
         return ()
     met = freed | ({trace.failure.stack} if trace.failure is not None else set())
     taken = [one.stack for one in trace.earlier if one.grad and not one.create and one.stack in met]
-    return taken[0] if taken and losses(evidence.nudged) != losses(evidence.letter) else ()
+    if not taken or losses(evidence.nudged) == losses(evidence.letter):
+        return ()
+    # What only becomes the gradient of an update enters no loss: with steps undone, none depends on it.
+    frozen, nudged = evidence.letter_frozen, evidence.nudged_frozen
+    enters = comparable(frozen) or comparable(nudged) or losses(nudged) != losses(frozen)
+    return taken[0] if enters else ()
 
 
 def _gradient(evidence: Evidence) -> wire.Stack:

@@ -3,7 +3,7 @@
 ## What it finds
 
 An edit that somebody else made has a part that repairs nothing and that the runs compared saw nothing of: without it
-the script runs as well and trains alike.
+the script runs as well and trains alike. Parts that can each be left out, but not together, stand in for each other.
 
 ## Why it matters
 
@@ -21,7 +21,10 @@ from autofix.verdict.effect import compared_with
 from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from autofix.model import Finding
+    from autofix.parts import Part
     from autofix.verdict.evidence import Evidence
 
 SCHEDULED = """
@@ -47,7 +50,7 @@ REST = SCHEDULED[SCHEDULED.index(FIRST) :]
 
 class PartNotNeeded(Property):
     name, former = "part-not-needed", "unneeded"
-    runs = ("edited", "without")
+    runs = ("edited", "left_of", "parts_of", "without")
     sentence = "{subject}"
     raises = (Example(SCHEDULED, REST, REST.replace(FIRST, KEPT).replace("    scheduler.step()\n", "")),)
     silent = (Example(SCHEDULED, FIRST, KEPT),)
@@ -58,12 +61,33 @@ class PartNotNeeded(Property):
             return None
         if evidence.without is None:
             return self.found(subject="the edit has too many parts to try it without each of them")
-        also = compared_with(evidence, assessment.reading or evidence.case.pool.letters.first)
-        for part, other in evidence.without:
-            # What only autograd notices shows in the graphs; where these are alike too, it is there to save memory.
-            harmless = part.graph_only and same_shape(evidence.edited, other)
-            if evidence.case.passed(other) and not harmless and not differences(evidence.edited, other, LIVE, **also):
+        idle = [part for part, other in evidence.without if _does_as_well(evidence, part, other)]
+        for part in idle:
+            if not _stands_in(evidence, part, idle):
                 frame = wire.Frame(str(part.path), part.line, 0, part.line, 0, "")
                 subject = f"{part.words} is not needed for the repair, and the runs compared do not show what it is for"
                 return self.found((frame,) if part.line else (), subject=subject)
         return None
+
+
+def _does_as_well(evidence: Evidence, part: Part, other: wire.Trace) -> bool:
+    """Whether the run of what is left of the edit without this part does what the whole edit does."""
+    # What only autograd notices shows in the graphs; where these are alike too, it is there to save memory.
+    if not evidence.case.passed(other) or (part.graph_only and same_shape(evidence.edited, other)):
+        return False
+    also = compared_with(evidence, evidence.assessment.reading or evidence.case.pool.letters.first)
+    return not differences(evidence.edited, other, LIVE, **also)
+
+
+def _stands_in(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
+    """Whether a part does what others do too, so that it is needed when these are left out.
+
+    Of a repair that is written anew in several places, each piece alone may be one too many.
+    """
+    files = evidence.files
+    for other in [one for one in idle if not one.same_as(part)]:
+        again = next((one for one in evidence.parts_of(files) or () if one.same_as(other)), None)
+        if again is not None and _does_as_well(evidence, again, evidence.left_of(again.left_out(files))):
+            files = again.left_out(files)
+    rest = [one for one in evidence.parts_of(files, whole=True) or () if one.same_as(part)]
+    return bool(rest) and not any(_does_as_well(evidence, one, evidence.left_of(one.left_out(files))) for one in rest)

@@ -9,7 +9,8 @@ on one trunk, or two epochs of PPO on what was collected once, are not like that
 ## Why it matters
 
 Cut, it is a constant for all passes but the first; computed anew, it is not. The code does not say which is meant.
-Where a constant would leave some parameter without any gradient, what computes it anew is right.
+Where it is all that a loss is made of, or a constant would leave some parameter without any gradient and no data went
+into it, what computes it anew is right. Features that were computed from data once may be meant as they are.
 """
 
 from __future__ import annotations
@@ -56,14 +57,39 @@ for _ in range(6):
     loss.backward()
     optimizer.step()
 """
+MIXING = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+mix, head = nn.Linear(4, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*mix.parameters(), *head.parameters()], lr=0.1)
+data = torch.randn(12, 4)
+given = torch.eye(4)
+mixed = mix(given).softmax(1)
+for step in range(6):
+    loss = (head(mixed) - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+PROBED = MIXING.replace("torch.eye(4)", "data")
+MIXED = "mixed = mix(given).softmax(1)\nfor step in range(6):\n"
+MIXED_ANEW = "for step in range(6):\n    mixed = mix(given).softmax(1)\n"
 
 
 class SharedAcrossPasses(Property):
     name, former = "shared-across-passes", "made-once"
-    runs = ("cut", "letter", "trace")
+    runs = ("cut", "letter", "sourced", "trace")
     sentence = "several passes share what was made before them; {subject}"
-    raises = (Example(EPOCHS, "        optimizer.step()\n", "        optimizer.step()\n        old = old.detach()\n"),)
-    silent = (Example(HANDED_ON, "torch.randn(5, 3), hidden)", "torch.randn(5, 3), hidden.detach())"),)
+    raises = (
+        Example(EPOCHS, "        optimizer.step()\n", "        optimizer.step()\n        old = old.detach()\n"),
+        Example(PROBED, MIXED, MIXED_ANEW),
+    )
+    silent = (
+        Example(HANDED_ON, "torch.randn(5, 3), hidden)", "torch.randn(5, 3), hidden.detach())"),
+        Example(MIXING, MIXED, MIXED_ANEW),
+    )
 
     def find(self, evidence: Evidence) -> Finding | None:
         letter, effect = evidence.letter, evidence.assessment.effect
@@ -71,11 +97,18 @@ class SharedAcrossPasses(Property):
             return None
         place = next(iter(letter.reused), evidence.failure.stack)
         if effect is Effect.REFRESHED:
-            # As a constant it would leave a parameter untrained: that cannot be meant.
-            if not letter.reused or starves(letter, evidence.cut):
+            if not letter.reused or _has_to_be_anew(evidence):
                 return None
             return self.found(place, subject="the edit computes it anew in each, and it may be meant as a constant")
         # Two passes that share it look like two that hand it on, but it was made in the first alone.
         if not letter.reused and evidence.trace.remade:
             return None
         return self.found(place, subject="with the edit the later ones send no gradient to it")
+
+
+def _has_to_be_anew(evidence: Evidence) -> bool:
+    """Whether what several passes share can be no constant: their losses would have no graph at all.
+
+    Or it would leave parameters untrained, and is made of nothing but parameters.
+    """
+    return evidence.letter.alone or (starves(evidence.letter, evidence.cut) and not evidence.sourced.fed)

@@ -1,0 +1,44 @@
+"""Which storages may be written through `.data`, which shares no version counter with the tensor it was read from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .reference import storage_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_DATA: Any = torch._C.TensorBase.data
+
+
+def data(tensor: torch.Tensor) -> torch.Tensor:
+    """What `tensor.data` gives, for the probe's own writes: nobody hears of it."""
+    plain: torch.Tensor = _DATA.__get__(tensor)
+    return plain
+
+
+def set_data(tensor: torch.Tensor, value: torch.Tensor) -> None:
+    """`tensor.data = value`, unheard."""
+    _DATA.__set__(tensor, value)
+
+
+class Aliased:
+    """Hears of every `.data` from now on, and answers for tensors. `first` is told of a storage's first, beforehand."""
+
+    def __init__(self, first: Callable[[torch.Tensor], None]) -> None:
+        self._first = first
+        self._storages: set[int | None] = set()
+        torch.Tensor.data = property(self._read, _DATA.__set__)
+
+    def _read(self, tensor: torch.Tensor) -> torch.Tensor:
+        plain = data(tensor)
+        if (key := storage_key(plain)) not in self._storages:
+            self._first(tensor)
+            self._storages.add(key)
+        return plain
+
+    def __contains__(self, tensor: torch.Tensor) -> bool:
+        return bool(self._storages) and storage_key(tensor) in self._storages

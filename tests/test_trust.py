@@ -1,0 +1,314 @@
+"""What runs witness is enough to be believed: each kind of fault once as a right edit and once as a wrong one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from autofix import pipeline
+from autofix.model import Outcome, Target
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from autofix.model import Report
+    from autofix.run import Probe
+
+pytestmark = pytest.mark.torch
+Edit = tuple[tuple[str, str], ...]
+
+HEAD = """
+import copy
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+"""
+
+# A write that no gradient shows --------------------------------------------------------------------------------------
+
+AVERAGED = f"""{HEAD}
+net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+average = [p.detach().clone() for p in net.parameters()]
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+held_out = torch.randn(6, 4)
+for step in range(6):
+    out = net(torch.randn(8, 4))
+    opt.zero_grad()
+    out.square().mean().backward()
+    (out - 1).abs().mean().backward()
+    opt.step()
+    with torch.no_grad():
+        for a, p in zip(average, net.parameters()):
+            a.mul_(0.8).add_(p, alpha=0.2)
+        kept = [p.clone() for p in net.parameters()]
+        for p, a in zip(net.parameters(), average):
+            p.copy_(a)
+        score = net(held_out).mean()
+        for p, k in zip(net.parameters(), kept):
+            p.copy_(k)
+"""
+KEEP = ("out.square().mean().backward()", "out.square().mean().backward(retain_graph=True)")
+
+SENT = f"""{HEAD}
+class Scale(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("size", torch.ones(4))
+        self.lin = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.lin(x * self.size)
+
+
+master, worker = Scale(), Scale()
+opt = torch.optim.SGD(master.parameters(), lr=0.1)
+for step in range(6):
+    out = master(torch.randn(8, 4))
+    opt.zero_grad()
+    out.square().mean().backward()
+    (out - 1).abs().mean().backward()
+    opt.step()
+    with torch.no_grad():
+        master.size.mul_(0.9)
+        for mine, theirs in zip(worker.buffers(), master.buffers()):
+            mine.copy_(theirs)
+        print(tuple(worker(torch.zeros(1, 4)).shape))
+"""
+
+CLIMBING = f"""{HEAD}
+net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(6):
+    x = torch.randn(16, 4)
+    out = net(x)
+    opt.zero_grad()
+    (out - 1).square().mean().backward()
+    with torch.no_grad():
+        start = [p.clone() for p in net.parameters()]
+        for p in net.parameters():
+            p.add_(p.grad, alpha=0.1)
+    opt.zero_grad()
+    (out - 1).abs().mean().backward()
+    with torch.no_grad():
+        for p, s in zip(net.parameters(), start):
+            p.copy_(s)
+    opt.step()
+"""
+AGAIN = ("    (out - 1).abs()", "    (net(x) - 1).abs()")
+
+# What is computed anew ------------------------------------------------------------------------------------------------
+
+PROBED = f"""{HEAD}
+encoder, head = nn.Linear(4, 8), nn.Linear(8, 1)
+opt = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=0.1)
+data = torch.randn(12, 4)
+features = encoder(data).tanh()
+for step in range(6):
+    loss = (head(features) - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+ANEW = (
+    ("features = encoder(data).tanh()\n", ""),
+    ("    loss = (head", "    features = encoder(data).tanh()\n    loss = (head"),
+)
+
+MIXING = f"""{HEAD}
+mix = nn.Parameter(torch.randn(4, 4))
+head = nn.Linear(4, 1)
+opt = torch.optim.SGD([mix, *head.parameters()], lr=0.1)
+data = torch.randn(12, 4)
+features = (mix + torch.eye(4)).softmax(1)
+for step in range(6):
+    loss = (head(data @ features) - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+MIXED_ANEW = (
+    ("features = (mix + torch.eye(4)).softmax(1)\n", ""),
+    ("    loss = (head", "    features = (mix + torch.eye(4)).softmax(1)\n    loss = (head"),
+)
+WHOLE = PROBED.replace("for step", "loss = (head(features) - 1).square().mean()\nfor step").replace(
+    "range(6):\n    loss = (head(features) - 1).square().mean()\n", "range(6):\n"
+)
+WHOLE_ANEW = (
+    ("features = encoder(data).tanh()\nloss = (head(features) - 1).square().mean()\n", ""),
+    ("    opt.zero_grad()", "    loss = (head(encoder(data).tanh()) - 1).square().mean()\n    opt.zero_grad()"),
+)
+
+SLOW = f"""{HEAD}
+maker, critic = nn.Linear(3, 3), nn.Linear(3, 1)
+opt_m, opt_c = (torch.optim.SGD(net.parameters(), lr=1e-6) for net in (maker, critic))
+for step in range(6):
+    made = maker(torch.randn(8, 3))
+    score = critic(made)
+    opt_c.zero_grad()
+    score.square().mean().backward()
+    opt_c.step()
+    loss = (1 - score).square().mean() + made.abs().mean()
+    opt_m.zero_grad()
+    loss.backward()
+    opt_m.step()
+"""
+KEEP_SCORE = ("score.square().mean().backward()", "score.square().mean().backward(retain_graph=True)")
+SCORED_ANEW = ("    loss = ", "    score = critic(made)\n    loss = ")
+
+# Updates by hand ------------------------------------------------------------------------------------------------------
+
+BY_HAND = f"""{HEAD}
+W = torch.randn(3, 3, requires_grad=True)
+V = torch.randn(3, 1, requires_grad=True)
+for step in range(6):
+    made = torch.randn(8, 3) @ W
+    score = made @ V
+    score.square().mean().backward()
+    V.data -= 0.1 * V.grad
+    V.grad = None
+    ((1 - score).square().mean() + made.abs().mean()).backward()
+    W.data -= 0.1 * W.grad
+    W.grad = V.grad = None
+"""
+BY_HAND_ANEW = ("    ((1 - score)", "    score = made @ V\n    ((1 - score)")
+
+# How parameters start -------------------------------------------------------------------------------------------------
+
+TABLE = f"""{HEAD}
+table = torch.linspace(-1, 1, 24).view(6, 4)
+embed, head = nn.Embedding(6, 4), nn.Linear(4, 1)
+opt = torch.optim.SGD([*embed.parameters(), *head.parameters()], lr=0.1)
+embed.weight[:] = table
+for step in range(5):
+    loss = (head(embed(torch.randint(0, 6, (8,)))) - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+WRITE = "embed.weight[:] = table"
+MADE = "opt = torch.optim.SGD([*embed.parameters(), *head.parameters()], lr=0.1)\n"
+
+# Draws that move ------------------------------------------------------------------------------------------------------
+
+DRAWING = f"""{HEAD}
+net = nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+state = torch.zeros(8, 4)
+for step in range(6):
+    state = state + torch.randn(8, 4)
+    noise = 0.1 * torch.randn(8, 1)
+    out = net(state) + noise
+    opt.zero_grad()
+    out.square().mean().backward()
+    (out - 1).abs().mean().backward()
+    opt.step()
+"""
+NOISE = "    noise = 0.1 * torch.randn(8, 1)\n"
+KEEP_OUT = ("out.square().mean().backward()", "out.square().mean().backward(retain_graph=True)")
+
+# Derivatives that become gradients ------------------------------------------------------------------------------------
+
+PROJECTED = f"""{HEAD}
+net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 2))
+weights = list(net.parameters())
+opt = torch.optim.Adam(weights, lr=0.05)
+for step in range(6):
+    out = net(torch.randn(8, 4))
+    first = torch.autograd.grad(out[:, 0].square().mean(), weights)
+    second = torch.autograd.grad((out[:, 1] - 1).square().mean(), weights)
+    for p, a, b in zip(weights, first, second):
+        p.grad = a + b.clamp(-1, 1)
+    opt.step()
+    print(float(out.sum()))
+"""
+KEEP_FIRST = ("out[:, 0].square().mean(), weights)", "out[:, 0].square().mean(), weights, retain_graph=True)")
+PROJECTED_BY_HAND = PROJECTED.replace("p.grad = a + b.clamp(-1, 1)", "p.data -= 0.1 * (a + b)").replace(
+    "    opt.step()\n", ""
+)
+PENALISED = f"""{HEAD}
+net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+opt = torch.optim.Adam(net.parameters(), lr=0.05)
+for step in range(6):
+    x = torch.randn(8, 4, requires_grad=True)
+    out = net(x)
+    slope = torch.autograd.grad(out.sum(), x)[0]
+    loss = (out - 1).square().mean() + slope.square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+INLINE = ((NOISE, ""), ("+ noise", "+ 0.1 * torch.randn(8, 1)"))
+IN_A_FUNCTION = (
+    (NOISE, "    noise = drawn()\n"),
+    ("state = torch.zeros", "def drawn():\n    return 0.1 * torch.randn(8, 1)\n\n\nstate = torch.zeros"),
+)
+BEFORE_THE_LOOP = ((NOISE, ""), ("state = torch.zeros", "noise = 0.1 * torch.randn(8, 1)\nstate = torch.zeros"))
+LEAF = PROBED.replace("randn(12, 4)", "randn(12, 4, requires_grad=True)")
+CUT = ("    loss = ", "    score = critic(made.detach())\n    loss = ")
+CUT_BY_HAND = ("    ((1 - score)", "    score = made.detach() @ V\n    ((1 - score)")
+QUIETLY = "with torch.no_grad():\n    "
+
+RIGHT: dict[str, tuple[str, Edit]] = {
+    "weights swapped in and back": (AVERAGED, (KEEP,)),
+    "swapped through .data": (AVERAGED, (KEEP, ("p.copy_(a)", "p.data.copy_(a)"), ("p.copy_(k)", "p.data.copy_(k)"))),
+    "a buffer that is sent": (SENT, (KEEP,)),
+    "sent through .data": (SENT, (KEEP, ("mine.copy_", "mine.data.copy_"))),
+    "a forward at the point climbed to": (CLIMBING, (AGAIN,)),
+    "made anew of parameters": (MIXING, MIXED_ANEW),
+    "a loss made anew as a whole": (WHOLE, WHOLE_ANEW),
+    "a small step": (SLOW, (KEEP_SCORE, SCORED_ANEW)),
+    "anew after an update by hand": (BY_HAND, (KEEP_SCORE, BY_HAND_ANEW)),
+    "start by .data": (TABLE, ((WRITE, "embed.weight.data[:] = table"),)),
+    "start by .data =": (TABLE, ((WRITE, "embed.weight.data = table.clone()"),)),
+    "start by copy_": (TABLE, ((WRITE, f"{QUIETLY}embed.weight.copy_(table)"),)),
+    "start by rows": (TABLE, ((WRITE, f"{QUIETLY}for i in range(6):\n        embed.weight[i] = table[i]"),)),
+    "start before the optimizer": (TABLE, ((MADE, ""), (WRITE, f"embed.weight.data.copy_(table)\n{MADE.strip()}"))),
+    "a draw on another line": (DRAWING, (KEEP_OUT, *INLINE)),
+    "a draw in a function": (DRAWING, (KEEP_OUT, *IN_A_FUNCTION)),
+    "derivatives as gradients": (PROJECTED, (KEEP_FIRST,)),
+    "derivatives as updates": (PROJECTED_BY_HAND, (KEEP_FIRST,)),
+}
+WRONG: dict[str, tuple[str, Edit]] = {
+    "weights not brought back": (AVERAGED, (KEEP, ("p.copy_(k)", "p = k.clone()"))),
+    "weights not swapped in": (AVERAGED, (KEEP, ("p.copy_(a)", "p = a.clone()"))),
+    "other weights swapped in": (AVERAGED, (KEEP, ("p.copy_(a)", "p.copy_(0.5 * a)"))),
+    "a buffer that is not sent": (SENT, (KEEP, ("mine.copy_(theirs)", "mine = theirs.clone()"))),
+    "no climb": (CLIMBING, (AGAIN, ("p.add_(p.grad, alpha=0.1)", "p = p.add(p.grad, alpha=0.1)"))),
+    "no way back": (CLIMBING, (AGAIN, ("p.copy_(s)", "p = s.clone()"))),
+    "features of a probe": (PROBED, ANEW),
+    "features of a probe, of a leaf": (LEAF, ANEW),
+    "a cut with a small step": (SLOW, (KEEP_SCORE, CUT)),
+    "a cut with an update by hand": (BY_HAND, (KEEP_SCORE, CUT_BY_HAND)),
+    "another update by hand": (BY_HAND, (KEEP_SCORE, BY_HAND_ANEW, ("V.data -= 0.1", "V.data -= 0.2"))),
+    "a start that is lost": (TABLE, ((WRITE, "weight = table.clone()"),)),
+    "a start in part": (TABLE, ((WRITE, "embed.weight.data[1:] = table[1:]"),)),
+    "a draw before the loop": (DRAWING, (KEEP_OUT, *BEFORE_THE_LOOP)),
+    "a larger draw elsewhere": (DRAWING, (KEEP_OUT, (NOISE, ""), ("+ noise", "+ 0.2 * torch.randn(8, 1)"))),
+    "one draw for two": (DRAWING, (KEEP_OUT, (NOISE, ""), ("+ noise", "+ 0.1 * state[:, :1]"))),
+    "a penalty by a constant": (PENALISED, (("out.sum(), x)", "out.sum(), x, retain_graph=True)"),)),
+    "derivatives of one loss": (PROJECTED, (KEEP_FIRST, ("a + b.clamp(-1, 1)", "a"))),
+}
+
+
+def report(probe: Probe, folder: Path, text: str, edit: Edit) -> Report:
+    """What `verify` says of the script with each (old, new) replaced once."""
+    path = folder / "train.py"
+    path.write_text(text)
+    for old, new in edit:
+        assert old in text, old
+        text = text.replace(old, new, 1)
+    return pipeline.verify(Target(path, root=folder), {path: text.encode()}, probe=probe, progress=lambda _: None)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_edit_is_believed(probe: Probe, tmp_path: Path, name: str) -> None:
+    found = report(probe, tmp_path, *RIGHT[name])
+    assert found.outcome is Outcome.SAFE, found.fixes[0].verdict if found.fixes else found.rejected
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_edit_is_not_believed(probe: Probe, tmp_path: Path, name: str) -> None:
+    assert report(probe, tmp_path, *WRONG[name]).outcome is Outcome.UNSAFE
