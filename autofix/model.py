@@ -26,6 +26,8 @@ class Cause(enum.StrEnum):
     NONSCALAR_BACKWARD = "nonscalar_backward"
     CONVERSION = "conversion"
     UNUSED_INPUT = "unused_input"
+    GRADIENT_NONE = "gradient_none"
+    PARAMETER_ASSIGNED = "parameter_assigned"
     OTHER = "other"
 
 

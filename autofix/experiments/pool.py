@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SLOW = 2.0
 _FIRST = 3
 """Steps of each optimizer by which a run that differs from a reference mostly shows it."""
-_NEED_SITES = (Cause.NONLEAF_GRADIENT, Cause.UNUSED_INPUT, Cause.NO_GRAPH)
+_NEED_SITES = (Cause.NONLEAF_GRADIENT, Cause.UNUSED_INPUT, Cause.NO_GRAPH, Cause.GRADIENT_NONE)
 _FIRST_RUN = RunSpec.reference(Reading())
 
 

@@ -102,6 +102,8 @@ def sites(diagnosis: Diagnosis | None) -> tuple[wire.Site, ...]:
         return tuple(dict.fromkeys(wire.Site("leaf", o.stack[0], o.node) for o in origins if o.kind == "nonleaf"))
     if diagnosis.cause is Cause.UNUSED_INPUT:
         return tuple(dict.fromkeys(wire.Site("require", o.stack[0]) for o in origins if o.kind == "made"))
+    if diagnosis.cause is Cause.GRADIENT_NONE:
+        return tuple(dict.fromkeys(wire.Site("zero", o.stack[0]) for o in origins if o.kind == "empty"))
     if diagnosis.cause is Cause.NO_GRAPH and len({o.stack[0] for o in origins}) == 1:
         kinds = {o.kind for o in origins}
         actions = {_ACTIONS.get(kind) for kind in kinds}
@@ -118,6 +120,8 @@ def unsaid(diagnosis: Diagnosis | None, reference: wire.Trace) -> str:
         return "the mean and the sum of the loss are both possible, and the code does not say which is meant"
     if diagnosis.cause is Cause.NO_GRAPH:
         return "the code does not say which part of the loss is meant to have a gradient"
+    if diagnosis.cause is Cause.PARAMETER_ASSIGNED:
+        return "an update of the parameter and a value for this pass are both possible, and the code does not say which"
     if diagnosis.cause is Cause.NONLEAF_GRADIENT:
         return "the code does not say which tensor is meant to receive the gradient"
     return ""

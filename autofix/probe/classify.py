@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import bisect
 import copy
+import numbers
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from . import graph, wire
 from .leaves import behind
-from .missing import missing
+from .missing import empty, missing
 from .taps import parameters
 
 if TYPE_CHECKING:
@@ -91,10 +92,31 @@ def _kind(error: BaseException, run: Run, backward: FrameType | None) -> str:
     if without:
         run.found = tuple(o for _, tensor in without for o in run.origins.made(tensor)) if run.origins else ()
         return "unused_input"
-    if isinstance(error, AttributeError) and error.name == "backward" and isinstance(error.obj, (float, int)):
+    if places := empty(error, run.frames, run.overlay.read):
+        run.found = tuple(wire.Origin("empty", (place,)) for place in places)
+        return "gradient_none"
+    if _assigned(error):
+        return "parameter_assigned"
+    if isinstance(error, AttributeError) and error.name == "backward" and _is_number(error.obj):
         run.found = run.origins.number(error.obj) if run.origins is not None else ()
         return "no_graph"
     return ""
+
+
+def _assigned(error: BaseException) -> bool:
+    """Whether a module refused a tensor under the name of one of its parameters."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None or traceback.tb_frame.f_code is not torch.nn.Module.__setattr__.__code__:
+        return False
+    given = traceback.tb_frame.f_locals
+    return isinstance(given.get("value"), torch.Tensor) and given.get("name") in given["self"]._parameters
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a number of Python's, or numpy's, that may have come out of a tensor."""
+    return isinstance(value, numbers.Number) or type(value).__module__ == "numpy"
 
 
 def _nonleaf(run: Run, tensors: list[tuple[str, torch.Tensor]]) -> tuple[wire.Origin, ...]:

@@ -39,6 +39,50 @@ def missing(error: BaseException, frames: Frames, read: Callable[[str], bytes]) 
     return []
 
 
+def empty(error: BaseException, frames: Frames, read: Callable[[str], bytes]) -> list[Frame]:
+    """Where gradients that are still None are used as tensors, in the failing statement and beside it.
+
+    Only of leaves that ask for a gradient: no backward has reached them yet. The place is that of the `.grad` itself.
+    """
+    users = _users(error.__traceback__, frames) if isinstance(error, (TypeError, AttributeError)) else []
+    if not users:
+        return []
+    frame = users[-1].tb_frame
+    place = frames.resolve(((frame.f_code, users[-1].tb_lasti),))[0]
+    try:
+        tree = ast.parse(read(frame.f_code.co_filename))
+    except (SyntaxError, ValueError):
+        return []
+    for block in (b for node in ast.walk(tree) for b in vars(node).values() if isinstance(b, list)):
+        statements = [one for one in block if isinstance(one, ast.stmt) and not hasattr(one, "body")]
+        if failing := [one for one in statements if _holds(one, place)]:
+            used = [part for one in failing for part in _used(one)]
+            if not any(_is_empty(value(part.value, frame)) for part in used):
+                return []
+            return [_frame(part, place) for one in statements for part in _used(one)]
+    return []
+
+
+def _used(statement: ast.stmt) -> list[ast.Attribute]:
+    """The gradients that a statement uses as tensors: adds to, calls a method of, computes with."""
+    return [part for part in ast.walk(statement) if isinstance(part, ast.Attribute) and _uses(statement, part)]
+
+
+def _uses(statement: ast.stmt, part: ast.Attribute) -> bool:
+    if part.attr != "grad":
+        return False
+    return isinstance(statement, ast.AugAssign) or isinstance(part.ctx, ast.Load)
+
+
+def _is_empty(tensor: Any) -> bool:
+    return isinstance(tensor, torch.Tensor) and tensor.is_leaf and tensor.requires_grad and tensor.grad is None
+
+
+def _frame(node: ast.expr, place: Frame) -> Frame:
+    end = node.end_lineno or node.lineno, node.end_col_offset or 0
+    return type(place)(place.file, node.lineno, node.col_offset, *end, place.function)
+
+
 def _given_none(frame: FrameType) -> bool:
     """Whether an argument of the function is None."""
     return any(frame.f_locals.get(name, _UNKNOWN) is None for name in _arguments(frame.f_code))

@@ -4,7 +4,7 @@
 its gradient can be zeroed as that of a leaf can. `keep`: the graph is not cut there, numbers stay tensors.
 `grad`: gradients are not switched off there. `require`: what is made there requires a gradient. `unfreeze`: what was
 frozen there requires a gradient again when an optimizer takes it, if that optimizer leaves other frozen ones alone.
-`create`: the derivative computed there has a graph.
+`create`: the derivative computed there has a graph. `zero`: a gradient that is still None is one of zeros there.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .wire import Frame, Site
 
 _CUTS = ("torch.Tensor.detach", "torch.Tensor.data.__get__", "torch.Tensor.detach_")
+_GRADIENT = "torch.Tensor.grad.__get__"
 _NUMBERS = ("torch.Tensor.item", "torch.Tensor.__float__")
 _SETTERS = ("requires_grad.__set__", "requires_grad_")
 _REMAKE = ("torch.tensor", "torch.as_tensor")
@@ -53,6 +54,8 @@ class Sites:
             self._frozen |= {id(t): (t, raw) for t in tensors(args[:1]) if "unfreeze" in actions}
         if name == DERIVATIVE:
             return self._derivative(func, args, kwargs)
+        if name == _GRADIENT:
+            return self._gradient(args[0])
         if self._remake and name in _REMAKE and args and any(t.requires_grad for t in tensors(args[:1])):
             with torch._C.DisableTorchFunction():
                 return _cast(_stacked(args[0]), kwargs)
@@ -76,6 +79,14 @@ class Sites:
             return NOTHING
         self.met[raw] = "no_graph"
         return func(*args, **kwargs | {"create_graph": True})
+
+    def _gradient(self, tensor: torch.Tensor) -> Any:
+        raw, actions = self._here()
+        with torch._C.DisableTorchFunction():
+            if "zero" not in actions or tensor.grad is not None:
+                return NOTHING
+            self.met[raw] = "gradient_none"
+            return torch.zeros_like(tensor)
 
     def unfreeze(self, taken: list[torch.Tensor]) -> None:
         """Let parameters train that an optimizer takes, where it takes only frozen ones and not all of them."""

@@ -284,7 +284,7 @@ class Behind:
 class Site:
     """An expression whose value a reference run treats otherwise, whenever it is computed."""
 
-    action: str  # leaf | update | keep | grad | require | unfreeze | create
+    action: str  # leaf | update | keep | grad | require | unfreeze | create | zero
     frame: Frame
     node: str = ""
 

@@ -39,6 +39,8 @@ CAUSES = {
     Cause.NONSCALAR_BACKWARD: "backward starts at a tensor with more than one element",
     Cause.CONVERSION: "a tensor that requires a gradient was converted",
     Cause.UNUSED_INPUT: "a gradient was asked for a tensor that the loss does not use",
+    Cause.GRADIENT_NONE: "a gradient that is still None was used as a tensor",
+    Cause.PARAMETER_ASSIGNED: "a tensor was assigned to the name of a parameter",
     Cause.OTHER: "the failure is not one that is known here",
 }
 EFFECTS = {

@@ -1,0 +1,197 @@
+"""A tensor assigned to the name of a module's parameter.
+
+## What it does
+Where the value is used in this pass, it gets a name of its own: `weight = self.weight * mask`; a layer is called with
+it by `torch.func.functional_call`. Where it is a new value for the parameter, it is written there without gradient:
+`self.weight.copy_(value)`, or made a `Parameter` where no optimizer holds the old one yet.
+
+## Why autograd fails
+A module takes nothing but a `Parameter` under such a name. A result of operations is none: the optimizer would go on
+with the old tensor, and the next pass would start from the graph of this one.
+
+## Fix safety
+Never safe by the run alone: a value for this pass and a new value of the parameter train differently, and both run.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from autofix.edit import Declined
+from autofix.model import Applicability, Cause, Diagnosis
+from autofix.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.syntax import blocks, names
+from autofix.syntax.edits import embed, ensure_import, replace, replace_statement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.source import Source
+    from autofix.syntax.edits import Step
+
+WHY_VALUE = "The value of this pass has a name of its own; the parameter stays the leaf that is trained."
+WHY_UPDATE = "The parameter takes the new value and stays the leaf that is trained."
+WHY_PARAMETER = "The module gets a parameter that starts from this value."
+
+
+class TensorAssignedToParameter(Rule):
+    """Give the value a name of its own, or write it to the parameter."""
+
+    code, name = "AG306", "tensor-assigned-to-parameter"
+    title = "Give the value of this pass a name of its own"
+    causes = frozenset({Cause.PARAMETER_ASSIGNED})
+    tier = Tier.MEANT
+    applicability = Applicability.UNSAFE
+    examples = (
+        Example("""\
+import torch
+import torch.nn.functional as F
+
+
+class Masked(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(2, 3))
+        self.register_buffer("mask", torch.tensor([[1.0, 0, 1], [0, 1, 1]]))
+
+    def forward(self, x):
+-        self.weight = self.weight * self.mask
+-        return F.linear(x, self.weight)
++        weight = self.weight * self.mask
++        return F.linear(x, weight)
+
+
+net = Masked()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    loss = (net(torch.ones(5, 3)) - 1).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""),
+        Example("""\
+! the layer is called with the value
+import torch
+
+
+class Normed(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(3, 2)
+        self.scale = torch.nn.Parameter(torch.ones(2, 1))
+
+    def forward(self, x):
+-        self.layer.weight = self.layer.weight * self.scale
+-        return self.layer(x)
++        weight = self.layer.weight * self.scale
++        return torch.func.functional_call(self.layer, {"weight": weight}, (x,))
+
+
+net = Normed()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    loss = (net(torch.ones(5, 3)) - 1).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""),
+        Example("""\
+! weights are kept in range after the step
+import torch
+
+net = torch.nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    loss = (net(torch.ones(5, 3)) - 1).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+-    net.weight = net.weight.clamp(-0.1, 0.1)
++    with torch.no_grad():
++        net.weight.copy_(net.weight.clamp(-0.1, 0.1))
+"""),
+        Example("""\
+! no optimizer holds the parameter yet
+import torch
+
+net = torch.nn.Linear(3, 2)
+-net.weight = torch.eye(2, 3)
++net.weight = torch.nn.Parameter(torch.eye(2, 3))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    loss = (net(torch.ones(5, 3)) - 1).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""),
+        Example("""\
+! several are assigned at once
+import torch
+
+net = torch.nn.Linear(3, 2)
+net.weight, net.bias = torch.eye(2, 3), torch.zeros(2)
+"""),
+        Example("""\
+! the name is not in the text
+import torch
+
+net = torch.nn.Linear(3, 2)
+for name in ("weight", "bias"):
+    setattr(net, name, getattr(net, name) * 0.5)
+"""),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """By what follows the assignment: uses of the value in this pass, or none."""
+        for _, source, node in sources.nodes(diagnosis.failure.stack[:1]):
+            statement = source.statement(node)
+            match statement:
+                case ast.Assign(targets=[ast.Attribute() as target], value=value):
+                    begun = bool(diagnosis.trace.counts)
+                    if edits := _renamed(source, statement, target):
+                        yield self.propose(edits, WHY_VALUE, later=0 if begun else 2)
+                    yield from self._written(source, statement, target, later=1)
+                    if not begun:
+                        torch, imports = ensure_import(source, "torch")
+                        made = [*imports, *embed(source, value, f"{torch}.nn.Parameter({{}})")]
+                        yield self.propose(made, WHY_PARAMETER, title="Make a parameter of the value")
+                case _:
+                    raise Declined("the parameter is not assigned by a statement of its own")
+
+    def _written(
+        self, source: Source, statement: ast.Assign, target: ast.Attribute, later: int
+    ) -> Iterator[Proposal]:  # fmt: skip
+        text = source.segment(statement.value)
+        if "\n" in text:
+            raise Declined("the value does not stand on one line")
+        torch, imports = ensure_import(source, "torch")
+        lines = [f"with {torch}.no_grad():", f"    {source.segment(target)}.copy_({text})"]
+        edits = [*imports, *replace_statement(source, statement, lines)]
+        yield self.propose(edits, WHY_UPDATE, title="Write the value to the parameter", later=later)
+
+
+def _renamed(source: Source, statement: ast.Assign, target: ast.Attribute) -> list[Step]:
+    """The value under a name of its own, and what uses it afterwards in the function by that name."""
+    function = source.function(statement)
+    path, holder = source.segment(target), source.segment(target.value)
+    if function is None:
+        return []
+    taken = {one.id for one in ast.walk(function) if isinstance(one, ast.Name)} | {
+        one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)
+    }
+    name = target.attr if target.attr not in taken else f"new_{target.attr}"
+    following = blocks.after(blocks.block_of(source, statement), statement)
+    if name in taken or any(names.binds_path(one, path) for one in following):
+        return []
+    edits: list[Step] = []
+    for node in (part for one in following for part in ast.walk(one)):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and ast.unparse(node) == path:
+            edits += replace(source, node, name)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == holder and holder != "self" and not node.keywords:
+            torch, imports = ensure_import(source, "torch")
+            given = "".join(f"{source.segment(one)}, " for one in node.args).strip()
+            given = given if len(node.args) == 1 else given.removesuffix(",")
+            call = f'{torch}.func.functional_call({holder}, {{"{target.attr}": {name}}}, ({given}))'
+            edits += [*imports, *replace(source, node, call)]
+    return [*replace(source, target, name), *edits] if edits else []
