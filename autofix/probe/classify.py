@@ -84,6 +84,18 @@ def _kind(error: BaseException, run: Run, backward: FrameType | None) -> str:
     if refused:
         run.found = _nonleaf(run, [("", tensor) for tensor in refused])
         return "nonleaf_gradient"
+    if kind := _without_gradient(error, run):
+        return kind
+    if _assigned(error):
+        return "parameter_assigned"
+    if isinstance(error, AttributeError) and error.name == "backward" and _is_number(error.obj):
+        run.found = run.origins.number(error.obj) if run.origins is not None else ()
+        return "no_graph"
+    return ""
+
+
+def _without_gradient(error: BaseException, run: Run) -> str:
+    """The kind of a failure over a gradient that is None."""
     without = missing(error, run.frames, run.overlay.read)
     results = [(name, tensor) for name, tensor in without if not tensor.is_leaf]
     if results:
@@ -95,11 +107,6 @@ def _kind(error: BaseException, run: Run, backward: FrameType | None) -> str:
     if places := empty(error, run.frames, run.overlay.read):
         run.found = tuple(wire.Origin("empty", (place,)) for place in places)
         return "gradient_none"
-    if _assigned(error):
-        return "parameter_assigned"
-    if isinstance(error, AttributeError) and error.name == "backward" and _is_number(error.obj):
-        run.found = run.origins.number(error.obj) if run.origins is not None else ()
-        return "no_graph"
     return ""
 
 
@@ -108,7 +115,7 @@ def _assigned(error: BaseException) -> bool:
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
-    if traceback is None or traceback.tb_frame.f_code is not torch.nn.Module.__setattr__.__code__:
+    if traceback is None or traceback.tb_frame.f_code is not getattr(torch.nn.Module.__setattr__, "__code__", None):
         return False
     given = traceback.tb_frame.f_locals
     return isinstance(given.get("value"), torch.Tensor) and given.get("name") in given["self"]._parameters
