@@ -65,6 +65,14 @@ tests: $(TOOLS) ## pytest alone; PYTEST_ARGS='-k detach -x' narrows it
 fuzz: $(TOOLS) ## the random tests alone, twenty times as long and with new examples each time
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m hypothesis --hypothesis-profile=fuzz --inline-snapshot=disable $(PYTEST_ARGS)
 
+.PHONY: dist
+dist: $(TOOLS) ## build wheel and sdist into build/dist, check them, install them into fresh environments
+	$(BIN)/python -m pip install --quiet --group release
+	rm -rf build/dist
+	$(BIN)/python -m build --no-isolation --outdir build/dist
+	$(BIN)/twine check --strict build/dist/*
+	$(BIN)/pytest -n 0 --with release tests/test_release.py $(PYTEST_ARGS)
+
 .PHONY: format
 format: $(TOOLS) ## let ruff write
 	$(BIN)/ruff check --fix

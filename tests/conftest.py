@@ -34,6 +34,15 @@ settings.load_profile("autofix")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--python", default=sys.executable, help="the interpreter that runs the scripts under test")
+    parser.addoption(
+        "--with", action="append", default=[], help="also run the tests that are set apart under this name"
+    )
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for mark in item.iter_markers("apart"):
+        if mark.args[0] not in item.config.getoption("--with"):
+            pytest.skip(f"set apart: run with --with {mark.args[0]}")
 
 
 @pytest.fixture(scope="session")
