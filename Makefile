@@ -73,6 +73,22 @@ dist: $(TOOLS) ## build wheel and sdist into build/dist, check them, install the
 	$(BIN)/twine check --strict build/dist/*
 	$(BIN)/pytest -n 0 --with release tests/test_release.py $(PYTEST_ARGS)
 
+# VS Code itself, in a browser: code-server from the npm registry (node 20), Debian's chromium and its driver.
+CODE_SERVER ?= $(CURDIR)/build/code-server
+
+.PHONY: vsix
+vsix: ## build the extension for VS Code into build/
+	mkdir -p build
+	cd editors/vscode && npm ci --no-audit --no-fund && npm run package
+
+.PHONY: vscode
+vscode: $(TOOLS) vsix $(CODE_SERVER)/.installed ## try the extension in VS Code, in a headless browser
+	CODE_SERVER=$(CODE_SERVER) $(BIN)/pytest -n 0 --with vscode tests/test_vscode.py $(PYTEST_ARGS)
+
+$(CODE_SERVER)/.installed: editors/vscode/code-server.sh
+	sh editors/vscode/code-server.sh $(CODE_SERVER)
+	@touch $@
+
 .PHONY: format
 format: $(TOOLS) ## let ruff write
 	$(BIN)/ruff check --fix
