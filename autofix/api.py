@@ -56,6 +56,7 @@ class Options(TypedDict, total=False):
     select: Sequence[str]
     ignore: Sequence[str]
     passes: int
+    budget: float
     time_limit: float
     memory_limit: int | str
     output_limit: int | str

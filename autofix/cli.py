@@ -125,6 +125,12 @@ Python = Annotated[
         "active environment's, else .venv by the project, else autofix's own.",
     ),
 ]  # fmt: skip
+Budget = Annotated[
+    str | None,
+    _option(
+        "--budget", metavar="SECONDS", text="To compare beyond the failure (5, or twice what the failing run took)."
+    ),
+]
 Passes = Annotated[
     str | None, _option("--passes", metavar="N", text="How often an edit must get past the failure (3).")
 ]
@@ -174,7 +180,8 @@ def _autofix(
 def fix(
     context: typer.Context, words: Words = None, module: Module = None, write: Write = None, diff: Diff = None,
     unsafe_fixes: Unsafe = None, select: Select = None, ignore: Ignore = None, python: Python = None,
-    passes: Passes = None, time_limit: Time = None, memory_limit: Memory = None, output_limit: Output = None,
+    passes: Passes = None, budget: Budget = None, time_limit: Time = None, memory_limit: Memory = None,
+    output_limit: Output = None,
     network: Network = None, isolation: Isolation = None, output_format: Format = None, quiet: Quiet = None,
     verbose: Verbose = None, color: Color = None, console: Console = None, pytest: Node = None,
     process_limit: Processes = None,
@@ -200,7 +207,8 @@ def fix(
 def run(
     context: typer.Context, words: Words = None, module: Module = None, write: Write = None,
     unsafe_fixes: Unsafe = None, select: Select = None, ignore: Ignore = None, python: Python = None,
-    passes: Passes = None, time_limit: Time = None, memory_limit: Memory = None, output_limit: Output = None,
+    passes: Passes = None, budget: Budget = None, time_limit: Time = None, memory_limit: Memory = None,
+    output_limit: Output = None,
     process_limit: Processes = None, isolation: Isolation = None, network: Network = None,
     output_format: Format = None, quiet: Quiet = None, verbose: Verbose = None, color: Color = None,
     console: Console = None, pytest: Node = None, device: Device = None, stand_in: StandIn = None,
@@ -219,7 +227,8 @@ def run(
 @app.command(cls=Launcher)
 def verify(
     context: typer.Context, words: Words = None, fixed: Fixed = None, patch: Patches = None, module: Module = None,
-    python: Python = None, passes: Passes = None, time_limit: Time = None, memory_limit: Memory = None,
+    python: Python = None, passes: Passes = None, budget: Budget = None, time_limit: Time = None,
+    memory_limit: Memory = None,
     output_limit: Output = None, process_limit: Processes = None, network: Network = None, isolation: Isolation = None,
     output_format: Format = None, quiet: Quiet = None, verbose: Verbose = None, color: Color = None,
     console: Console = None, pytest: Node = None, device: Device = None, stand_in: StandIn = None,
@@ -293,7 +302,7 @@ def batch(
     sample: Annotated[str, _option("--sample", metavar="SHARE", text="A share, such as 5%; ever the same one.")] = "",
     fail_fast: Annotated[bool, _option("--fail-fast", text="Begin nothing new after a target that fails.")] = False,
     retry_failed: Annotated[bool, _option("--retry-failed", text="Run again what crashed or met a limit.")] = False,
-    select: Select = None, ignore: Ignore = None, python: Python = None, passes: Passes = None,
+    select: Select = None, ignore: Ignore = None, python: Python = None, passes: Passes = None, budget: Budget = None,
     time_limit: Annotated[str | None, _option("--time-limit", metavar="SECONDS", text="For each run (60).")] = None,
     memory_limit: Annotated[
         str | None, _option("--memory-limit", metavar="SIZE", text="For each run: 4G, 512M; 0 is none (4G).")

@@ -16,7 +16,8 @@ from autofix.offered import OfferError, offered
 from autofix.opening import Opening
 from autofix.paged import Page
 from autofix.probe.wire import WireError
-from autofix.render.progress import progress
+from autofix.render.progress import Tell, progress
+from autofix.render.words import title
 from autofix.runner import unanswered
 from autofix.write import WriteRefused
 
@@ -65,9 +66,8 @@ def run(given: Mapping[str, Any], typed: Sequence[str]) -> int:
     status, crash = crashed.run_for_real(target, targets.ARRANGED)
     if crash is None or not crash.may_be_autograd:
         return status
-    target, said = crashed.prepared(target, crash)
-    _complain(f"it died of {crash.type} after {crash.seconds:.1f} s; looking for a cure{f': {said}' if said else ''}")
-    report = _repaired(target, rules, given, opening)
+    _complain(f"it died of {crash.type} after {crash.seconds:.1f} s; looking for a cure")
+    report = _repaired(replace(target, crash=crash), rules, given, opening)
     if report.diagnosis is None:  # what it died of is not autograd's, and has been seen
         report = replace(report, traceback="")
         return _finish(report, render.Snapshot(report), settings, typed, status=status)
@@ -78,10 +78,11 @@ def _repaired(target: Target, rules: Sequence[Rule], given: Mapping[str, Any], o
     """The report on a target, with its page where one was asked for; nothing else is written or shown."""
     settings, begun = opening.settings, opening.probe
     page = Page(given.get("report"))
-    with progress(quiet=settings.quiet or settings.diff, verbose=settings.verbose) as tell:
+    quiet = settings.quiet or settings.diff
+    with progress(quiet=quiet, verbose=settings.verbose, patient=target.crash is not None) as tell:
 
         def work(probe: Probe | None) -> Report:
-            return pipeline.fix(target, rules, probe=probe, progress=tell)
+            return pipeline.fix(target, rules, probe=probe, progress=tell, found=_shown(tell))
 
         report = targets.in_file(_sound(target, lambda: page.worked(target, work, tell, begun)))
     _tell_of(page, report, render.Snapshot(report, full=settings.full_paths), settings)
@@ -98,6 +99,17 @@ def _concluded(report: Report, typed: Sequence[str], given: Mapping[str, Any], s
     if settings.diff:
         return _print_diff(report, snapshot, settings)
     return _finish(report, snapshot, settings, typed)
+
+
+def _shown(tell: Tell) -> Callable[[Fix], None]:
+    """Shows the first safe edit as soon as it is known, where somebody watches: the search goes on for better ones."""
+
+    def found(fix: Fix) -> None:
+        place = fix.candidate.edits[0].path.name if fix.candidate.edits else ""
+        changed = [line for line in fix.diff.decode("utf-8", "replace").splitlines() if line[:1] in {"+", "-"}]
+        tell.keep(f"safe: {title(fix)} ({place})", *(line for line in changed if line[:3] not in {"+++", "---"}))
+
+    return found
 
 
 def _tell_of(page: Page, report: Report, snapshot: render.Snapshot, settings: Settings) -> None:

@@ -121,7 +121,7 @@ def _optimizers(reference: wire.Trace, candidate: wire.Trace, tolerance: float) 
         names = reference.names[index] if index < len(reference.names) else ()
         fewer = len(got) < len(wanted) or (reference.outcome == "finished" and len(got) != len(wanted))
         if fewer and not candidate.parted:
-            label = _owner(names, index)
+            label = owner(names, index)
             note = f"the optimizer of {label} makes {len(got)} steps, the code makes {len(wanted)}"
             yield Change(label, min(len(got), len(wanted)), len(wanted), len(got), note=note)
         yield from _rhythm(names, wanted, got)
@@ -165,17 +165,18 @@ def _stopped_alike(reference: wire.Trace, candidate: wire.Trace) -> bool:
     )
 
 
-def _owner(names: tuple[str, ...], index: int) -> str:
+def owner(names: tuple[str, ...], index: int) -> str:
+    """What an optimizer is called by: the variables that hold its parameters."""
     owners = list(dict.fromkeys(name.split(".")[0] for name in names))
     return ", ".join(owners[:3]) or f"optimizer {index}"
 
 
 def _step(names: tuple[str, ...], number: int, want: wire.Step, have: wire.Step, tolerance: float) -> Iterator[Change]:
     if want.settings != have.settings:
-        yield Change(_owner(names, want.optimizer), number, 0, 0, note="the optimizer's settings differ")
+        yield Change(owner(names, want.optimizer), number, 0, 0, note="the optimizer's settings differ")
     if len(want.gradients) != len(have.gradients):
         yield Change(
-            _owner(names, want.optimizer), number, len(want.gradients), len(have.gradients), note="parameters differ"
+            owner(names, want.optimizer), number, len(want.gradients), len(have.gradients), note="parameters differ"
         )
         return
     least = _NOTHING * max(map(norm, (*want.gradients, *have.gradients)), default=0.0)
@@ -404,7 +405,7 @@ def _rhythm(names: tuple[str, ...], wanted: list[wire.Step], got: list[wire.Step
         again = have.calls == mine and want.calls > before
         before, mine = want.calls, have.calls
         if late or again:
-            label = _owner(names, want.optimizer)
+            label = owner(names, want.optimizer)
             note = f"the optimizer of {label} has made {number + 1} steps after {have.calls} backward calls"
             yield Change(label, number, want.calls, have.calls, note=f"{note}, in the code after {want.calls}")
             return

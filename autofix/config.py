@@ -145,6 +145,10 @@ def _seconds(value: Any) -> float:
     return float(value)
 
 
+def _allowance(value: Any) -> float:
+    return 0.0 if value == 0 and not isinstance(value, bool) else _seconds(value)
+
+
 def _bytes(value: Any) -> int:
     if isinstance(value, bool):
         raise TypeError
@@ -163,6 +167,7 @@ _KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "skip_to": (str, "a line, or FILE:LINE"),
     "shorten": (_count, "a whole number from 1 on"),
     **dict.fromkeys(("passes", "process_limit"), (_count, "a whole number from 1 on")),
+    "budget": (_allowance, "a number of seconds; 0 is what the failing run suggests"),
     "time_limit": (_seconds, "a number of seconds above 0"),
 }
 

@@ -70,7 +70,7 @@ def rebound(origins: Sequence[Origin], sources: Sources) -> Iterator[Origin]:
         if not bound:
             yield origin
         for within, one in bound:
-            frame = _frame(origin.stack[0].file, one.value, _qualified(within, one.statement))
+            frame = _frame(origin.stack[0].file, one.value, blocks.qualified(within, one.statement))
             if frame not in seen:
                 seen.add(frame)
                 yield replace(origin, kind="rebound", stack=(frame, *origin.stack[1:]), name=one.path)
@@ -86,20 +86,6 @@ def _without_gradient(source: Source, node: ast.AST) -> Iterator[ast.stmt]:
         holders += [one for one in functions if one.name == name and one.decorator_list]
     for holder in holders:
         yield from (one for one in ast.walk(holder) if isinstance(one, ast.stmt) and one is not holder)
-
-
-def _qualified(source: Source, node: ast.AST) -> str:
-    """The function that a statement runs in, as Python names it."""
-    parts: list[str] = []
-    holder = source.parent(node)
-    while holder is not None:
-        if isinstance(holder, ast.ClassDef):
-            parts.insert(0, holder.name)
-        elif isinstance(holder, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            parts[:0] = [holder.name, "<locals>"] if parts else [holder.name]
-        holder = source.parent(holder)
-    inside = source.function(node) is not None
-    return ".".join(parts) if inside else "<module>"
 
 
 def _works_in_place(keyword: ast.keyword) -> bool:

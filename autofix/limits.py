@@ -13,13 +13,15 @@ from dataclasses import dataclass
 class RunOptions:
     """The bounds of each run, its fence, how it departs from what its author's machine would do, and which rules help.
 
-    Times are in seconds, sizes in bytes; 0 is no bound of our own for `memory_limit`, and no cut for `shorten`.
+    Times are in seconds, sizes in bytes; 0 is no bound of our own for `memory_limit`, no cut for `shorten`, and for
+    `budget` what the failing run's own time suggests.
     """
 
     python: str = ""
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     passes: int = 3
+    budget: float = 0.0
     time_limit: float = 120.0
     memory_limit: int = 0
     process_limit: int = 512

@@ -91,6 +91,24 @@ class RunOutcome(enum.StrEnum):
     NOT_RUN = "not_run"
 
 
+_MAY_BE_AUTOGRAD = {"RuntimeError", "ValueError"}
+_ABSENT = {"AttributeError", "TypeError"}
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """How a real run died, and after how many seconds."""
+
+    type: str
+    message: str
+    seconds: float
+
+    @property
+    def may_be_autograd(self) -> bool:
+        """Whether it is worth running again under instruments, which alone can tell."""
+        return self.type in _MAY_BE_AUTOGRAD or (self.type in _ABSENT and "NoneType" in self.message)
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """What to run: a script or a module, its arguments, and the limits of every run of it."""
@@ -102,6 +120,8 @@ class Target:
     root: Path | None = None
     python: Path | None = None
     passes: int = 3
+    budget: float = 0.0
+    """Seconds for which runs are compared beyond the failure; 0: as the failing run's own time suggests."""
     time_limit: float = 120.0
     memory_limit: int = 0
     process_limit: int = 512
@@ -110,6 +130,8 @@ class Target:
     network: bool = False
     setup: wire.Setup = field(default=wire.Setup(), hash=False)
     device: str = "auto"
+    crash: Crash | None = None
+    """How it died when it was run for real, where it was."""
     buffers: dict[Path, bytes] = field(default_factory=dict, hash=False)
     """What stands in for files on disk: an editor's unsaved text."""
 

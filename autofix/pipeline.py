@@ -19,6 +19,7 @@ from autofix.rewrite.diff import unified_diff
 from autofix.rule import Sources
 from autofix.run import JOBS, Probe, ProbeError, run
 from autofix.silent import suspicions
+from autofix.telling import RUNNING, TRACING, Telling
 from autofix.verdict.decide import confirm, decide, foresee
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.order import ordered, still_worth_a_run, telling
@@ -37,17 +38,27 @@ if TYPE_CHECKING:
 DEPTH = 3
 """How many failures in a row one patch may cure."""
 _CHAINS = 5
+_MAY_BE_AUTOGRAD = {"RuntimeError", "ValueError"}
+"""Types of exceptions that may be autograd's although no instrument of a candidate's run knows their kind."""
 
 
 def fix(
-    target: Target, rules: Sequence[Rule], *, probe: Probe | None = None, progress: Callable[[str], None] = print
+    target: Target,
+    rules: Sequence[Rule],
+    *,
+    probe: Probe | None = None,
+    progress: Callable[[str], None] = print,
+    found: Callable[[Fix], None] = lambda _fix: None,
 ) -> Report:
-    """Reproduce the target's failure and find verified edits. Writes nothing; raises nothing but bugs."""
+    """Reproduce the target's failure and find verified edits. Writes nothing; raises nothing but bugs.
+
+    `found` is told of the first safe edit as soon as it is known.
+    """
     began = time.monotonic()
     try:
         with contextlib.ExitStack() as stack:
             running = probe or stack.enter_context(start(target))
-            report = _Repair(running, target, rules, progress).report()
+            report = _Repair(running, target, rules, progress, found).report()
     except ProbeError as error:
         return Report(target, Outcome.CANNOT_RUN, message=str(error))
     return replace(report, timings=report.timings | {"total": time.monotonic() - began})
@@ -83,7 +94,8 @@ def verify(
 def _verify(
     probe: Probe, target: Target, files: Mapping[Path, bytes], progress: Callable[[str], None], *, offered: bool
 ) -> Report:  # fmt: skip
-    progress("running the script as it stands")
+    tell = Telling(probe, progress)
+    tell(RUNNING)
     target, baseline = reproduce(probe, target)
     repair = _Repair(probe, target, (), progress)
     report = Report(
@@ -106,7 +118,7 @@ def _verify(
         diagnosis = repair.diagnose(baseline, {})
         if diagnosis is None:
             return replace(report, outcome=Outcome.OTHER_FAILURE, message=baseline.detail)
-        progress("running the edited script")
+        tell("running the edited script")
         pool.about(diagnosis)
         evidence = Evidence(Case(pool, diagnosis, offered), files)
         verdict = confirm(evidence, decide(evidence, Applicability.SAFE))
@@ -141,12 +153,14 @@ class _Repair:
     """One repair under way."""
 
     def __init__(
-        self, probe: Probe, target: Target, rules: Sequence[Rule], progress: Callable[[str], None]
+        self, probe: Probe, target: Target, rules: Sequence[Rule], progress: Callable[[str], None],
+        found: Callable[[Fix], None] = lambda _fix: None,
     ) -> None:  # fmt: skip
         self.probe = probe
         self.target = target
         self.rules = rules
-        self.progress = progress
+        self.tell = Telling(probe, progress)
+        self.found = found
         self.notes: list[Note] = []
         self.conditions: dict[str, None] = {}
         self.fixes: list[Fix] = []
@@ -155,7 +169,7 @@ class _Repair:
 
     def report(self) -> Report:
         """The whole street."""
-        self.progress("running the script")
+        self.tell(RUNNING)
         self.target, baseline = reproduce(self.probe, self.target)
         hello = self.probe.hello()
         self.conditions.update(dict.fromkeys(baseline.notes))
@@ -175,7 +189,7 @@ class _Repair:
         ended = _baseline_outcome(baseline)
         if ended is not None:
             return replace(report, outcome=ended, message=_baseline_words(ended, self.target, baseline))
-        self.progress("tracing the failure")
+        self.tell(TRACING, calls=baseline.backward_count)
         with Pool(self.probe, self.target, baseline) as pool:
             diagnosis = self.diagnose(baseline, {})
             if diagnosis is None:
@@ -210,7 +224,7 @@ class _Repair:
             found: list[tuple[Candidate, wire.Trace]] = []
             for built in level:
                 tried = self._try(case, built.diagnosis, built.candidate)
-                found.extend((candidate, live) for candidate, live in tried if not _as_before(live, built.run))
+                found.extend((candidate, live) for candidate, live in tried if _uncovers(live, built.run))
             if depth + 1 == DEPTH or any(f.verdict.applicability is Applicability.SAFE for f in self.fixes):
                 return
             level = self._next(found)
@@ -236,13 +250,15 @@ class _Repair:
         while queue:
             (candidate, evidence), *queue = queue
             case.pool.look_ahead([functools.partial(foresee, other) for _, other in queue[: 2 * JOBS]])
-            self.progress(f"trying {candidate.titles[-1]}")
+            self.tell(f"trying {candidate.titles[-1]}")
             verdict = decide(evidence, candidate.applicability)
             self.conditions.update(dict.fromkeys(evidence.edited.notes))
             one = self.as_fix(candidate, verdict)
             passed = case.passed(evidence.edited)
             (self.fixes if passed else self.rejected).append(one)
             if verdict.applicability is Applicability.SAFE:
+                if not any(other.verdict.applicability is Applicability.SAFE for other in self.fixes[:-1]):
+                    self.found(one)
                 left = [candidate for candidate, _ in queue]
                 kept = still_worth_a_run(left, self.fixes) if case.pool.quick else []
                 for other in left:
@@ -294,11 +310,20 @@ def _key(candidate: Candidate) -> frozenset[tuple[Path, bytes]]:
     return frozenset(candidate.files.items())
 
 
-def _as_before(live: wire.Trace, before: wire.Trace) -> bool:
-    """Whether a run still fails where, and as, the run failed that it was built upon."""
-    if live.failure is None or before.failure is None:
+def _uncovers(live: wire.Trace, before: wire.Trace) -> bool:
+    """Whether a run fails of something further, which the edit only uncovered; not of what the edit itself did.
+
+    An edit that calls what is not there, or that leaves without a graph what had one, is no step of a repair.
+    """
+    failure, cured = live.failure, before.failure
+    if failure is None or cured is None:
         return False
-    return (live.failure.message, live.backward_count) == (before.failure.message, before.backward_count)
+    earlier = live.backward_count <= before.backward_count
+    if failure.message == cured.message and live.backward_count == before.backward_count:
+        return False
+    if failure.kind == Cause.NO_GRAPH and cured.kind != Cause.NO_GRAPH and earlier:
+        return False
+    return failure.in_backward or bool(failure.kind) or failure.type in _MAY_BE_AUTOGRAD
 
 
 def _baseline_words(ended: Outcome, target: Target, baseline: wire.Trace) -> str:

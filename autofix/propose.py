@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from autofix.edit import Declined, Edit, EditConflict
 from autofix.model import Candidate, Note
 from autofix.rewrite.apply import BrokenRewrite, apply
 from autofix.source import Source, encoding
+from autofix.syntax.blocks import qualified
 from autofix.syntax.edits import remove_keyword, rendered
 from autofix.syntax.lost import lost_write
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from autofix.model import Diagnosis
+    from autofix.probe import wire
     from autofix.rule import Proposal, Rule, Sources
 
 _MOST = 40
@@ -39,7 +42,7 @@ def propose(
         while True:
             try:
                 proposal = next(proposals)
-                candidate = _candidate(rule, proposal, sources, base)
+                candidate = _candidate(rule, proposal, sources, base, diagnosis.trace.plain)
             except StopIteration:
                 break
             except (Declined, EditConflict, BrokenRewrite) as error:
@@ -55,7 +58,9 @@ def propose(
     return [*lighter, *ordered][:_MOST], notes
 
 
-def _candidate(rule: Rule, proposal: Proposal, sources: Sources, base: Candidate | None) -> Candidate:
+def _candidate(
+    rule: Rule, proposal: Proposal, sources: Sources, base: Candidate | None, plain: Iterable[wire.Plain]
+) -> Candidate:  # fmt: skip
     files: dict[Path, bytes] = dict(base.files) if base is not None else {}
     edits = rendered(proposal.steps)
     for path in dict.fromkeys(edit.path for edit in edits):
@@ -63,6 +68,8 @@ def _candidate(rule: Rule, proposal: Proposal, sources: Sources, base: Candidate
         if source is None:
             raise Declined(f"{path} is not a file that may be edited")
         files[path] = apply(source, [edit for edit in edits if edit.path == path])
+        if vain := _in_vain(source.data, Source(path, files[path]), plain):
+            raise Declined(f"{vain} holds no tensor, so it has neither a graph to cut nor a value to copy")
         name, line = lost_write(path, source.data, files[path])
         if name:
             raise Declined(f"{name} would get a new value at line {line} that nothing reads: the write would be lost")
@@ -71,6 +78,20 @@ def _candidate(rule: Rule, proposal: Proposal, sources: Sources, base: Candidate
         (*before.rules, rule.code), (*before.titles, proposal.title), (*before.whys, proposal.why),
         (*before.rank, proposal.rank), files, edits, before.applicability.lowered(rule.applicability),
     )  # fmt: skip
+
+
+def _in_vain(before: bytes, edited: Source, plain: Iterable[wire.Plain]) -> str:
+    """The variable that an edit treats as a tensor, or as a container of some, although it held neither; '' if none."""
+    known = {(one.function, one.path) for one in plain if one.file == str(edited.path)}
+    texts = [re.compile(rb"(?<![\w.])%s(?:\.(?:detach|clone)\(|[\])])" % path.encode()) for _, path in known]
+    if all(len(text.findall(edited.data)) <= len(text.findall(before)) for text in texts):
+        return ""
+    for node in ast.walk(edited.tree):
+        match node:
+            case ast.Call(ast.Attribute(value, "detach" | "clone")) | ast.comprehension(iter=value):
+                if (qualified(edited, value), ast.unparse(value)) in known:
+                    return ast.unparse(value)
+    return ""
 
 
 def _without_keeping(candidate: Candidate, base: Candidate | None) -> Iterator[Candidate]:

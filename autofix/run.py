@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Self
 from autofix.probe import wire
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 PROBE = Path(__file__).parent / "probe"
 SLACK = 15.0
 """Seconds beyond a run's own time limit after which a silent probe is given up."""
 _MESSAGE_LIMIT = 1 << 28
+_SIGN = b'{"sign":'
 _SINGLE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 # A reference keeps the graph of one pass while the next is made. What it gives back and asks for anew goes through the
 # kernel, page by page, unless glibc keeps it: for a CNN this was a third of a run.
@@ -56,6 +57,9 @@ class Probe:
         self._waiting: set[int] = set()
         self._dropped: set[int] = set()
         self._hello: wire.Hello | None = None
+        self._awaited = 0
+        self.heard: Callable[[wire.Sign], None] = lambda _sign: None
+        """Who is told of the signs of life of the run that is waited for."""
         self._process = self._start(modules, fresh)
 
     def _start(self, modules: Sequence[str], fresh: bool) -> subprocess.Popen[bytes]:
@@ -154,6 +158,7 @@ class Probe:
         self.hello()
         # Those before it in the queue may use up their time first.
         deadline = time.monotonic() + time_limit * max(1, len(self._waiting)) + SLACK
+        self._awaited = number
         while number not in self._traces:
             self._take(self._line(deadline))
         return self._traces.pop(number)
@@ -167,6 +172,11 @@ class Probe:
         return number in self._traces
 
     def _take(self, line: bytes) -> None:
+        if line.startswith(_SIGN):
+            sign = wire.load(wire.Sign, line)
+            if sign.sign == self._awaited:
+                self.heard(sign)
+            return
         trace = wire.load(wire.Trace, line)
         self._waiting.discard(trace.id)
         if trace.id in self._dropped:

@@ -90,6 +90,7 @@ def under(target: Target, options: RunOptions) -> Target:
     bounded = replace(
         target,
         passes=options.passes,
+        budget=options.budget,
         time_limit=options.time_limit,
         memory_limit=options.memory_limit,
         process_limit=options.process_limit,

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Self
 
 from autofix.compare import comparable
 from autofix.experiments import later, readings
-from autofix.experiments.requests import Builder, changed_lines
+from autofix.experiments.requests import Builder, changed_lines, first_steps
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
 from autofix.model import Cause, Reading, Refused, Treatment
-from autofix.probe import wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,11 +18,10 @@ if TYPE_CHECKING:
 
     from autofix.experiments.readings import Letters
     from autofix.model import Diagnosis, Target
+    from autofix.probe import wire
     from autofix.run import Probe
 
 _SLOW = 2.0
-_FIRST = 3
-"""Steps of each optimizer by which a run that differs from a reference mostly shows it."""
 _NEED_SITES = (Cause.NONLEAF_GRADIENT, Cause.UNUSED_INPUT, Cause.NO_GRAPH, Cause.GRADIENT_NONE)
 _FIRST_RUN = RunSpec.reference(Reading())
 
@@ -130,6 +128,11 @@ class Pool:
         return self._runs.builder.sites
 
     @property
+    def too_few(self) -> str:
+        """Why the letter was seen too briefly for a comparison; '' where it was not."""
+        return self._runs.builder.too_few(self.get(RunSpec.reference(self.letters.first)))
+
+    @property
     def quick(self) -> bool:
         """Whether one more run costs little: then alternatives to a safe fix are worth theirs."""
         return self.get(RunSpec.reference(self.letters.first)).seconds < _SLOW
@@ -203,7 +206,7 @@ class Pool:
             return ()
         done = [self._runs.done.get(RunSpec.reference(one, Treatment.FROZEN)) for one in self._readings()]
         known = [trace for trace in done if trace is not None]
-        return tuple(map(_first_steps, known)) if len(known) == len(done) else ()
+        return tuple(map(first_steps, known)) if len(known) == len(done) else ()
 
     def _wait(self, spec: RunSpec) -> wire.Trace:
         while spec not in self._runs.done:
@@ -217,7 +220,7 @@ class Pool:
             trace = self._probe.wait(number, self.target.time_limit)
             del self._runs.begun[spec]
             if trace.late:
-                request = replace(request, watch_from=0)
+                request = replace(request, watch_from=0, at_once=False)
                 self._runs.begun[spec] = self._probe.submit(request), request
             else:
                 self._runs.done[spec] = self._until_later(spec, request, trace)
@@ -243,12 +246,3 @@ class Pool:
                     judge()
         finally:
             self._peeking = False
-
-
-def _first_steps(trace: wire.Trace) -> tuple[wire.Step, ...]:
-    """The gradients that the first steps of each optimizer used; () where there is no step."""
-    found = []
-    for index in range(len(trace.counts)):
-        mine = [step for step in trace.steps if step.optimizer == index][:_FIRST]
-        found += [wire.Step(index, step.gradients, (), "") for step in mine]
-    return tuple(found)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from autofix.aligned import opcodes
+from autofix.compare import owner
 from autofix.experiments.later import died_later
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.model import Refused, Treatment
@@ -20,9 +21,23 @@ if TYPE_CHECKING:
 
 GRACE = 0.15
 """Seconds for which runs go on beyond the passes asked for, where the script does not end by itself."""
+_LEAST, _TIMES = 5.0, 2.0
+"""Seconds beyond the failure, and how many times those of the failing run, for which runs are compared."""
+_LONGEST = 30.0
+"""Seconds beyond the failure after which a run ends that still waits for something to compare."""
+_GLANCE = 1.0
+"""Seconds beyond the failure for which an edit runs where there is nothing to compare it with."""
+STEPS = 2
+"""Steps of an optimizer beyond the failure that are compared at least."""
+_SLOW = 2.0
+"""Seconds beyond the failure from which on runs that take several times as long see the least there is."""
+_SMALL = 1 << 30
+"""Bytes up to which a script is small enough that a reference may copy all that is saved."""
 _SLOWER = 6.0
 _AT_LEAST = 20.0
 """Seconds that an edited script has at least: a new process on a busy machine takes long to start."""
+_FIRST = 3
+"""Steps of each optimizer by which a run that differs from a reference mostly shows it."""
 _WATCHED = 40
 """Backward calls before the failing one that a run watches, where the failing graph is not older."""
 
@@ -88,6 +103,7 @@ class Builder:
         )  # fmt: skip
         # Steps made by hand are writes, which only a run that is watched sees: they tell passes apart and where to cut.
         by_hand = spec.reading.truncated or not any(self.baseline.counts)
+        asked = replace(asked, at_once=self._has_optimizers() and self.baseline.peak_bytes < _SMALL)
         if by_hand or frozen or operation or self.sites:
             return asked
         return replace(asked, watch_from=watch_from(self.baseline))
@@ -95,7 +111,12 @@ class Builder:
     def reference(self, spec: RunSpec, first: wire.Trace) -> wire.Request:
         """Any other reference; it ends where the first one did."""
         separated = spec.reading is not None and spec.reading.separated
-        return replace(_ending_with(self.first(spec), first), segments=first.segments if separated else ())
+        asked = _ending_with(self.first(spec), first)
+        if spec.treatment is not Treatment.LIVE or spec.intervention is Intervention.REPEATED:
+            asked = self._shortly(asked, first)
+        if spec.intervention is Intervention.NUDGED and self._converts():
+            asked = replace(asked, expected=(first_steps(first),))  # where gradients differ, it has shown enough
+        return replace(asked, segments=first.segments if separated else ())
 
     def edited(self, spec: RunSpec, first: wire.Trace, expected: tuple[tuple[wire.Step, ...], ...]) -> wire.Request:
         """A run of an edited script, which ends where the reference did, or when it has left all that is expected."""
@@ -103,11 +124,18 @@ class Builder:
         limit = self.target.time_limit
         if first.outcome != "failed":  # one that died early says nothing of how long a run takes
             limit = min(limit, max(_AT_LEAST, _SLOWER * first.seconds))
+        asked = self._shared("candidate", spec)
+        if self.too_few(first):  # whether it gets past the failure is all that can be seen
+            asked = replace(asked, budget=_GLANCE, longest=_GLANCE)
+        else:
+            asked = _ending_with(asked, first)
+            asked = asked if spec.treatment is Treatment.LIVE else self._shortly(asked, first)
         return replace(
-            _ending_with(self._shared("candidate", spec), first),
+            asked,
             lines={path: line_map(old, new) for path, (old, new) in files.items()},
             marks={path: changed_lines(old, new) for path, (old, new) in files.items()},
-            shapes=spec.treatment is Treatment.STILL or self.removed is not None, expected=expected, time_limit=limit,
+            shapes=spec.treatment is not Treatment.LIVE or self.removed is not None, expected=expected,
+            time_limit=limit, growing=STEPS if first.hurried else asked.growing,
         )  # fmt: skip
 
     def compiled(self, spec: RunSpec) -> wire.Request:
@@ -121,12 +149,73 @@ class Builder:
         return replace(
             plain(self.target, mode, dict(spec.files)), passes=self.target.passes, perturbed=self.perturbed,
             threads=SHARE, grace=GRACE, failed_at=(self.baseline.backward_count, *self.baseline.counts),
-            frozen=frozen, still=still, shapes=still, held=frozen and self.removed is not None,
+            concerned=self._concerned(), budget=self.budget, longest=_LONGEST, lead=self._lead(),
+            frozen=frozen, still=still, shapes=frozen, held=frozen and self.removed is not None,
             nudged=spec.intervention is Intervention.NUDGED, doubled=doubled,
             sources=spec.intervention is Intervention.SOURCED, ordered=spec.intervention is Intervention.ORDERED,
             # Where the script binds an updated leaf anew, an edit may write into it instead: neither is undone then.
             by_hand=not any(site.action == "update" for site in self.sites),
         )  # fmt: skip
+
+    # How far ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def budget(self) -> float:
+        """Seconds for which runs may go on beyond the failure, where the script does not end by itself."""
+        return self.target.budget or max(_LEAST, _TIMES * self.baseline.seconds)
+
+    def too_few(self, first: wire.Trace) -> str:
+        """Why the first reference saw too little in its time for a comparison; '' if it saw enough, or all there is."""
+        if not first.hurried:
+            return ""
+        concerned = [i for i in self._concerned() if i < len(first.counts)] or range(len(first.counts))
+        before = (*self.baseline.counts, *[0] * len(first.counts))
+        made = {index: first.counts[index] - before[index] for index in concerned}
+        fewest = min(made.values(), default=first.backward_count - self.baseline.backward_count)
+        if fewest >= STEPS:
+            return ""
+        who = next((owner(first.names[i], i) for i, count in made.items() if count == fewest), "")
+        what = f"step{'s' * (fewest != 1)} of the optimizer of {who}" if made else f"backward call{'s' * (fewest != 1)}"
+        seconds = max(_LONGEST, self.budget)
+        return (
+            f"only {fewest} {what} came within {seconds:.0f} s of computing beyond the failure, too few to compare; "
+            f"--budget {4 * seconds:.0f} goes on for longer"
+        )
+
+    def _concerned(self) -> tuple[int, ...]:
+        """The optimizers that the failure concerns; of an edit that may be anything, all: ()."""
+        failure = self.baseline.failure
+        return () if self.removed is not None or failure is None else failure.concerned
+
+    def _lead(self) -> float:
+        """Of a failure outside of backward no count tells when it is past: a run comes to it after that time."""
+        failure = self.baseline.failure
+        return 0.0 if failure is not None and failure.in_backward else self.baseline.seconds
+
+    def _has_optimizers(self) -> bool:
+        """Whether steps are made by optimizers, as far as the failing run can tell."""
+        return any(self.baseline.counts) or (bool(self.baseline.counts) and not self.baseline.backward_count)
+
+    def _converts(self) -> bool:
+        """Whether the failure lies outside of backward: then no loss is asked whether it depends on a derivative."""
+        return self.baseline.failure is not None and not self.baseline.failure.in_backward
+
+    def _shortly(self, asked: wire.Request, first: wire.Trace) -> wire.Request:
+        """A run that takes several times as long as the reference did: of a slow script it sees the least there is."""
+        if first.outcome != "stopped" or first.past < _SLOW or not asked.stop_at:
+            return asked
+        before = (*self.baseline.counts, *[0] * len(first.counts))
+        least = [min(count, had + STEPS) for count, had in zip(first.counts, before, strict=False)]
+        return replace(asked, stop_at=(asked.stop_at[0], *least))
+
+
+def first_steps(trace: wire.Trace) -> tuple[wire.Step, ...]:
+    """The gradients that the first steps of each optimizer used; () where there is no step."""
+    found = []
+    for index in range(len(trace.counts)):
+        mine = [step for step in trace.steps if step.optimizer == index][:_FIRST]
+        found += [wire.Step(index, step.gradients, (), "") for step in mine]
+    return tuple(found)
 
 
 def watch_from(failed: wire.Trace) -> int:
@@ -172,4 +261,4 @@ def _ending_with(asked: wire.Request, first: wire.Trace) -> wire.Request:
     """
     more = 1 if died_later(first) and not asked.frozen else 0
     stop = tuple(n + more for n in (first.backward_count, *first.counts)) if first.outcome == "stopped" else ()
-    return replace(asked, failed_at=(), stop_at=stop)
+    return replace(asked, failed_at=(), stop_at=stop, budget=0.0)

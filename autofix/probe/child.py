@@ -28,6 +28,7 @@ class Run:
         from .frames import Frames
         from .names import Names
         from .overlay import Overlay
+        from .signs import Signs
         from .taps import Taps
         from .witness import Witness
 
@@ -52,6 +53,7 @@ class Run:
         self.courses: Any = None
         self.held: Any = None
         self.silent: Any = None
+        self.safe: Any = None
         self.truncate: Any = None
         self.keyed: Any = None
         self.perturb: Any = None
@@ -59,9 +61,14 @@ class Run:
         self.origins: Any = None
         self.reach: Any = None
         self.late: Any = None
+        self.signs = Signs(self, lambda data: send(result, data))
+        self.stopper: Any = None
+        self._marked: dict[str, Any] = {}
+        self._ending = False
         self.parted = False
         self.found: tuple[wire.Origin, ...] = ()
         self.behind: tuple[wire.Behind, ...] = ()
+        self.plain: tuple[wire.Plain, ...] = ()
 
     # Instruments ----------------------------------------------------------------------------------------------------
 
@@ -99,7 +106,10 @@ class Run:
             from .stopper import Stopper
 
             self.picture = Picture(self.frames, self.taps, self.tracer)
-            self.taps.listeners += [self.picture, Stopper(self.request, self.taps, self.stop)]
+            self.taps.listeners += [
+                self.picture,
+                Stopper(self.request, self.taps, self.stop, self.mark, self.stop_at_mark),
+            ]
 
     def _enter(self, *modes: Any) -> None:
         """Enter modes now, or late where the request says after how many passes the run is to be watched."""
@@ -120,9 +130,10 @@ class Run:
         from .stopper import Stopper
         from .uses import Uses
 
+        asked = self.request
         self.uses = Uses(self.frames, self.names, self.taps)
         self.taps.listeners.append(self.uses)
-        self.guards = Guards(self.frames, self.names, self.taps, shapes=self.request.shapes)
+        self.guards = Guards(self.frames, self.names, self.taps, shapes=asked.shapes, growing=asked.growing)
         self.witness.guards = self.guards
         if self.request.mode == "reference":
             self._arm_reference()
@@ -156,7 +167,8 @@ class Run:
             from .parting import Parting
 
             self.taps.listeners.append(Parting(self.request.expected, self.witness.steps, self.part))
-        self.taps.listeners.append(Stopper(self.request, self.taps, self.stop))
+        self.stopper = Stopper(self.request, self.taps, self.stop, self.mark, self.stop_at_mark)
+        self.taps.listeners.append(self.stopper)
 
     def _arm_reference(self) -> None:
         from . import reference
@@ -174,9 +186,10 @@ class Run:
         asked = self.request
         self.perform = Perform(self.frames, asked.reading, asked.sites, nudged=asked.nudged)
         self.taps.listeners.append(self.perform)
-        safe = reference.MutationSafe(self.truncate.wrote, self.uses)
-        self.taps.before_writes = [safe.spare]
-        self._enter(safe, self.perform)
+        self.safe = reference.MutationSafe(self.truncate.wrote, self.uses, at_once=asked.at_once)
+        self.taps.listeners.append(self.safe)
+        self.taps.before_writes = [self.safe.spare]
+        self._enter(self.safe, self.perform)
 
     # The script -----------------------------------------------------------------------------------------------------
 
@@ -189,6 +202,7 @@ class Run:
             self.overlay.install()
             self.arm()
             self.adapted.arm(self)
+            self.signs.start()
             from .launch import launch
 
             launch(self.request, self.overlay)
@@ -206,6 +220,15 @@ class Run:
     def stop(self) -> None:
         """End the run here: enough was seen. Does not return, and nothing in the script can catch it."""
         self._finish("stopped", "", None)
+
+    def mark(self) -> None:
+        """Keep what is known here, at an event: time may end the run between this one and the next."""
+        self._marked = self._facts()
+
+    def stop_at_mark(self) -> None:
+        """End the run with what was known at the mark, if there was one. Does not return, unless it ends already."""
+        if not self._ending:
+            self._finish("stopped", "", None, marked=self._marked)
 
     def part(self) -> None:
         """End the run here: it cannot be found equal any more. Does not return."""
@@ -231,18 +254,25 @@ class Run:
             self.picture.error = error
         return classify.failure(error, self)
 
-    def _finish(self, outcome: str, detail: str, failure: wire.Failure | None, unwinding: str = "") -> None:
+    def _finish(
+        self, outcome: str, detail: str, failure: wire.Failure | None, unwinding: str = "",
+        marked: dict[str, Any] | None = None,
+    ) -> None:  # fmt: skip
+        self._ending = True
         facts: dict[str, Any] = {}
         with contextlib.suppress(BaseException):
             sys.stdout.flush()
             sys.stderr.flush()
         try:
             self.modes.close()
-            facts = self._facts()
+            facts = dict(marked or self._facts())
+            facts["hurried"] = outcome == "stopped" and self.stopper is not None and self.stopper.hurried
             if self.late is not None:
                 # A reference that fails may do so for want of a clone; what is traced is to fail.
                 lacking = self.tracer is None and outcome == "failed"
                 facts["late"] = lacking or self.late.missed(self.taps.calls)
+            if self.safe is not None and self.safe.missed:
+                facts["late"] = True
             if self.picture is not None:
                 facts["graph"] = self.picture.drawn(failure, self.refusals, self.found)
         except Exception as error:
@@ -252,10 +282,13 @@ class Run:
             seconds=time.monotonic() - self._began,
             peak_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
             torch=self._torch.__version__, python=sys.version.split()[0], notes=self.adapted.notes,
-            compiles=dynamo.loaded(), eager=self.adapted.eager,
+            past=self.stopper.past if self.stopper is not None else 0.0, compiles=dynamo.loaded(),
+            eager=self.adapted.eager,
             reached=() if self.reach is None else self.reach.found, **facts,
         )  # fmt: skip
-        send(self._result, wire.dump(trace))
+        data = wire.dump(trace)
+        self.signs.stop()
+        send(self._result, data)
         os._exit(0)
 
     def _facts(self) -> dict[str, Any]:
@@ -274,6 +307,7 @@ class Run:
                 "step_sites": self.tracer.step_sites(),
                 "origins": self.found,
                 "behind": self.behind,
+                "plain": self.plain,
             }
         if self.silent is not None:
             facts["silent"] = self.silent.facts()

@@ -12,6 +12,7 @@ import torch
 from . import graph, wire
 from .leaves import behind
 from .missing import empty, missing
+from .plain import plain
 from .taps import parameters
 
 if TYPE_CHECKING:
@@ -28,27 +29,33 @@ def failure(error: BaseException, run: Run) -> wire.Failure:
     raw = run.frames.of_traceback(chain.__traceback__) or run.frames.of_traceback(error.__traceback__)
     backward = _backward_frame(chain)
     kind = _kind(chain, run, backward)
+    if run.tracer is not None:
+        run.plain = plain(chain.__traceback__, run.frames)
     refusals = run.refusals
     refused = refusals is not None and refusals.error is chain
+    oldest, concerned = _graph_of(run) if backward is not None else (0, ())
     return wire.Failure(
         type(error).__name__, str(error)[:_MESSAGE], run.frames.resolve(raw), kind,
         in_backward=backward is not None,
         function=refusals.function if refused else "",
         arguments=refusals.arguments if refused else (),
-        oldest=_oldest(run) if backward is not None else 0,
+        oldest=oldest, concerned=concerned,
     )  # fmt: skip
 
 
-def _oldest(run: Run) -> int:
-    """How many backward calls had ended when the failing one's graph was begun."""
+def _graph_of(run: Run) -> tuple[int, tuple[int, ...]]:
+    """How many backward calls had ended when the failing one's graph was begun, and whose parameters it leads to."""
     failing, ends = run.taps.current, run.taps.ends
-    if failing is None or not ends:
-        return 0
+    if failing is None:
+        return 0, ()
     nodes = set(graph.walk(failing.roots))
     if any(child is not None and child not in nodes for node in nodes for child, _ in node.next_functions):
-        return 0  # too large to be seen whole
+        return 0, ()  # too large to be seen whole
+    leaves = {id(leaf) for node in nodes if (leaf := graph.leaf(node)) is not None}
+    owned = ({id(p) for p in parameters(optimizer)} for optimizer in run.taps.optimizers)
+    concerned = tuple(index for index, mine in enumerate(owned) if mine & leaves)
     ages = (node._sequence_nr() for node in nodes if graph.leaf(node) is None)
-    return bisect.bisect_right(ends, min(ages, default=0))
+    return bisect.bisect_right(ends, min(ages, default=0)), concerned
 
 
 def _deepest(error: BaseException) -> BaseException:

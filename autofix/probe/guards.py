@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from .frames import Frames, Raw
     from .names import Names
 
-GROWING = 3
-"""Passes in a row that must each reach more old nodes before a site is called growing."""
-
 
 @dataclass(slots=True)
 class _Site:
@@ -75,8 +72,9 @@ class Guards(Listener):
 
     inner = True
 
-    def __init__(self, frames: Frames, names: Names, taps: Taps, *, shapes: bool) -> None:
+    def __init__(self, frames: Frames, names: Names, taps: Taps, *, shapes: bool, growing: int) -> None:
         self._shapes = shapes
+        self._growing = growing
         self._counted: dict[int, list[Counter[str]]] = {}
         self._frames = frames
         self._names = names
@@ -224,7 +222,7 @@ class Guards(Listener):
         total = not after_step and bool(site.near) and site.near <= near
         site.growths = site.growths + 1 if old > site.reached else 0
         site.reached, site.near = old, near
-        if site.growths >= GROWING:
+        if site.growths >= self._growing:
             site.grows = str(old)
             if after_step or total:
                 self._report("growth", call.stack, site.grows)

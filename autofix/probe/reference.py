@@ -7,11 +7,13 @@ write through a view at another offset.
 
 from __future__ import annotations
 
+import resource
+import threading
 import weakref
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
 
 from . import graph, transforms
 from .taps import Call, Listener
@@ -24,6 +26,11 @@ if TYPE_CHECKING:
     from .uses import Uses
 
 _SWEEP = 4096
+_DEAR = 1 << 18
+"""Bytes of a saved tensor, on average, from which on to copy each costs more than to watch for writes."""
+_MUCH = 1 << 30
+"""Bytes by which a run may grow while it copies."""
+_OURS = f"{__package__}."
 Fact = TypeVar("Fact")
 
 
@@ -79,18 +86,30 @@ def storage_key(tensor: torch.Tensor) -> int | None:
         return None
 
 
-class MutationSafe(TorchDispatchMode):
-    """Clones saved tensors before any write to their storage."""
+class MutationSafe(TorchDispatchMode, Listener):
+    """Keeps what saved tensors were, whoever writes to their storage.
+
+    `at_once`: each is copied when it is saved. Then nobody need watch for writes, which makes every operation several
+    times as dear as small ones are; an environment's steps without gradients cost what they cost. Where the copies come
+    to cost more than that, tensors are cloned only before a write from the next step or backward on.
+    """
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
         """Not to be wrapped against compilation: nothing is compiled here, and the wrapper costs at each op."""
         return False
 
-    def __init__(self, wrote: Callable[[int], None], uses: Uses) -> None:
+    def __init__(self, wrote: Callable[[int], None], uses: Uses, *, at_once: bool) -> None:
         super().__init__()
         self._wrote = wrote
         self._uses = uses
+        self._at_once = at_once
+        self._entered = self._stepped = False
+        self.missed = False
+        """Whether it could not watch when it ought to."""
+        self._copied = 0
+        self._held = _peak()
+        self._thread = threading.get_ident()
         self._saved: dict[int, list[weakref.ref[_Saved]]] = {}
         self._written = Known(written_arguments)
         self._packs = 0
@@ -99,15 +118,52 @@ class MutationSafe(TorchDispatchMode):
     def __enter__(self) -> Any:
         transforms.allow_hooks()
         self._hooks.__enter__()
-        return super().__enter__()
+        self._entered = True
+        return self if self._at_once else super().__enter__()
 
     def __exit__(self, *error: object) -> None:
-        super().__exit__(*error)
+        if not self._at_once:
+            super().__exit__(*error)
         self._hooks.__exit__(*error)
+
+    def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._turn()
+
+    def optimizer_grew(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._turn()
+
+    def backward_done(self, call: Call) -> None:
+        self.missed |= self._at_once and call.index > 0 and not self._stepped  # its steps may be made by hand
+        self._turn()
+
+    def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._stepped = True
+        self._turn()
+
+    def _turn(self) -> None:
+        """Watch operations from here on, where copies have become dear, or somebody asks what reads and computes.
+
+        Not where the script has a mode of its own.
+        """
+        if not (self._at_once and self._entered):
+            return
+        if self._copied <= _DEAR * self._packs and _peak() - self._held <= _MUCH and not self._uses.follows:
+            return
+        mode = _get_current_dispatch_mode()
+        if threading.get_ident() == self._thread and (mode is None or type(mode).__module__.startswith(_OURS)):
+            self._at_once = False
+            super().__enter__()
+        else:
+            self.missed = True
 
     def _pack(self, tensor: torch.Tensor) -> _Saved:
         if transforms.wrapped(tensor):  # a write goes to the tensor that it stands for: too late to copy this one
             return _Saved(transforms.copied(tensor))
+        if self._at_once:
+            self._packs += 1
+            self._copied += tensor.nbytes
+            with torch._C._DisableTorchDispatch():
+                return _Saved(tensor.detach().clone())
         with torch._C._DisableTorchDispatch():
             handle = _Saved(tensor.detach())
         key = storage_key(tensor)
@@ -146,6 +202,11 @@ class MutationSafe(TorchDispatchMode):
             handle = ref()
             if handle is not None:
                 handle.tensor = handle.tensor.clone()
+
+
+def _peak() -> int:
+    """The most memory, in bytes, that this process has held."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 class KeepGraphs(Listener):

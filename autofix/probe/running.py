@@ -13,6 +13,7 @@ from . import isolate, usage, wire
 if TYPE_CHECKING:
     from .fencing import Place
 
+_SIGN = b'{"sign":'
 LOOK = 0.1
 """Seconds between two looks at what the processes of a run use."""
 
@@ -34,6 +35,7 @@ class Child:
         self.status: int | None = None
         self.ended = -1
         self.door = -1
+        self._told = 0.0
 
     def kill(self, verdict: str) -> None:
         """End the whole process group; the first reason given is the one reported."""
@@ -47,6 +49,21 @@ class Child:
         tops = (self.pid,) if self.place.room is None else (self.pid, self.place.room.pid)
         if over := usage.exceeded(tops, self.request.process_limit, self.memory_limit):
             self.kill(over)
+
+    def signs(self) -> bytes:
+        """The latest sign of life that came before its report, as a line; b'' where none did or it was no sign."""
+        data, line = self.data["result"], b""
+        while data.startswith(_SIGN) and (end := data.find(b"\n") + 1):
+            line = bytes(data[:end])
+            del data[:end]
+        try:
+            sign = wire.load(wire.Sign, line) if line and time.monotonic() - self._told > LOOK else None
+        except wire.WireError:
+            return b""
+        if sign is None or sign.sign != self.request.id:
+            return b""
+        self._told = time.monotonic()
+        return line
 
     def trace(self, wrote: tuple[str, ...]) -> wire.Trace:
         """What the run reported, or what its end says where it reported nothing."""

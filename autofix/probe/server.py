@@ -225,6 +225,8 @@ class Server:
         child.data[name] += data
         if not data:
             self._close(child, descriptor)
+        elif name == "result" and (sign := child.signs()):
+            self._unsent += sign
         elif name == "result" and len(child.data[name]) > RESULT_LIMIT:
             child.kill("crashed")
         elif len(child.data["stdout"]) + len(child.data["stderr"]) > child.request.output_limit:

@@ -55,9 +55,14 @@ class Uses(Listener):
         elders = tuple(wire.Elder(name, self._frames.resolve(raw)) for raw, name in self._read.items())
         return {"used": tuple(sorted(self._used)), "elders": elders}
 
+    @property
+    def follows(self) -> bool:
+        """Whether it has to hear of operations from now on."""
+        return bool(self._sources or self._elders)
+
     def watch(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """Hear of an operation, and of what it gave."""
-        if self._taps.stepping >= 0 or not (self._sources or self._elders):
+        if self._taps.stepping >= 0 or not self.follows:
             return
         tensors = list(_tensors((*args, *kwargs.values())))
         if self._sources:

@@ -95,11 +95,17 @@ class Request:
     sites: tuple[Site, ...] = ()
     passes: int = 3
     grace: float = 0.3
+    growing: int = 3  # passes in a row that must each reach more old nodes before a graph is said to grow
     failed_at: tuple[int, ...] = ()
+    concerned: tuple[int, ...] = ()  # the optimizers whose parameters the failing graph leads to; none: all are
+    budget: float = 0.0  # seconds beyond the failure within which enough is to be seen; 0: as many as it takes
+    longest: float = 0.0  # seconds beyond the failure to which that is extended until something was compared
+    lead: float = 0.0  # seconds that the failing run took, where no count tells when the failure is past
     stop_at: tuple[int, ...] = ()
     expected: tuple[tuple[Step, ...], ...] = ()  # the first steps of references: a run may end that has left them all
     watch_calls: bool = False
     watch_origins: bool = True  # where tensors come from and where they lose their graph
+    at_once: bool = False  # in reference mode: saved tensors are copied as they are saved, while that is cheap
     watch_from: int = 0  # backward calls that a trace or a reference may make before its modes are entered
     graph: bool = False  # in trace mode: the graph around the failure, to be drawn
     time_limit: float = 60.0
@@ -153,6 +159,15 @@ class Carrier:
 
 
 @dataclass(frozen=True, slots=True)
+class Plain:
+    """A variable of a function that held something other than a tensor when the run failed."""
+
+    file: str
+    function: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
 class Crossing:
     """A tensor that passes from the shared part of a graph into another part: where it was made and where used."""
 
@@ -186,6 +201,7 @@ class Failure:
     arguments: tuple[Argument, ...] = ()
     notes: tuple[str, ...] = ()
     oldest: int = 0  # backward calls that had ended when the oldest node of the failing graph was made
+    concerned: tuple[int, ...] = ()  # the optimizers whose parameters the failing backward's graph leads to
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,6 +380,7 @@ class Trace:
     left_out: tuple[str, ...] = ()  # leaves that a tensor made leaf was made of, without gradient in this reading
     origins: tuple[Origin, ...] = ()
     behind: tuple[Behind, ...] = ()
+    plain: tuple[Plain, ...] = ()
     carried: bool = False
     reused: tuple[Stack, ...] = ()
     used: tuple[int, ...] = ()  # optimizers without gradient on whose parameters a loss depends; only of references
@@ -375,8 +392,10 @@ class Trace:
     intact: bool = False  # each optimizer met its parameters as they were perturbed
     unsupported: tuple[str, ...] = ()
     undone: bool = False  # a step that was made by hand was undone
+    past: float = 0.0  # seconds from the failure on, of a run that chose where it ended
+    hurried: bool = False  # it ended for want of time, before it was `passes` beyond the failure
     parted: bool = False  # it ended because its gradients had left those of every reference
-    late: bool = False  # it needs what came before its modes were entered: to be run again with them from the start
+    late: bool = False  # it needs what came before its modes were entered: to be run again, watched from the start
     notes: tuple[str, ...] = ()
     executed: dict[str, tuple[int, ...]] = field(default_factory=dict)
     marked: dict[str, tuple[int, ...]] = field(default_factory=dict)
@@ -392,6 +411,18 @@ class Trace:
     eager: bool = False  # what it gave to torch.compile ran eagerly
     torch: str = ""
     python: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A run that takes long is still going on: its id, backward calls, steps, the user's line, and seconds so far."""
+
+    sign: int
+    calls: int
+    steps: int
+    file: str
+    line: int
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)

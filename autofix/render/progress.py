@@ -10,44 +10,76 @@ from typing import TYPE_CHECKING
 from autofix.render.words import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
+
+    from rich.progress import Progress, TaskID
+
+_SELDOM = 5.0
+"""Seconds between two lines on how far one stage has come."""
+_PATIENT = 10.0
+"""Seconds of silence after which a line is written where nobody asked for lines."""
+
+
+class Tell:
+    """Takes what is told, and says nothing."""
+
+    def __call__(self, text: str) -> None:
+        """A stage begins, or has come further."""
+
+    def keep(self, *lines: str) -> None:
+        """Something to be shown at once that stays, where somebody watches."""
 
 
 @contextlib.contextmanager
-def progress(*, quiet: bool, verbose: bool) -> Iterator[Callable[[str], None]]:
-    """A function to tell what begins: a live line on a terminal, plain lines elsewhere when asked for."""
-    if quiet or not (verbose or sys.stderr.isatty()):
-        yield lambda _text: None
-    elif verbose or not sys.stderr.isatty():
-        yield _lines()
+def progress(*, quiet: bool, verbose: bool, patient: bool = False) -> Iterator[Tell]:
+    """What to tell what begins: a live line on a terminal, plain lines elsewhere when asked for.
+
+    `patient`: also where nobody asked, but seldom.
+    """
+    watched = sys.stderr.isatty()
+    if quiet or not (verbose or watched or patient):
+        yield Tell()
+    elif verbose or not watched:
+        yield _Lines(0.0 if verbose else _PATIENT)
     else:
         with _live() as tell:
             yield tell
 
 
-def _lines() -> Callable[[str], None]:
-    began = time.monotonic()
+class _Lines(Tell):
+    def __init__(self, silence: float) -> None:
+        self._began = self._said = time.monotonic()
+        self._silence = silence
+        self._stage = ""
 
-    def tell(text: str) -> None:
-        sys.stderr.write(f"{time.monotonic() - began:6.2f} s  {one_line(text)}\n")
+    def __call__(self, text: str) -> None:
+        now = time.monotonic()
+        further = bool(self._stage) and text.startswith(self._stage)
+        if now - self._said < max(self._silence, _SELDOM if further else 0.0):
+            return
+        self._said, self._stage = now, self._stage if further else text
+        sys.stderr.write(f"{now - self._began:6.2f} s  {one_line(text)}\n")
 
-    return tell
+
+class _Live(Tell):
+    def __init__(self, bar: Progress, task: TaskID) -> None:
+        self._bar = bar
+        self._task = task
+
+    def __call__(self, text: str) -> None:
+        self._bar.update(self._task, description=one_line(text))
+
+    def keep(self, *lines: str) -> None:
+        for line in lines:
+            self._bar.console.print(one_line(line), soft_wrap=True)
 
 
 @contextlib.contextmanager
-def _live() -> Iterator[Callable[[str], None]]:
+def _live() -> Iterator[Tell]:
     from rich.console import Console  # noqa: PLC0415 - only where someone watches
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
     columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
     console = Console(stderr=True, highlight=False, markup=False)
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("starting", total=None)
-        count = 0
-
-        def tell(text: str) -> None:
-            nonlocal count
-            count += 1
-            bar.update(task, description=f"{count}. {one_line(text)}")
-
-        yield tell
+        yield _Live(bar, bar.add_task("starting", total=None))

@@ -88,6 +88,19 @@ def runs(statements: Sequence[ast.stmt], moved: Sequence[ast.stmt]) -> Iterator[
         yield run
 
 
+def qualified(source: Source, node: ast.AST) -> str:
+    """The function that a node runs in, as Python names it."""
+    parts: list[str] = []
+    holder = source.parent(node)
+    while holder is not None:
+        if isinstance(holder, ast.ClassDef):
+            parts.insert(0, holder.name)
+        elif isinstance(holder, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            parts[:0] = [holder.name, "<locals>"] if parts else [holder.name]
+        holder = source.parent(holder)
+    return ".".join(parts) if source.function(node) is not None else "<module>"
+
+
 def function_named(source: Source, qualname: str) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Module | None:
     """The function that a frame's qualified name means; the module for `<module>`."""
     if qualname == "<module>":

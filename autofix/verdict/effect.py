@@ -17,6 +17,7 @@ from autofix.compare import (
     lost_writes,
     norm,
     norms,
+    same_gradients,
     same_shape,
     vanished,
 )
@@ -34,7 +35,15 @@ if TYPE_CHECKING:
 
 def assess(runs: Runs) -> Assessment:
     """The effect of an edit whose own run got past the failure."""
-    return _Comparison(runs).assessment()
+    found, letter = _Comparison(runs).assessment(), runs.letter
+    if not letter.hurried or found.effect is Effect.IDENTICAL or not found.effect.keeps_gradients:
+        return found
+    # Two passes show what each hands to the next; what is made once, for several of them, shows only in the third.
+    return replace(
+        found, effect=Effect.UNKNOWN,
+        sentence=f"{letter.past:.0f} s beyond the failure were too short to tell what each pass hands to the next from "
+        f"what is made once; --budget {4 * letter.past:.0f} goes on for longer",
+    )  # fmt: skip
 
 
 def compared_with(runs: Runs, reading: Reading) -> dict[str, bool]:
@@ -110,6 +119,7 @@ class _Comparison:
             unsaid(self._runs.case.diagnosis, letter)
             or comparable(letter)
             or self._pool.unproven
+            or self._pool.too_few
             or self._unseen(letter)
             or _unexecuted(self._live, "writes")
             or _unexecuted(letter, "removes")
@@ -197,7 +207,9 @@ class _Comparison:
         For scripts whose own fault is a graph that outlives a round: made anew, it cannot equal its stale self under
         drift. Then the graphs behind each step's gradients must be made of the same operations.
         """
-        if not self._outlived(self._reference(readings[0])):
+        drifting = self._frozen()
+        readings = [one for one in readings if same_shape(self._reference(one, Treatment.FROZEN), drifting)]
+        if not readings or not self._outlived(self._reference(readings[0])):
             return []
         mine = self._pool.get(RunSpec.edited(self._runs.files, Treatment.STILL))
         stills = {one: self._reference(one, Treatment.STILL) for one in readings}
@@ -220,13 +232,17 @@ class _Comparison:
         """'' if two reference runs agree; else why no comparison can be believed."""
         first = RunSpec.reference(self._letters.first)
         again = self._pool.get(replace(first, intervention=Intervention.REPEATED))
-        found = differences(self._pool.get(first), again, LIVE)
+        letter = self._pool.get(first)
+        if again.counts == letter.counts:
+            found = bool(differences(letter, again, LIVE))
+        else:  # of a slow script it ended sooner, and is compared as far as it came
+            found = not same_gradients(letter, replace(again, parted=True))
         return "two runs of the unedited script differ: it draws on something unseeded" if found else ""
 
     # In words -------------------------------------------------------------------------------------------------------
 
     def _equal(self, reading: Reading, *, same_live: bool) -> Assessment:
-        told = _tensors(self._live)
+        told = _tensors(self._live, self._runs.letter.past)
         if reading.separated:
             sentence = (
                 "each step uses its own loss alone; in the code as written a step also uses what another loss left"
@@ -313,9 +329,10 @@ def _unexecuted(trace: wire.Trace, verb: str) -> str:
     return ""
 
 
-def _tensors(live: wire.Trace) -> str:
+def _tensors(live: wire.Trace, past: float) -> str:
     """Whose gradients were compared: 'gradients of G (4 tensors) and D (4 tensors) at 3 steps are'."""
-    groups = live.names[: len(live.counts)] if live.steps else live.names[-1:]
+    stepped = sorted({step.optimizer for step in live.steps})
+    groups = [live.names[index] for index in stepped if index < len(live.names)] if live.steps else live.names[-1:]
     parts = []
     for names in groups:
         owners = list(dict.fromkeys(name.split(".")[0] for name in names))
@@ -323,4 +340,5 @@ def _tensors(live: wire.Trace) -> str:
         parts.append(f"{label} ({len(names)} tensor{'s' if len(names) != 1 else ''})")
     steps = len(live.steps) or len(live.leaves)
     where = f"{steps} step{'s' if steps != 1 else ''}" if live.steps else f"{steps} backward calls"
-    return f"gradients of {' and '.join(parts) or 'all leaves'} at {where} are"
+    took = f", in {past:.0f} s beyond the failure," if past >= 1 else ""
+    return f"gradients of {' and '.join(parts) or 'all leaves'} at {where}{took} are"

@@ -1,0 +1,249 @@
+"""Runs are compared within a budget of time: less is then compared, and never another verdict on it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from autofix import pipeline, registry, reproduce
+from autofix.experiments import requests
+from autofix.experiments.pool import _FIRST_RUN
+from autofix.experiments.requests import Builder, plain
+from autofix.model import Applicability, Effect, Outcome, Report, Target
+from autofix.run import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from autofix.probe import wire
+    from autofix.run import Probe
+
+pytestmark = pytest.mark.torch
+
+BEGINNING = """
+import time
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+first, second = nn.Linear(4, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.1)
+average = [torch.zeros(4, 4)]
+
+
+def explore(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+"""
+SHARED = """
+for update in range(100):
+    optimizer.zero_grad()
+    hidden = first(torch.randn(8, 4))
+    loss = hidden.square().mean()
+    other = second(hidden).square().mean()
+    loss.backward()
+    other.backward()
+    optimizer.step()
+    average[0].mul_(0.9).add_(first.weight.detach(), alpha=0.1)
+    explore(WAIT)
+"""
+CARRIED = """
+state = torch.zeros(8, 4)
+for update in range(100):
+    optimizer.zero_grad()
+    state = torch.tanh(first(torch.randn(8, 4)) + state)
+    second(state).square().mean().backward()
+    optimizer.step()
+    explore(WAIT)
+"""
+ONCE = """
+optimizer.zero_grad()
+hidden = first(torch.randn(8, 4))
+hidden.square().mean().backward()
+hidden.sum().backward()
+while True:
+    explore(1)
+"""
+KEEP = ("loss.backward()", "loss.backward(retain_graph=True)")
+CUT = ("    optimizer.step()", "    optimizer.step(); state = state.detach()")
+
+
+def script(folder: Path, body: str, wait: float) -> Target:
+    path = folder / "train.py"
+    path.write_text(BEGINNING + body.replace("WAIT", str(wait)))
+    return Target(path, root=folder, budget=0.3, isolation="none")
+
+
+def verified(probe: Probe, target: Target, *changes: tuple[str, str]) -> Report:
+    text = target.script.read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return pipeline.verify(target, {target.script: text.encode()}, probe=probe, progress=lambda _: None)
+
+
+def reference(probe: Probe, target: Target, **given: object) -> wire.Trace:
+    asked = Builder(target, run(probe, plain(target))).first(_FIRST_RUN)
+    return run(probe, replace(asked, **given))
+
+
+def test_a_run_ends_at_two_steps_when_its_budget_is_used_up(probe: Probe, tmp_path: Path) -> None:
+    trace = reference(probe, script(tmp_path, SHARED, 0.2))
+    assert (trace.outcome, trace.hurried, trace.counts) == ("stopped", True, (2,))
+
+
+def test_a_quick_run_ends_as_if_there_were_no_budget(probe: Probe, tmp_path: Path) -> None:
+    trace = reference(probe, script(tmp_path, SHARED, 0.0))
+    assert not trace.hurried
+    assert trace.counts[0] > 2
+
+
+def test_what_ends_between_two_steps_tells_what_was_at_the_step(probe: Probe, tmp_path: Path) -> None:
+    # The average is written between the second step, at which other runs are to end, and the end of the time.
+    report = verified(probe, script(tmp_path, SHARED, 2.0), KEEP)
+    (fix,) = report.fixes
+    assert (report.outcome, fix.verdict.effect) == (Outcome.SAFE, Effect.IDENTICAL)
+    assert "at 2 steps, in" in fix.verdict.summary
+
+
+def test_a_write_that_an_edit_loses_is_seen_in_two_steps(probe: Probe, tmp_path: Path) -> None:
+    lost = ("    average[0].mul_(0.9)", "    average[0].mul(0.9)")
+    report = verified(probe, script(tmp_path, SHARED, 2.0), KEEP, lost)
+    assert report.fixes[0].verdict.effect is Effect.CHANGED
+
+
+def test_two_steps_are_too_few_to_call_a_cut_safe(probe: Probe, tmp_path: Path) -> None:
+    (fix,) = verified(probe, script(tmp_path, CARRIED, 0.5), CUT).fixes
+    assert fix.verdict.applicability is Applicability.UNSAFE
+    assert fix.verdict.effect is Effect.UNKNOWN
+    assert "--budget" in fix.verdict.summary
+    (fix,) = verified(probe, script(tmp_path, CARRIED, 0.0), CUT).fixes
+    assert fix.verdict.applicability is Applicability.SAFE
+
+
+def test_a_graph_that_grows_is_seen_in_two_steps(probe: Probe, tmp_path: Path) -> None:
+    target = script(tmp_path, CARRIED.replace("optimizer.step()", "optimizer.step(); first.requires_grad_(False)"), 0.5)
+    (fix,) = verified(probe, target, (".backward()", ".backward(retain_graph=True)")).fixes
+    assert fix.verdict.applicability is not Applicability.SAFE
+
+
+def test_nothing_to_compare_is_said_with_what_allows_more(
+    probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requests, "_LONGEST", 0.5)
+    monkeypatch.setattr(requests, "_GLANCE", 0.2)
+    report = pipeline.fix(script(tmp_path, ONCE, 0.0), registry.rules(), probe=probe, progress=lambda _: None)
+    assert report.outcome is Outcome.AVAILABLE
+    for fix in report.fixes:
+        assert fix.verdict.applicability is Applicability.UNSAFE
+        assert fix.verdict.effect is Effect.UNKNOWN
+        assert "--budget" in fix.verdict.summary
+
+
+WRITES = """
+weight = torch.randn(SIZE, SIZE, requires_grad=True)
+trained = torch.optim.SGD([weight], lr=0.01)
+table = torch.randn(SIZE, SIZE)
+for update in range(12):
+    trained.zero_grad()
+    hidden = torch.relu_(torch.tanh(table @ weight))
+    kept = (hidden * table).exp().mean()
+    table[1:3] += 1
+    table.data[0] *= 0.5
+    hidden[:, 1:2] = 0
+    loss = kept + hidden.mean()
+    if update > 5:
+        loss.backward()
+    loss.backward()
+    trained.step()
+"""
+
+
+@pytest.mark.parametrize("size", [8, 600], ids=["small", "dear to copy"])
+def test_copies_made_at_once_are_what_copies_made_before_a_write_are(probe: Probe, tmp_path: Path, size: int) -> None:
+    target = script(tmp_path, WRITES.replace("SIZE", str(size)), 0.0)
+    copied = reference(probe, target, watch_from=0, grace=60.0, budget=0.0)
+    watched = reference(probe, target, watch_from=0, grace=60.0, budget=0.0, at_once=False)
+    assert copied.outcome == watched.outcome == "finished"
+    assert len(copied.steps) == 12
+    assert copied.steps == watched.steps
+
+
+LATE = """
+for epoch in range(5):
+    for batch in range(300):
+        optimizer.zero_grad()
+        hidden = first(torch.randn(8, 4))
+        hidden.square().mean().backward()
+        if WHEN:
+            second(hidden).square().mean().backward()
+        optimizer.step()
+    explore(0.01)
+"""
+
+
+@pytest.mark.parametrize(("when", "short"), [("epoch == 1", True), ("batch == 250", False)])
+def test_a_late_failure_is_come_to_sooner_where_it_is_the_same(
+    probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str, *, short: bool
+) -> None:
+    monkeypatch.setattr(reproduce, "_LATE", 0.01)
+    monkeypatch.setattr(reproduce, "_SOONER", 0.01)
+    target = script(tmp_path, LATE.replace("WHEN", when), 0.0)
+    found, trace = reproduce.reproduce(probe, target)
+    assert found.setup.shorten == (reproduce._ITERATIONS_KEPT if short else 0)
+    assert found.time_limit == target.time_limit
+    assert (trace.backward_count < 50) is short
+    assert trace.failure is not None
+    report = pipeline.fix(target, registry.rules(), probe=probe, progress=lambda _: None)
+    assert report.fixes[0].verdict.applicability is Applicability.SAFE
+    assert any("was ended after" in condition for condition in report.conditions) is short
+
+
+def test_a_long_run_tells_where_it_is(probe: Probe, tmp_path: Path) -> None:
+    said: list[str] = []
+    wait = "for _ in range(40):\n    explore(0.1)\nloss = first(torch.ones(1, 4)).sum()\nloss.backward()\n"
+    target = script(tmp_path, f"first(torch.ones(1, 4)).sum().backward()\n{wait}loss.backward()\n", 0.0)
+    pipeline.fix(target, (), probe=probe, progress=said.append)
+    assert any(text.startswith("running the script: 1 backward call, at train.py:") for text in said)
+
+
+def test_the_first_safe_edit_is_told_when_it_is_known(probe: Probe, tmp_path: Path) -> None:
+    known: list[int] = []
+    told: list[str] = []
+    target = script(tmp_path, SHARED, 0.0)
+    report = pipeline.fix(
+        target, registry.rules(), probe=probe, progress=told.append, found=lambda _fix: known.append(len(told))
+    )
+    assert report.fixes[0].verdict.applicability is Applicability.SAFE
+    assert len(known) == 1
+
+
+UNHOLD = """
+class Trainer:
+    def __init__(self):
+        self.state = torch.zeros(8, 4)
+
+    def train(self, *batch):
+        optimizer.zero_grad()
+        self.state = torch.tanh(first(batch[0]) + self.state)
+        second(self.state).square().mean().backward()
+        optimizer.step()
+
+
+trainer = Trainer()
+for update in range(6):
+    trainer.train(torch.randn(8, 4))
+"""
+
+
+def test_what_holds_no_tensor_is_neither_cut_nor_copied(probe: Probe, tmp_path: Path) -> None:
+    report = pipeline.fix(script(tmp_path, UNHOLD, 0.0), registry.rules(), probe=probe, progress=lambda _: None)
+    assert report.fixes[0].verdict.applicability is Applicability.SAFE
+    assert report.diagnosis is not None
+    assert {"trainer", "optimizer", "first", "second"} <= {one.path for one in report.diagnosis.trace.plain}
+    tried = [*report.fixes, *report.rejected]
+    assert not [fix for fix in tried if b"trainer.detach" in fix.diff or b"optimizer.detach" in fix.diff]
