@@ -47,11 +47,15 @@ class _Given:
 
 @dataclass(frozen=True, slots=True)
 class _Mixed:
-    """A doubt about a loss: whom it trains, its calls, and the other optimizers for which it leaves gradient."""
+    """Losses that train `name` in one segment: of each its calls, and the other optimizers whose parameters it reaches.
+
+    `tied`: others that own some of the same parameters.
+    """
 
     name: str
-    calls: set[int]
-    others: set[int]
+    calls: dict[Raw, set[int]]
+    others: dict[Raw, set[int]]
+    tied: set[int]
 
 
 @dataclass(slots=True)
@@ -90,8 +94,10 @@ class Guards(Listener):
         self._started: dict[tuple[int, int], list[int]] = {}
         self._again: list[tuple[int, int]] = []
         """Pairs of calls that start from one loss, each with all its weight."""
-        self._undecided: dict[Raw, _Mixed] = {}
-        self._thrown: set[tuple[Raw, int]] = set()
+        self._undecided: dict[tuple[Raw, ...], _Mixed] = {}
+        self._passed_by: set[tuple[Raw, int]] = set()
+        """Losses of these, and optimizers that stepped after them: whatever these did not use is thrown away."""
+        self._taken: set[tuple[Raw, int]] = set()
         self.derivatives = 0
         self._stepped: dict[int, set[int]] = {}
         self._in_backwards = True
@@ -238,7 +244,7 @@ class Guards(Listener):
         self._in_backwards = False
         own = [self._sent[id(p)] for p in parameters(optimizer) if p.grad is not None and id(p) in self._sent]
         self._used.setdefault(index, set()).update(n for sent in own for n in sent.calls)
-        self._thrown |= {(stack, index) for stack in self._undecided}
+        self._passed_by |= {(stack, index) for mixed in self._undecided.values() for stack in mixed.calls}
         self._check_twice(optimizer)
         self._check_mixed(index, optimizer)
         self._tell_mixed()
@@ -273,42 +279,52 @@ class Guards(Listener):
                     self._report("same-loss-twice", stack, self._names.name(parameter, "a parameter"))
 
     def _check_mixed(self, index: int, optimizer: torch.optim.Optimizer) -> None:
-        """Two losses train this optimizer's parameters, and one of them another's too: was it meant to train both?
-
-        A trunk under several heads is not in doubt: there each loss has an optimizer that no other loss reaches.
-        """
+        """Two losses train this optimizer's parameters, and one of them another's too: was it meant to train both?"""
         mine = parameters(optimizer)
         calls = {n for p in mine if p.grad is not None and id(p) in self._sent for n in self._sent[id(p)].calls}
         calls = {n for n in calls if self._call_segments[n] == self._segment}
-        if len({self._calls[n][0] for n in calls}) < 2 or len(self._taps.optimizers) < 2:  # noqa: PLR2004  two losses
+        sites: dict[Raw, set[int]] = {}
+        for n in sorted(calls):
+            sites.setdefault(self._calls[n][0], set()).add(n)
+        if len(sites) < 2 or len(self._taps.optimizers) < 2:  # noqa: PLR2004  two losses
             return
         own = {id(p) for p in mine}
-        others = [{id(p) for p in parameters(o)} - own for i, o in enumerate(self._taps.optimizers) if i != index]
-        reached: dict[Raw, set[int]] = {}
-        for n in calls:
-            stack, leaves = self._calls[n]
-            reached.setdefault(stack, set()).update(i for i, other in enumerate(others) if leaves & other)
-        for stack, reaches in reached.items():
-            rest = set().union(*(also for other, also in reached.items() if other is not stack))
-            if not any(reached.values()) or reaches - rest:
-                continue
-            both = next(other for other, also in reached.items() if also)
-            name = self._names.name(mine[0], "a parameter").split(".")[0]
-            sent = {n for n in calls if self._calls[n][0] == both}
-            indices = [i for i in range(len(self._taps.optimizers)) if i != index]
-            mixed = _Mixed(name, sent, {indices[i] for i in reached[both]})
-            if any(own & {id(p) for p in parameters(self._taps.optimizers[i])} for i in mixed.others):
-                self._report("mixed", both, mixed.name)  # what both train comes through the other network, too
-            else:
-                self._undecided[both] = mixed
-            return
+        all_of = {i: {id(p) for p in parameters(o)} for i, o in enumerate(self._taps.optimizers) if i != index}
+        others = {
+            stack: {i for i, theirs in all_of.items() if any(self._calls[n][1] & (theirs - own) for n in numbers)}
+            for stack, numbers in sites.items()
+        }
+        tied = {i for i, theirs in all_of.items() if own & theirs}
+        name = self._names.name(mine[0], "a parameter").split(".")[0]
+        self._undecided[tuple(sites)] = _Mixed(name, sites, others, tied)
 
     def _tell_mixed(self) -> None:
-        """Where the other network's optimizer throws the gradient away before its step, it is not trained by it."""
-        for stack, mixed in list(self._undecided.items()):
-            if any(mixed.calls & self._used.get(index, set()) for index in mixed.others):
-                del self._undecided[stack]
+        """Once steps have shown which of these gradients are used."""
+        for mixed in self._undecided.values():
+            for stack, numbers in mixed.calls.items():
+                used = {i for i in mixed.others[stack] if i in mixed.tied or numbers & self._used.get(i, set())}
+                self._taken |= {(stack, i) for i in used}
+            if (stack := self._trains_two(mixed, known=True)) is not None:
                 self._report("mixed", stack, mixed.name)
+
+    def _trains_two(self, mixed: _Mixed, *, known: bool) -> Raw | None:
+        """The loss that is in doubt; with `known`, only if a step has shown that the other network uses its gradient.
+
+        A trunk under several heads is not in doubt: there each loss has an optimizer that no other loss reaches. An
+        optimizer that throws the gradient away, as that of a critic does with what an actor's loss sends, is none.
+        """
+        trains = {
+            stack: {i for i in others if (stack, i) in self._taken or (stack, i) not in self._passed_by}
+            for stack, others in mixed.others.items()
+        }
+        for stack, mine in trains.items():
+            rest = set[int]().union(*(also for other, also in trains.items() if other is not stack))
+            if mine - rest:
+                continue
+            sure = (one for one, also in trains.items() if any((one, i) in self._taken or not known for i in also))
+            if (both := next(sure, None)) is not None:
+                return both
+        return None
 
     def undecided(self) -> Iterator[wire.Fact]:
         """Graphs that grow, if no step has shown that they end with it, and doubts about losses for another network.
@@ -318,8 +334,9 @@ class Guards(Listener):
         for stack, site in self._sites.items():
             if site.grows and not site.ends and ("growth", stack) not in self.found:
                 yield wire.Fact("growth", site.grows, self._frames.resolve(stack))
-        for stack, mixed in self._undecided.items():
-            if any((stack, index) not in self._thrown for index in mixed.others):
+        for mixed in self._undecided.values():
+            stack = self._trains_two(mixed, known=False)
+            if stack is not None and ("mixed", stack) not in self.found:
                 yield wire.Fact("mixed", mixed.name, self._frames.resolve(stack))
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:

@@ -5,7 +5,8 @@
 Two losses train the parameters of one optimizer, one of them also trains another network, and the graph that they
 share is what failed: an actor's loss whose advantage was not detached from the critic. A trunk under several heads is
 no such case: there each loss has an optimizer that no other loss reaches. Nor is it one where the other network
-throws that gradient away before its step, as GANs do, and no parameter belongs to both optimizers.
+throws that gradient away before its step, as GANs do, and no parameter belongs to both optimizers. An optimizer that
+throws away what a loss sends is none that the loss has: a policy's loss has no head in the critic that it goes through.
 
 ## Why it matters
 
@@ -46,6 +47,46 @@ for _ in range(4):
 THROWN_AWAY = ACTOR_CRITIC.replace("    critic_opt.zero_grad()\n", "").replace(
     "    critic_loss.backward()", "    critic_opt.zero_grad()\n    critic_loss.backward()"
 )
+TEMPERATURE = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+policy, critic, scale = nn.Linear(4, 2), nn.Linear(2, 1), torch.zeros(1, requires_grad=True)
+policy_opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+scale_opt = torch.optim.SGD([scale], lr=0.1)
+for _ in range(4):
+    critic_opt.zero_grad()
+    critic(torch.randn(6, 2)).square().mean().backward()
+    critic_opt.step()
+    action = policy(torch.randn(6, 4)).tanh()
+    policy_loss = -critic(action).mean() + action.square().mean()
+    scale_loss = (scale * action.square()).mean()
+    policy_opt.zero_grad()
+    scale_opt.zero_grad()
+    policy_loss.backward()
+    scale_loss.backward()
+    policy_opt.step()
+    scale_opt.step()
+"""
+HEADS = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+trunk, first, second = nn.Linear(4, 3), nn.Linear(3, 1), nn.Linear(3, 1)
+optimizers = [torch.optim.SGD(part.parameters(), lr=0.1) for part in (trunk, first, second)]
+for _ in range(4):
+    features = trunk(torch.randn(6, 4)).tanh()
+    first_loss, second_loss = first(features).square().mean(), second(features).exp().mean()
+    for optimizer in optimizers:
+        optimizer.zero_grad()
+    first_loss.backward()
+    second_loss.backward()
+    for optimizer in optimizers:
+        optimizer.step()
+"""
 KEPT = "actor_loss.backward(retain_graph=True)"
 
 
@@ -56,8 +97,15 @@ class LossTrainsTwoNetworks(Seen):
         "this loss trains {subject} and another network, and {subject} has a loss besides: "
         "the code does not say whether it is meant to train both"
     )
-    raises = (Example(ACTOR_CRITIC, "actor_loss.backward()", KEPT),)
-    silent = (Example(THROWN_AWAY, "actor_loss.backward()", KEPT),)
+    raises = (
+        Example(ACTOR_CRITIC, "actor_loss.backward()", KEPT),
+        Example(TEMPERATURE, "policy_loss.backward()", "policy_loss.backward(retain_graph=True)"),
+    )
+    silent = (
+        Example(THROWN_AWAY, "actor_loss.backward()", KEPT),
+        Example(HEADS, "first_loss.backward()", "first_loss.backward(retain_graph=True)"),
+        Example(TEMPERATURE, "(scale * action.square())", "(scale * action.detach().square())"),
+    )
 
     def find(self, evidence: Evidence) -> Finding | None:
         if not evidence.freed_by:
