@@ -51,6 +51,7 @@ class Run:
         self.guards: Any = None
         self.uses: Any = None
         self.courses: Any = None
+        self.terms: Any = None
         self.held: Any = None
         self.silent: Any = None
         self.safe: Any = None
@@ -128,11 +129,13 @@ class Run:
         from .guards import Guards
         from .perturb import Perturb
         from .stopper import Stopper
+        from .terms import Terms
         from .uses import Uses
 
         asked = self.request
         self.uses = Uses(self.frames, self.names, self.taps)
-        self.taps.listeners.append(self.uses)
+        self.terms = Terms(self.frames)
+        self.taps.listeners += [self.uses, self.terms]
         self.guards = Guards(self.frames, self.names, self.taps, shapes=asked.shapes, growing=asked.growing)
         self.witness.guards = self.guards
         if self.request.mode == "reference":
@@ -337,6 +340,7 @@ class Run:
                 *self.guards.found.values(),
                 *self.guards.undecided(),
                 *self.guards.wasted(),
+                *self.terms.found.values(),
                 *self.adapted.facts,
             ),
             "segments": self.guards.segments,

@@ -263,7 +263,8 @@ class Fact:
     `subject` is what it was seen of: the name of a parameter or of a module, a number.
     """
 
-    name: str  # stale | cross-talk | growth | mixed | wasted | same-loss-twice | stand-in, or the name of a suspicion
+    # stale | cross-talk | growth | mixed | wasted | same-loss-twice | loss-grows | stand-in, or the name of a suspicion
+    name: str
     subject: str
     stack: Stack = ()
 

@@ -1,0 +1,103 @@
+"""A loss grows over a loop that trains on it
+
+## What it finds
+
+A backward call in a loop starts from the loss that it started from a pass before, and from more: `total += loss`, then
+`total.backward(retain_graph=True)`. It sees this by the terms that were summed up. A loss that begins anew, one
+backward for each term, windows of a sequence with a loss each, and a total that is only printed are no such case.
+
+## Why it matters
+
+Early terms are trained again in each later pass: the first of five counts five times. Whether backward and step belong
+after the loop, or each pass is to be trained by its own term, is for the author to say.
+"""
+
+from __future__ import annotations
+
+from autofix.verdict.property import Example, Seen
+
+TASKS = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net = nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+for _ in range(4):
+    optimizer.zero_grad()
+    total = 0.0
+    for task in range(3):
+        total = total + (net(torch.randn(5, 3)) - task).square().mean()
+        total.backward()
+    optimizer.step()
+"""
+EACH = "total.backward()"
+KEPT = "total.backward(retain_graph=True)"
+OVER_TIME = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+cell, head = nn.GRUCell(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.Adam([*cell.parameters(), *head.parameters()], lr=0.01)
+for _ in range(4):
+    hidden, losses = torch.zeros(5, 4), []
+    optimizer.zero_grad()
+    for _ in range(4):
+        hidden = cell(torch.randn(5, 3), hidden)
+        losses.append(head(hidden).square().mean())
+        (torch.stack(losses).sum() / 4).backward()
+    optimizer.step()
+"""
+MICRO_BATCHES = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+trunk, head = nn.Linear(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*trunk.parameters(), *head.parameters()], lr=0.05)
+for _ in range(4):
+    optimizer.zero_grad()
+    shown = 0.0
+    features = trunk(torch.randn(6, 3)).tanh()
+    for part in features.split(2):
+        loss = head(part).square().mean()
+        shown = 0.9 * shown + 0.1 * loss
+        loss.backward()
+    optimizer.step()
+    print(f"{float(shown):.6f}")
+"""
+WINDOWS = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+cell, head = nn.GRUCell(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.05)
+hidden = torch.zeros(5, 4)
+for _ in range(5):
+    loss = 0.0
+    for _ in range(3):
+        hidden = cell(torch.randn(5, 3), hidden)
+        loss = loss + head(hidden).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+ONLINE = OVER_TIME.replace("(torch.stack(losses).sum() / 4)", "losses[-1]")
+LAST = "(torch.stack(losses).sum() / 4).backward()"
+
+
+class LossGrowsOverLoop(Seen):
+    name, fact = "loss-grows-over-loop", "loss-grows"
+    sentence = "this loss has the terms that it had a pass before, and more ({subject} by now): early ones train again"
+    raises = (
+        Example(TASKS, EACH, KEPT),
+        Example(OVER_TIME, LAST, "(torch.stack(losses).sum() / 4).backward(retain_graph=True)"),
+    )
+    silent = (
+        Example(TASKS, "        total.backward()", "    total.backward()"),
+        Example(MICRO_BATCHES, "loss.backward()", "loss.backward(retain_graph=True)"),
+        Example(WINDOWS, "    loss = 0.0", "    loss, hidden = 0.0, hidden.detach()"),
+        Example(ONLINE, "losses[-1].backward()", "losses[-1].backward(retain_graph=True)"),
+    )
