@@ -304,8 +304,8 @@ class Guards(Listener):
             for stack, numbers in mixed.calls.items():
                 used = {i for i in mixed.others[stack] if i in mixed.tied or numbers & self._used.get(i, set())}
                 self._taken |= {(stack, i) for i in used}
-            if (stack := self._trains_two(mixed, known=True)) is not None:
-                self._report("mixed", stack, mixed.name)
+            if (both := self._trains_two(mixed, known=True)) is not None:
+                self._report("mixed", both, mixed.name)
 
     def _trains_two(self, mixed: _Mixed, *, known: bool) -> Raw | None:
         """The loss that is in doubt; with `known`, only if a step has shown that the other network uses its gradient.
