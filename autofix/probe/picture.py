@@ -169,4 +169,4 @@ class Picture(Listener):
 
     def spoiling(self, handle: Handle) -> list[tuple[str, Raw, int]]:
         """The writes since a tensor was saved."""
-        return [(op, raw, index) for op, raw, index, _ in self._tracer._spoiling(handle)]
+        return [(op, raw, index) for op, raw, index, _, _ in self._tracer._spoiling(handle)]

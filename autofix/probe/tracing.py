@@ -73,7 +73,7 @@ class Tracer(TorchDispatchMode, Listener):
         self._ages: list[int] = []
         self._stacks: list[Raw] = []
         self._written = Known(written_arguments)
-        self._writes: dict[int, list[tuple[str, Raw, int, int]]] = {}
+        self._writes: dict[int, list[tuple[str, Raw, int, int, bool]]] = {}
         self._watched: set[int] = set()
         self._passes: deque[_Pass] = deque(maxlen=_KEPT_CALLS)
         self._freed: dict[int, Call] = {}
@@ -113,7 +113,14 @@ class Tracer(TorchDispatchMode, Listener):
             key = storage_key(tensor)
             if key is not None and key in self._watched:
                 raw = raw if raw is not None else self._frames.here()
-                self._writes.setdefault(key, []).append((func.name(), raw, self._taps.stepping, graph.now()))
+                self._writes.setdefault(key, []).append(
+                    (func.name(), raw, self._taps.stepping, graph.now(), self._whole(tensor))
+                )
+
+    def _whole(self, tensor: torch.Tensor) -> bool:
+        """Whether an operation of this pass made the tensor, and it is no view: nothing else is meant by a write."""
+        node, ends = tensor.grad_fn, self._taps.ends
+        return node is not None and not tensor._is_view() and node._sequence_nr() >= (ends[-1] if ends else 0)
 
     def _pack(self, tensor: torch.Tensor) -> Handle:
         handle = Handle(tensor, self._frames.here())
@@ -169,7 +176,9 @@ class Tracer(TorchDispatchMode, Listener):
         if self._stepped:
             raw, age = self._frames.here(), graph.now()
             for key, tensor, version in self._stepped:
-                self._writes.setdefault(key, []).extend([("step", raw, index, age)] * (tensor._version - version))
+                self._writes.setdefault(key, []).extend(
+                    [("step", raw, index, age, False)] * (tensor._version - version)
+                )
             self._stepped.clear()
 
     # What it all came to --------------------------------------------------------------------------------------------
@@ -200,12 +209,12 @@ class Tracer(TorchDispatchMode, Listener):
         if handle is None:
             return ()
         resolve = self._frames.resolve
-        unique = dict.fromkeys((op, raw, index) for op, raw, index, _ in self._spoiling(handle))
-        shown = tuple(wire.Write(op, resolve(raw), index) for op, raw, index in list(unique)[:_SHOWN])
+        unique = dict.fromkeys((op, raw, index, whole) for op, raw, index, _, whole in self._spoiling(handle))
+        shown = tuple(wire.Write(op, resolve(raw), index, whole) for op, raw, index, whole in list(unique)[:_SHOWN])
         return (wire.Saved("", resolve(handle.raw), tuple(handle.alias.shape), handle.leaf, shown),)
 
-    def _spoiling(self, handle: Handle) -> list[tuple[str, Raw, int, int]]:
-        """The writes since a tensor was saved, each with the age of the graph at it."""
+    def _spoiling(self, handle: Handle) -> list[tuple[str, Raw, int, int, bool]]:
+        """The writes since a tensor was saved, each with the age of the graph at it, and whether to a whole tensor."""
         writes = self._writes.get(handle.key, []) if handle.key is not None else []
         return writes[-(handle.alias._version - handle.version) :] if handle.alias._version > handle.version else []
 

@@ -129,11 +129,15 @@ class Backward:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A write into a tensor's storage: the op, where, and the optimizer whose step it was (-1: none)."""
+    """A write into a tensor's storage: the op, where, and the optimizer whose step it was (-1: none).
+
+    `whole`: it went to a tensor that an operation of this pass made, and not through a view.
+    """
 
     op: str
     stack: Stack
     optimizer: int = -1
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)

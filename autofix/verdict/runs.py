@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.model import Comparison, RunOutcome, Treatment
 from autofix.parts import parts
+from autofix.unwritten import old_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,6 +88,17 @@ class Runs:
     def cut(self) -> wire.Trace:
         """The reference in which no gradient flows into earlier passes."""
         return self.case.pool.get(RunSpec.reference(replace(self.case.pool.letters.first, truncated=True)))
+
+    @functools.cached_property
+    def old_values(self) -> wire.Trace | None:
+        """The reference in which a name bound before a write keeps its value; None where no write can be meant so."""
+        files = old_values(self.case.pool.target, self.trace)
+        reading = self.case.pool.letters.first
+        return (
+            self.case.pool.get(replace(RunSpec.reference(reading), files=tuple(sorted(files.items()))))
+            if files
+            else None
+        )
 
     @functools.cached_property
     def nudged(self) -> wire.Trace:

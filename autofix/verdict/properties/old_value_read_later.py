@@ -1,0 +1,149 @@
+"""A name is read later for the value that it had
+
+## What it finds
+
+`x += …` or `y = x.mul_(…)` writes to a tensor that an operation of this pass made, something reads it later under a
+name that was bound before (the caller's variable, a list of states), and the program trains otherwise if that name
+keeps its value. The runs tell: one in which the write is said without writing, `x = x + …`, takes other steps than the
+code as it is written. A write to a part, through a view, to a leaf, to what outlives the pass, or one whose new value
+no name takes, is a write on purpose.
+
+## Why it matters
+
+The edit lets the later reader have the written value, which is what the letter says, and seldom what was meant: a long
+skip around a block adds what went in, and a list of states holds each of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.compare import LIVE, comparable, differences
+from autofix.verdict.property import Example, Property
+
+if TYPE_CHECKING:
+    from autofix.model import Finding
+    from autofix.verdict.evidence import Evidence
+
+SKIP = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(4, 4)
+
+    def forward(self, x):
+        x += torch.tanh(self.inner(x))
+        return x
+
+
+stem, block, head = nn.Linear(3, 4), Block(), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*stem.parameters(), *block.parameters(), *head.parameters()], lr=0.1)
+for _ in range(4):
+    x = stem(torch.randn(6, 3))
+    y = block(x)
+    loss = head(x + y).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+STATES = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+start, move = nn.Linear(3, 4), nn.Linear(4, 4)
+optimizer = torch.optim.Adam([*start.parameters(), *move.parameters()], lr=0.01)
+for _ in range(4):
+    state = start(torch.randn(6, 3))
+    states = [state]
+    for _ in range(3):
+        state = state.add_(torch.tanh(move(state)))
+        states.append(state)
+    loss = sum(weight * (one - 1).abs().mean() for weight, one in enumerate(states, 1))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+VIEW = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net, head = nn.Linear(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+for _ in range(4):
+    hidden = torch.sigmoid(net(torch.randn(6, 3)))
+    first = hidden[:, 0]
+    first *= 1.5
+    loss = head(hidden).square().mean() + first.mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+ONLY_THE_NEW = SKIP.replace("head(x + y)", "head(y)")
+MASKED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net, keep = nn.Linear(3, 4), (torch.rand(6, 4) > 0.5).float()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    scores = torch.softmax(net(torch.randn(6, 3)), -1)
+    masked = scores.mul_(keep)
+    loss = (masked / masked.sum(-1, keepdim=True).clamp(min=0.1)).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+IN_A_LIST = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+nets = nn.ModuleList(nn.Linear(3, 4) for _ in range(2))
+optimizer = torch.optim.SGD(nets.parameters(), lr=0.1)
+for _ in range(4):
+    levels = [torch.sigmoid(net(torch.randn(6, 3))) for net in nets]
+    for level in levels:
+        level *= 0.5
+    loss = sum((level - 1).square().mean() for level in levels)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+COPIED = ("self.inner(x)", "self.inner(x.clone())")
+
+
+class OldValueReadLater(Property):
+    name = "old-value-read-later"
+    runs = ("letter", "old_values", "trace")
+    sentence = "what is written here is read later by a name bound before, which may be meant to have the old value"
+    raises = (
+        Example(SKIP, *COPIED),
+        Example(STATES, "move(state)", "move(state.clone())"),
+    )
+    silent = (
+        Example(ONLY_THE_NEW, *COPIED),
+        Example(
+            MASKED,
+            "scores = torch.softmax(net(torch.randn(6, 3)), -1)",
+            "scores = torch.softmax(net(torch.randn(6, 3)), -1).clone()",
+        ),
+        Example(VIEW, "torch.sigmoid(net(torch.randn(6, 3)))", "torch.sigmoid(net(torch.randn(6, 3))).clone()"),
+        Example(IN_A_LIST, "torch.sigmoid(net(torch.randn(6, 3)))", "torch.sigmoid(net(torch.randn(6, 3))).clone()"),
+    )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        if not evidence.assessment.effect.keeps_gradients or (old := evidence.old_values) is None:
+            return None
+        if comparable(old) or not differences(evidence.letter, old, LIVE):
+            return None
+        stacks = (write.stack for saved in evidence.trace.saved for write in saved.writes if write.whole)
+        return self.found(next(stacks, ()))
