@@ -143,6 +143,20 @@ loss.backward()
 loss.backward()
 """),
         Example("""\
+! a penalty is a term of the loss
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+penalty = sum(p.pow(2).sum() for p in net.parameters())
+for _ in range(4):
+    loss = net(torch.randn(5, 2)).pow(2).mean() + 0.1 * penalty
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""),
+        Example("""\
 ! two losses share features, and both train them
 import torch
 
@@ -174,6 +188,8 @@ for _ in range(4):
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Around the statements that collect, and on each function through which they do."""
+        if _is_term(diagnosis, sources):
+            raise Declined("it is a term of the loss, which trains what it is made of")
         places: dict[int, list[tuple[Turn, Stack]]] = {}
         for made in _made(diagnosis):
             place = turn(sources, made, diagnosis.failure.stack)
@@ -217,6 +233,16 @@ def _made(diagnosis: Diagnosis) -> list[Stack]:
     """Where the graph that is no longer there was made, as far as the trace tells."""
     crossings = (one.made for one in diagnosis.trace.crossings if one.by != "earlier")
     return list(dict.fromkeys(stack for stack in (*crossings, *(s.made for s in diagnosis.trace.saved)) if stack))
+
+
+def _is_term(diagnosis: Diagnosis, sources: Sources) -> bool:
+    """Whether what was made is added to a loss: a penalty without gradient would be no penalty."""
+    for crossing in diagnosis.trace.crossings:
+        for _, source, node in sources.nodes(crossing.used[:1] if crossing.by != "earlier" else ()):
+            added = node if isinstance(node, ast.BinOp) else source.statement(node)
+            if isinstance(added, (ast.BinOp, ast.AugAssign)) and isinstance(added.op, ast.Add):
+                return True
+    return False
 
 
 def _training(diagnosis: Diagnosis) -> list[Stack]:

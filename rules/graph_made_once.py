@@ -138,6 +138,30 @@ for _ in range(4):
     opt.step()
 """),
         Example("""\
+! unsafe: a value that is made once may also be meant to stay as it was
+import torch
+
+
+def objective_of(net):
+-    penalty = sum(p.pow(2).sum() for p in net.parameters())
+-
+    def objective(x):
++        penalty = sum(p.pow(2).sum() for p in net.parameters())
+        return net(x).pow(2).mean() + 0.1 * penalty
+
+    return objective
+
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+objective = objective_of(net)
+for _ in range(4):
+    opt.zero_grad()
+    objective(torch.randn(5, 2)).backward()
+    opt.step()
+"""),
+        Example("""\
 ! the loop looks at the values too, so they are computed in both places
 ! unsafe: the optimizer takes other steps where each call computes the loss anew
 import torch
@@ -268,6 +292,7 @@ for _ in range(2):
                 yield from self._into_loop(frame, source, statement, diagnosis)
                 beside = (one.used for one in diagnosis.trace.crossings if one.made[:1] == crossing.made[:1])
                 for used in dict.fromkeys((crossing.used, *beside)):
+                    yield from self._into_closure(statement, source, used, sources)
                     yield from self._into_method(statement, source, used, sources, crossing.carriers)
 
     def _into_loop(
@@ -319,6 +344,30 @@ for _ in range(2):
             if inside and here and not names.binds_any(loop, bound):
                 edits = insert_before(source, loop.body[0], [text])
                 yield self.propose(edits, WHY.format(path=target), later=2)
+
+    def _into_closure(
+        self, statement: ast.Assign, source: Source, used: Stack, sources: Sources
+    ) -> Iterator[Proposal]:  # fmt: skip
+        """Into the function that uses it, where that was defined beside it and is called in each pass."""
+        maker, bound = source.function(statement), names.targets(statement.targets[0])
+        for _, where, node in sources.located(used):
+            user = where.function(node)
+            if maker is None or user is None or where is not source or source.function(user) is not maker:
+                continue
+            read = names.reads(statement)
+            own = {one.arg for one in ast.walk(user.args) if isinstance(one, ast.arg)} | names.binds(user)
+            reader = next((one for one in user.body if names.meets(bound, names.reads(one))), None)
+            if reader is None or names.meets(own, {*read, *bound}):
+                continue
+            inside = {id(one) for part in (user, statement) for one in ast.walk(part)}
+            others = (n for n in ast.walk(maker) if isinstance(n, ast.Name) and n.id in bound and id(n) not in inside)
+            if any(True for _ in others):
+                edits = insert_before(source, reader, names.copied(source, statement))
+            else:
+                edits = move_before(source, [statement], reader)
+            why = WHY_CLOSURE.format(path=ast.unparse(statement.targets[0]))
+            yield self.propose(edits, why, title="Compute it anew in each call")
+            return
 
     def _into_method(
         self, statement: ast.Assign, source: Source, used: Stack, sources: Sources, carriers: tuple[Carrier, ...]
