@@ -22,7 +22,7 @@ from autofix.edit import Declined
 from autofix.model import Cause, Diagnosis
 from autofix.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.scenes import turn
-from autofix.syntax import blocks, calls
+from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import decorate, ensure_import, wrap
 
 if TYPE_CHECKING:
@@ -236,11 +236,23 @@ def _made(diagnosis: Diagnosis) -> list[Stack]:
 
 
 def _is_term(diagnosis: Diagnosis, sources: Sources) -> bool:
-    """Whether what was made is added to a loss: a penalty without gradient would be no penalty."""
+    """Whether what was made is an addend of the loss: a penalty without gradient would be no penalty."""
+    failing = [source.statement(node) for _, source, node in sources.nodes(diagnosis.failure.stack[:1])]
+    trained = {name for one in failing for name in names.reads(one)}
     for crossing in diagnosis.trace.crossings:
         for _, source, node in sources.nodes(crossing.used[:1] if crossing.by != "earlier" else ()):
-            added = node if isinstance(node, ast.BinOp) else source.statement(node)
-            if isinstance(added, (ast.BinOp, ast.AugAssign)) and isinstance(added.op, ast.Add):
+            found: ast.AST | None = node
+            while isinstance(found, ast.BinOp) and isinstance(found.op, (ast.Mult, ast.Div)):
+                found = source.parent(found)
+            added = found if isinstance(found, ast.BinOp) else source.statement(node)
+            if not isinstance(added, (ast.BinOp, ast.AugAssign)) or not isinstance(added.op, ast.Add):
+                continue
+            statement = source.statement(node)
+            if (
+                isinstance(statement, ast.Return)
+                or statement in failing
+                or names.meets(names.binds(statement), trained)
+            ):
                 return True
     return False
 

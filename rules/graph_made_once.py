@@ -144,7 +144,7 @@ import torch
 
 def objective_of(net):
 -    penalty = sum(p.pow(2).sum() for p in net.parameters())
--
+
     def objective(x):
 +        penalty = sum(p.pow(2).sum() for p in net.parameters())
         return net(x).pow(2).mean() + 0.1 * penalty
