@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .courses import Courses
     from .frames import Frames
 
+_TWICE = 2
+
 
 class Freeze(Perturb):
     """Undoes each step, and drifts: moves all parameters after each round.
@@ -30,8 +32,8 @@ class Freeze(Perturb):
     up, would be invisible. A round ends when every optimizer has stepped once more, in any order.
 
     A step made by hand is a write to a leaf that a backward has reached, and that an optimizer owns, if there are any.
-    It is undone where the leaf is next used, when its value has been looked at; without optimizers, a round ends when
-    all of them were written once more.
+    It is undone where the leaf is next used, when its value has been looked at; the first of them, between a forward
+    and the first backward, then too. Without optimizers, a round ends when all of them were written once more.
     """
 
     def __init__(
@@ -51,6 +53,8 @@ class Freeze(Perturb):
         self._before: dict[int, list[torch.Tensor]] = {}
         self._trained: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
         """Each leaf that a backward has reached, and what it is put back to."""
+        self._starts: dict[int, torch.Tensor] = {}
+        """What each leaf held where it was first used, until a backward reaches it."""
         self._reached: dict[int | None, torch.Tensor] = {}
         self._written: set[int] = set()
         self._rounds: set[int] = set()
@@ -74,11 +78,25 @@ class Freeze(Perturb):
     def backward(self, call: Call) -> None:
         if not call.accumulate:
             self._asked.update(map(id, call.inputs))
+        written = []
         with quiet():
             for leaf in (*self._leaves(), *(t for t in call.inputs if isinstance(t, torch.Tensor) and t.is_leaf)):
                 if id(leaf) not in self._trained and leaf.requires_grad and leaf.layout is torch.strided:
-                    self._trained[id(leaf)] = leaf, leaf.detach().clone()
+                    start = self._starts.pop(id(leaf), None)
+                    if start is None:
+                        start = leaf.detach().clone()
+                    elif start.shape == leaf.shape and not torch.equal(start, leaf):
+                        written.append(leaf)
+                    self._trained[id(leaf)] = leaf, start
                     self._reached[storage_key(leaf)] = leaf
+        if written and self._courses.by_hand is not None:
+            self._by_hand(written)
+
+    def _perturb(self, parameter: torch.Tensor, moved: int = 0) -> None:
+        super()._perturb(parameter, moved)
+        if not moved:
+            with quiet():
+                self._starts[id(parameter)] = parameter.detach().clone()
 
     def _by_hand(self, written: list[torch.Tensor]) -> None:
         owned = {id(p) for optimizer in self._optimizers for p in parameters(optimizer)} | self._asked
@@ -128,7 +146,9 @@ class Freeze(Perturb):
             self._move([parameter for key, parameter in self._known.items() if key in self._seeds])
 
     def _stepping(self) -> list[int]:
-        """How often each optimizer has stepped, but for one that only wraps others."""
+        """How often each optimizer has stepped, but for one that only wraps others: they step twice, and it never."""
+        if max(self._counts) < _TWICE:
+            return self._counts
         owned = [{id(p) for p in parameters(optimizer)} for optimizer in self._optimizers]
         counts = enumerate(self._counts)
         rest = [set().union(*(own for other, own in enumerate(owned) if other != i)) for i in range(len(owned))]
