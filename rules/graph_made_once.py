@@ -229,6 +229,7 @@ for _ in range(3):
     second = w.sin() + first
 """),
         Example("""\
+! unsafe: what is made once of data may also be meant to stay as it was
 import torch
 
 
