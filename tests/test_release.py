@@ -24,7 +24,7 @@ import autofix
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-RECIPE = ROOT / "packaging" / "conda" / "recipe.yaml"
+RECIPE = ROOT / "docs" / "packaging" / "conda" / "recipe.yaml"
 DIST = ROOT / "build" / "dist"
 FORMS = sorted(path for path in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml")
 BROKEN = ROOT / "fixtures" / "first" / "two_losses_one_output" / "broken.py"
@@ -72,7 +72,7 @@ def test_a_form_for_an_issue_asks_for_the_version_and_the_report(form: Path) -> 
 
 
 def test_the_container_file_copies_what_there_is() -> None:
-    text = (ROOT / "packaging" / "Containerfile").read_text("utf-8")
+    text = (ROOT / "docs" / "packaging" / "Containerfile").read_text("utf-8")
     copied = [name for line in re.findall(r"^COPY (.+) \S+$", text, re.MULTILINE) for name in line.split()]
     assert copied
     assert [name for name in copied if not (ROOT / name).exists()] == []
