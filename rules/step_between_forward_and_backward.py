@@ -110,6 +110,7 @@ for _ in range(4):
     d_opt.step()
 """),
         Example("""\
+! unsafe: what is made once of data may also be meant to stay as it was
 import torch
 
 torch.manual_seed(0)

@@ -14,7 +14,7 @@ OLDEST = (2, 0)
 _OWN = (
     ".adapt", ".aliased", ".child", ".classify", ".closures", ".courses", ".frames", ".freeze", ".guards", ".launch",
     ".names", ".origins", ".overlay", ".parting", ".perturb", ".reach", ".readings", ".reference", ".separate",
-    ".silent", ".sources", ".stopper", ".tracing", ".uses", ".witness",
+    ".signs", ".silent", ".sources", ".stopper", ".terms", ".tracing", ".uses", ".witness",
 )  # fmt: skip
 """What a run needs of the probe itself: compiled once, here."""
 _LAZY = ("numpy.random", "torch.utils.checkpoint", "torch.profiler._cupti_monitor")

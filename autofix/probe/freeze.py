@@ -14,6 +14,7 @@ from .perturb import Perturb
 from .quiet import quiet
 from .reference import Known, storage_key
 from .taps import Call, parameters
+from .transforms import outside
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,13 +96,13 @@ class Freeze(Perturb):
     def _perturb(self, parameter: torch.Tensor, moved: int = 0) -> None:
         super()._perturb(parameter, moved)
         if not moved:
-            with quiet():
+            with quiet(), outside():
                 self._starts[id(parameter)] = parameter.detach().clone()
 
     def _by_hand(self, written: list[torch.Tensor]) -> None:
         owned = {id(p) for optimizer in self._optimizers for p in parameters(optimizer)} | self._asked
         mine = [t for t in written if id(t) in self._trained and (id(t) in owned or not self._optimizers)]
-        with quiet():
+        with quiet(), outside():
             for leaf in mine:
                 self._put_back(leaf)
         self._courses.taken_back(mine)

@@ -18,6 +18,7 @@ from .quiet import quiet
 from .reference import Known, storage_key, written_arguments
 from .refused import tensors
 from .taps import Listener, parameters
+from .transforms import outside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -115,7 +116,7 @@ class Perturb(Listener):
                     self._perturb(parameter)
 
     def _perturb(self, parameter: torch.Tensor, moved: int = 0) -> None:
-        with quiet():
+        with quiet(), outside():
             total, size = _content(parameter)
             if id(parameter) not in self._seeds or not moved:
                 alike = f"{tuple(parameter.shape)}{total:.3e}{size:.3e}"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _functorch: Any = getattr(torch._C, "_functorch", None)
 
@@ -40,3 +43,22 @@ def allow_hooks() -> None:
     """
     graph: Any = torch.autograd.graph
     graph.disable_saved_tensors_hooks = lambda _message: contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def outside() -> Iterator[None]:
+    """Leave all transforms for a while: they refuse random draws, and writes to a tensor that a function captured."""
+    if _functorch is None:
+        yield
+        return
+    left = []
+    # Below a transform's own level it is off the stack already, and only this key still speaks of it.
+    keys: Any = torch._C.DispatchKey
+    with torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(keys.FuncTorchVmapMode)):
+        while _functorch.peek_interpreter_stack() is not None:
+            left.append(_functorch.pop_dynamic_layer_stack())
+        try:
+            yield
+        finally:
+            while left:
+                _functorch.push_dynamic_layer_stack(left.pop())

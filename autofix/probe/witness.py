@@ -10,6 +10,7 @@ from . import graph, wire
 from .quiet import quiet
 from .sketch import Sketcher
 from .taps import Call, Listener, parameters
+from .transforms import outside
 
 if TYPE_CHECKING:
     from .frames import Frames
@@ -91,12 +92,12 @@ class Witness(Listener):
 
     def norms(self, tensors: list[torch.Tensor]) -> tuple[torch.Tensor, ...]:
         """Their norms, not read yet."""
-        with quiet():
+        with quiet(), outside():
             return self._sketcher.norms(tensors)
 
     def sketch_all(self, tensors: list[torch.Tensor]) -> tuple[tuple[float, ...], ...]:
         """Sketches of tensors that are no gradients."""
-        with quiet():
+        with quiet(), outside():
             return self._sketcher.sketches(list(tensors))
 
 

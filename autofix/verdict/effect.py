@@ -110,7 +110,9 @@ class _Comparison:
             return exact
         readings = self._pool.readings()
         if not self._letters.void and all(cuts_the_graph(self._reference(one), self._live) for one in readings):
-            return self._changed(differences(letter, self._live, LIVE), letter)
+            # Leaves that only one run holds are compared by the frozen runs.
+            apart = differences(letter, self._live, LIVE)
+            return self._changed(apart, letter) if apart else None
         return None
 
     def _incomparable(self, letter: wire.Trace) -> str:
