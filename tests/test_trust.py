@@ -251,7 +251,25 @@ CUT = ("    loss = ", "    score = critic(made.detach())\n    loss = ")
 CUT_BY_HAND = ("    ((1 - score)", "    score = made.detach() @ V\n    ((1 - score)")
 QUIETLY = "with torch.no_grad():\n    "
 
+SOLVED = """
+import torch
+
+torch.manual_seed(0)
+P, Q = (torch.nn.Parameter(torch.randn(*shape)) for shape in ((3, 4), (2, 4)))
+optimizer = torch.optim.Adam([P, Q], lr=0.1)
+for epoch in range(5):
+    if epoch < 2:
+        P[0] = (torch.ones(2, 4) * Q).sum(0)
+        Q[0] = (torch.ones(3, 4) * P).sum(0)
+    loss = (P @ Q.t() - 1).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+OF_Q, OF_P = "P[0] = (torch.ones(2, 4) * Q).sum(0)", "Q[0] = (torch.ones(3, 4) * P).sum(0)"
+BY_DATA = (OF_Q, OF_Q.replace("P[0]", "P.data[0]")), (OF_P, OF_P.replace("Q[0]", "Q.data[0]"))
 RIGHT: dict[str, tuple[str, Edit]] = {
+    "rows solved before the first step": (SOLVED, BY_DATA),
     "weights swapped in and back": (AVERAGED, (KEEP,)),
     "swapped through .data": (AVERAGED, (KEEP, ("p.copy_(a)", "p.data.copy_(a)"), ("p.copy_(k)", "p.data.copy_(k)"))),
     "a buffer that is sent": (SENT, (KEEP,)),
@@ -283,6 +301,7 @@ WRONG: dict[str, tuple[str, Edit]] = {
     "a cut with a small step": (SLOW, (KEEP_SCORE, CUT)),
     "a cut with an update by hand": (BY_HAND, (KEEP_SCORE, CUT_BY_HAND)),
     "another update by hand": (BY_HAND, (KEEP_SCORE, BY_HAND_ANEW, ("V.data -= 0.1", "V.data -= 0.2"))),
+    "rows solved for one side alone": (SOLVED, (BY_DATA[0], (OF_P, "pass"))),
     "a start that is lost": (TABLE, ((WRITE, "weight = table.clone()"),)),
     "a start in part": (TABLE, ((WRITE, "embed.weight.data[1:] = table[1:]"),)),
     "a draw before the loop": (DRAWING, (KEEP_OUT, *BEFORE_THE_LOOP)),

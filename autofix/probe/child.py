@@ -158,6 +158,8 @@ class Run:
             self.modes.enter_context(self.keyed)
         if self.perturb is not None:
             self.taps.listeners.append(self.perturb)
+            if self.safe is not None:
+                self.safe.before_copy = self.perturb.saved
         if not self.request.frozen:
             self.taps.listeners.append(Stepped(self.courses))
         self.courses.install()  # behind what perturbs: what is looked at is what is used

@@ -74,6 +74,11 @@ class Freeze(Perturb):
             if any(leaf is not None for leaf in found):
                 self._courses.look(found)
 
+    def saved(self, tensor: torch.Tensor) -> None:
+        super().saved(tensor)
+        if (leaf := self._reached.get(storage_key(tensor))) is not None:
+            self._courses.look([leaf])
+
     # Steps by hand --------------------------------------------------------------------------------------------------
 
     def backward(self, call: Call) -> None:

@@ -95,9 +95,17 @@ class Perturb(Listener):
         But for what brings a parameter together with other data: whether a graph is recorded, it is used then.
         """
         if self._starting and self._uses.of(func):
-            if not self._storages:
-                self._storages = {storage_key(p): p for p in self._starting.values() if not is_lazy(p)}
-            self._use(self._used_of(self._storages, args))
+            self._use(self._used_of(self._by_storage(), args))
+
+    def saved(self, tensor: torch.Tensor) -> None:
+        """Hear of a tensor that an operation is about to use and saves for its backward."""
+        if self._starting:
+            self._use([self._by_storage().get(storage_key(tensor))])
+
+    def _by_storage(self) -> dict[int | None, torch.Tensor]:
+        if not self._storages:
+            self._storages = {storage_key(p): p for p in self._starting.values() if not is_lazy(p)}
+        return self._storages
 
     @staticmethod
     def _used_of(storages: dict[int | None, torch.Tensor], args: Any) -> list[torch.Tensor | None]:

@@ -114,6 +114,8 @@ class MutationSafe(TorchDispatchMode, Listener):
         self._written = Known(written_arguments)
         self._packs = 0
         self._hooks = torch.autograd.graph.saved_tensors_hooks(self._pack, self._unpack)
+        self.before_copy: Callable[[torch.Tensor], None] | None = None
+        """Who moves parameters where they are used: torch saves them before it tells a mode of the operation."""
 
     def __enter__(self) -> Any:
         transforms.allow_hooks()
@@ -162,6 +164,8 @@ class MutationSafe(TorchDispatchMode, Listener):
         if self._at_once:
             self._packs += 1
             self._copied += tensor.nbytes
+            if self.before_copy is not None:
+                self.before_copy(tensor)
             with torch._C._DisableTorchDispatch():
                 return _Saved(tensor.detach().clone())
         with torch._C._DisableTorchDispatch():
