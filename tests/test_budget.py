@@ -92,7 +92,7 @@ def reference(probe: Probe, target: Target, **given: object) -> wire.Trace:
 
 
 def test_a_run_ends_at_two_steps_when_its_budget_is_used_up(probe: Probe, tmp_path: Path) -> None:
-    trace = reference(probe, script(tmp_path, SHARED, 0.2))
+    trace = reference(probe, script(tmp_path, SHARED, 2.0))
     assert (trace.outcome, trace.hurried, trace.counts) == ("stopped", True, (2,))
 
 

@@ -3,8 +3,9 @@
 ## What it finds
 
 An optimizer made at least three steps in the edited run, and used no gradient at all in any of them, although a loss
-depends on the values of its parameters; or nothing but zeros. It is silent where the optimizer waits: no loss is
-computed from its network (idle, gated, of another phase), all that it owns is frozen, or it had a gradient at any step.
+depends on the values of its parameters; or no optimizer used anything but zeros. It is silent where the optimizer
+waits: no loss is computed from its network (idle, gated, of another phase), all that it owns is frozen, a term has the
+weight 0 for now, or it had a gradient at any step.
 
 ## Why it matters
 
@@ -84,12 +85,13 @@ class StepsWithoutGradient(Property):
 
     def find(self, evidence: Evidence) -> Finding | None:
         live = evidence.edited
+        trains = any(norm(gradient) for step in live.steps for gradient in step.gradients)
         for index, names in enumerate(
             live.names[: len(live.counts)] if evidence.assessment.effect.keeps_gradients else ()
         ):
             steps = [s for s in live.steps if s.optimizer == index and s.settings != "closure" and s.asks]
             used = [gradient for step in steps for gradient in step.gradients if gradient]
-            if len(steps) < LEAST or any(map(norm, used)) or not (used or index in evidence.letter.used):
+            if len(steps) < LEAST or (trains if used else index not in evidence.letter.used):
                 continue
             owner = ", ".join(dict.fromkeys(name.split(".")[0] for name in names)) or f"number {index + 1}"
             how = "with nothing but zeros for gradients" if used else "without any gradient"
