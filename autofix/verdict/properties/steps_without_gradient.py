@@ -2,10 +2,10 @@
 
 ## What it finds
 
-An optimizer made at least three steps in the edited run, and used no gradient at all in any of them, although a loss
-depends on the values of its parameters; or no optimizer used anything but zeros. It is silent where the optimizer
-waits: no loss is computed from its network (idle, gated, of another phase), all that it owns is frozen, a term has the
-weight 0 for now, or it had a gradient at any step.
+An optimizer made at least three steps in the edited run, and none of them used any gradient, although a loss depends on
+the values of its parameters; or all used zeros alone, where it would have been trained if no gradient flowed into
+earlier passes. It is silent where the optimizer waits: no loss is computed from its network (idle, gated, of another
+phase), all that it owns is frozen, a term has the weight 0 for now, or it had a gradient at any step.
 
 ## Why it matters
 
@@ -17,11 +17,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from autofix.compare import norm
+from autofix.compare import comparable, norm
 from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:
     from autofix.model import Finding
+    from autofix.probe import wire
     from autofix.verdict.evidence import Evidence
 
 LEAST = 3
@@ -64,7 +65,24 @@ for _ in range(4):
         loss.backward()
         optimizer.step()
 """
+WITH_CRITIC = POLICY.replace(
+    "optimizer = ", "critic = nn.Linear(4, 1)\nof_critic = torch.optim.SGD(critic.parameters(), lr=0.05)\noptimizer = "
+).replace(
+    "        optimizer.step()",
+    "        optimizer.step()\n"
+    "        value = critic(seen).square().mean()\n"
+    "        of_critic.zero_grad()\n"
+    "        value.backward()\n"
+    "        of_critic.step()",
+)
 ENTROPY = POLICY.replace(".mean()", ".mean() + 0.1 * new.mean()")
+GATED = (
+    ENTROPY.replace(
+        "optimizer = ", "extra = nn.Linear(4, 1)\nof_extra = torch.optim.Adam(extra.parameters())\noptimizer = "
+    )
+    .replace("0.1 * new.mean()", "0.1 * new.mean() + 0.0 * extra(seen).mean()")
+    .replace("        optimizer.step()", "        optimizer.step()\n        of_extra.step()")
+)
 NEW = "        new = policy(seen)"
 ANEW = "        old = policy(seen).log_softmax(-1)[:, 0]\n" + NEW
 IDLE = GAN.replace("score = D(fake.detach())", "score = D(torch.randn(8, 6))")
@@ -72,28 +90,44 @@ IDLE = GAN.replace("score = D(fake.detach())", "score = D(torch.randn(8, 6))")
 
 class StepsWithoutGradient(Property):
     name = "steps-without-gradient"
-    runs = ("edited", "letter")
+    runs = ("cut", "edited", "letter")
     sentence = "the optimizer of {owner} steps {how}, {count} times, though a loss depends on it"
     raises = (
         Example(GAN, "loss_g = F.mse_loss(score, one)", "loss_g = F.mse_loss(D(fake.detach()), one)"),
         Example(POLICY, NEW, ANEW),
+        Example(WITH_CRITIC, NEW, ANEW),
     )
     silent = (
         Example(IDLE, "loss_g = F.mse_loss(score, one)", "loss_g = F.mse_loss(D(torch.randn(8, 6)), one)"),
         Example(ENTROPY, NEW, ANEW),
+        Example(GATED, NEW, ANEW),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
         live = evidence.edited
-        trains = any(norm(gradient) for step in live.steps for gradient in step.gradients)
-        for index, names in enumerate(
-            live.names[: len(live.counts)] if evidence.assessment.effect.keeps_gradients else ()
-        ):
-            steps = [s for s in live.steps if s.optimizer == index and s.settings != "closure" and s.asks]
-            used = [gradient for step in steps for gradient in step.gradients if gradient]
-            if len(steps) < LEAST or (trains if used else index not in evidence.letter.used):
+        if not evidence.assessment.effect.keeps_gradients:
+            return None
+        for index in range(len(live.counts)):
+            count, gradients = _used(live, index)
+            if count < LEAST or any(map(norm, gradients)) or not _is_starved(evidence, index, zeros=bool(gradients)):
                 continue
-            owner = ", ".join(dict.fromkeys(name.split(".")[0] for name in names)) or f"number {index + 1}"
-            how = "with nothing but zeros for gradients" if used else "without any gradient"
-            return self.found(owner=owner, how=how, count=str(len(steps)))
+            owner = ", ".join(dict.fromkeys(name.split(".")[0] for name in live.names[index])) or f"number {index + 1}"
+            how = "with nothing but zeros for gradients" if gradients else "without any gradient"
+            return self.found(owner=owner, how=how, count=str(count))
         return None
+
+
+def _used(run: wire.Trace, index: int) -> tuple[int, list[tuple[float, ...]]]:
+    """How many steps an optimizer made that asks for gradients, and the gradients that they used."""
+    steps = [step for step in run.steps if step.optimizer == index and step.settings != "closure" and step.asks]
+    return len(steps), [gradient for step in steps for gradient in step.gradients if gradient]
+
+
+def _is_starved(evidence: Evidence, index: int, *, zeros: bool) -> bool:
+    """Whether something speaks for it that the optimizer was to be trained.
+
+    A loss depends on what it owns; or, of gradients that cancel, what earlier passes left is one side of it.
+    """
+    if not zeros:
+        return index in evidence.letter.used
+    return not comparable(evidence.cut) and any(map(norm, _used(evidence.cut, index)[1]))
