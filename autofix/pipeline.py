@@ -197,11 +197,7 @@ class _Repair:
             pool.about(diagnosis)
             case = Case(pool, diagnosis)
             self._search(case)
-            fixes = telling(ordered(self.fixes))
-            if fixes:
-                best = fixes[0]
-                verdict = confirm(Evidence(case, best.candidate.files), best.verdict)
-                fixes = (replace(best, verdict=verdict), *fixes[1:])
+            fixes = _confirmed(case, telling(ordered(self.fixes)))
         outcome = Outcome.AVAILABLE if fixes else Outcome.UNFIXED
         return replace(
             report, outcome=outcome, diagnosis=diagnosis, fixes=fixes, rejected=tuple(self.rejected),
@@ -304,6 +300,18 @@ def _in_turn(found: list[tuple[Candidate, wire.Trace]]) -> list[tuple[Candidate,
         placed.append((turns[pair[0].rules], pair))
         turns[pair[0].rules] += 1
     return [pair for _, pair in sorted(placed, key=lambda one: one[0])]
+
+
+def _confirmed(case: Case, fixes: Sequence[Fix]) -> tuple[Fix, ...]:
+    """The fixes, best first. The one that would be written has stood what is too dear to ask of every one."""
+    found = list(fixes)
+    for place, fix in enumerate(fixes):
+        if fix.verdict.applicability is not Applicability.SAFE:
+            break
+        found[place] = replace(fix, verdict=confirm(Evidence(case, fix.candidate.files), fix.verdict))
+        if found[place].verdict.applicability is Applicability.SAFE:
+            break
+    return ordered(found)
 
 
 def _key(candidate: Candidate) -> frozenset[tuple[Path, bytes]]:

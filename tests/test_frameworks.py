@@ -8,7 +8,7 @@ import pytest
 from training import CURE, NETS, added, repair, safe, written
 
 from autofix import pipeline
-from autofix.model import Outcome, Target
+from autofix.model import Applicability, Outcome, Target
 from autofix.run import Probe
 
 if TYPE_CHECKING:
@@ -193,6 +193,26 @@ for _ in range(4):
     loss.backward()
     optimizer.step()
 """
+SHARED = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+G, D = nn.Linear(3, 3), nn.Linear(3, 1)
+of_g, of_d = (torch.optim.SGD(net.parameters(), 0.1) for net in (G, D))
+
+@torch.compile(backend="aot_eager", fullgraph=True)
+def squashed(x):
+    return torch.sigmoid(x) * float(x.sum() != 0)
+
+for _ in range(4):
+    fake = squashed(G(torch.randn(4, 3)))
+    of_d.zero_grad()
+    D(fake).mean().backward()
+    of_d.step()
+    of_g.zero_grad()
+    (-D(fake)).mean().backward()
+    of_g.step()
+"""
 LBFGS = """\
 import torch
 from torch import nn
@@ -355,6 +375,14 @@ def test_an_edit_that_does_not_run_compiled_is_not_safe(probe: Probe, here: Path
         report = pipeline.verify(target, edited, probe=probe, progress=lambda _: None)
         outcomes.append((report.outcome, [one.property for one in report.fixes[0].verdict.findings]))
     assert outcomes == [(Outcome.SAFE, []), (Outcome.UNSAFE, ["fails-when-compiled"])]
+
+
+def test_no_alternative_is_written_that_does_not_run_compiled(probe: Probe, here: Path) -> None:
+    written(here, {"train.py": SHARED})
+    fixes = repair(probe, "train.py", select=["AG201", "AG202"]).fixes
+    findings = [[one.property for one in fix.verdict.findings] for fix in fixes]
+    assert findings.count(["fails-when-compiled"]) > 1
+    assert not any(fix.verdict.applicability is Applicability.SAFE for fix in fixes)
 
 
 def test_a_derivative_inside_a_backward_keeps_its_graph(probe: Probe, here: Path) -> None:

@@ -145,7 +145,6 @@ class Run:
         self.taps.listeners += [self.guards, self.courses, self.witness]
         if self.request.frozen:
             guards = self.guards
-            asked = self.request
             self.perturb = Freeze(self.courses, lambda: guards.leaves, drift=not asked.still, by_hand=asked.by_hand)
             self.taps.before_writes = self.taps.before_writes or []
         elif self.request.perturbed:

@@ -92,13 +92,11 @@ class Runs:
     @functools.cached_property
     def old_values(self) -> wire.Trace | None:
         """The reference in which a name bound before a write keeps its value; None where no write can be meant so."""
-        files = old_values(self.case.pool.target, self.trace)
-        reading = self.case.pool.letters.first
-        return (
-            self.case.pool.get(replace(RunSpec.reference(reading), files=tuple(sorted(files.items()))))
-            if files
-            else None
-        )
+        pool = self.case.pool
+        files = old_values(pool.target, self.trace)
+        if not files:
+            return None
+        return pool.get(replace(RunSpec.edited(files), reading=pool.letters.first))
 
     @functools.cached_property
     def nudged(self) -> wire.Trace:

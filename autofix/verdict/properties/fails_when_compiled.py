@@ -30,10 +30,7 @@ class FailsWhenCompiled(Property):
     def find(self, evidence: Evidence) -> Finding | None:
         if not (evidence.baseline.eager or evidence.edited.eager):
             return None
-        if evidence.compiled.outcome in (
-            "finished",
-            "stopped",
-            "timed_out",
-        ):  # how long it takes says nothing against it
+        run = evidence.compiled
+        if run.outcome in ("finished", "stopped", "timed_out"):  # how long it takes says nothing against it
             return None
-        return self.found(subject=(evidence.compiled.detail or evidence.compiled.outcome).splitlines()[0])
+        return self.found(subject=(run.detail or run.outcome).splitlines()[0])
