@@ -30,10 +30,15 @@ class Failure:
 
 @dataclass(frozen=True)
 class Culprit:
-    """A line that explains the failure. Roles: failed, freed, shared, used, saved, written, stepped, and more."""
+    """A line that explains the failure, in the order in which things happened, and in `message` what it did.
+
+    Roles: failed, freed, shared, used, saved, written, stepped, and more. An aside only adds detail.
+    """
 
     role: str
     note: str
+    message: str
+    aside: bool
     file: str
     line: int
     column: int

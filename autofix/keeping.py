@@ -1,4 +1,4 @@
-"""Lines that no stack names: where a tensor is kept, where its pass ends, where a module was built that writes."""
+"""Lines that no stack names: where a tensor is kept, where it is handed on, where a module was built that writes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from autofix.syntax import blocks, names, update, writes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from autofix.probe.wire import Carrier, Origin, Stack, Write
+    from autofix.probe.wire import Carrier, Crossing, Origin, Stack, Write
     from autofix.rule import Sources
     from autofix.source import Source
+
+
+_BINDING = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 
 
 def stored(carriers: Sequence[Carrier], sources: Sources) -> Iterator[tuple[Frame, str]]:
@@ -31,14 +34,23 @@ def stored(carriers: Sequence[Carrier], sources: Sources) -> Iterator[tuple[Fram
             yield _frame(carrier.file, node, carrier.function), carrier.path
 
 
-def handed_on(carriers: Sequence[Carrier], failed: Stack, sources: Sources) -> Iterator[tuple[Frame, str]]:
-    """The end of the suite in which the backward stands, in the innermost frame whose variables hold the tensors."""
+def handed_on(crossings: Sequence[Crossing], failed: Stack, sources: Sources) -> Iterator[tuple[Frame, str]]:
+    """Where what is used of an earlier pass is bound to the variable that it is used by, in the failing one's loop."""
     for frame in failed:
         source, node = sources.source(frame.file), sources.node(frame)
-        held = dict.fromkeys(c.path for c in carriers if (c.file, c.function) == (frame.file, frame.function))
-        if source is not None and node is not None and held:
-            last = blocks.block_of(source, source.statement(node))[-1]
-            yield _frame(frame.file, last, frame.function), ", ".join(held)
+        loop = next(blocks.loops(source, node), None) if source is not None and node is not None else None
+        if loop is None:
+            continue
+        here = frame.file, frame.function
+        held = {one.path for crossing in crossings for one in crossing.carriers if (one.file, one.function) == here}
+        uses = (one for crossing in crossings for one in crossing.used if (one.file, one.function) == here)
+        read = {path for used in sources.statements(uses) for path in names.reads(used)}
+        bound = [one for one in ast.walk(loop) if isinstance(one, _BINDING)]
+        for one in bound:
+            paths = names.binds(one) & read
+            if paths & held or (paths and names.reads(one) & held):
+                yield _frame(frame.file, one, frame.function), ", ".join(sorted(paths))
+        if held:
             return
 
 

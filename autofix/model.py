@@ -144,12 +144,16 @@ class Target:
 class Culprit:
     """A line of the user's code that explains the failure, and the part it played.
 
-    Roles: failed, freed, shared, saved, written, stepped, made, stored.
+    Roles: built, made, saved, shared, carried, stored, used_earlier, freed, written, stepped, stale, cut, called, used,
+    failed. `also`: further parts that the same line played. `note`: names of variables, or an operation. An aside adds
+    detail that few readers need.
     """
 
     role: str
     frame: wire.Frame
     note: str = ""
+    also: tuple[str, ...] = ()
+    aside: bool = False
 
 
 @dataclass(frozen=True, slots=True)

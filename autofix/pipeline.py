@@ -20,6 +20,7 @@ from autofix.rule import Sources
 from autofix.run import JOBS, Probe, ProbeError, run
 from autofix.silent import suspicions
 from autofix.telling import RUNNING, TRACING, Telling
+from autofix.titles import apart
 from autofix.verdict.decide import confirm, decide, foresee
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.order import ordered, still_worth_a_run, telling
@@ -197,7 +198,7 @@ class _Repair:
             pool.about(diagnosis)
             case = Case(pool, diagnosis)
             self._search(case)
-            fixes = _confirmed(case, telling(ordered(self.fixes)))
+            fixes = apart(_confirmed(case, telling(ordered(self.fixes))))
         outcome = Outcome.AVAILABLE if fixes else Outcome.UNFIXED
         return replace(
             report, outcome=outcome, diagnosis=diagnosis, fixes=fixes, rejected=tuple(self.rejected),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import enum
 import functools
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -98,6 +99,10 @@ class Sources:
             if source is not None and node is not None:
                 yield frame, source, node
 
+    def statements(self, stack: Iterable[Frame]) -> Iterator[ast.stmt]:
+        """The statements in which these frames stood."""
+        return (source.statement(node) for _, source, node in self.nodes(stack))
+
     def located(self, stack: Iterable[Frame]) -> Iterator[tuple[Frame, Source, ast.expr]]:
         """Those of these frames whose node is an expression."""
         for frame, source, node in self.nodes(stack):
@@ -170,6 +175,11 @@ class Rule:
     tier: ClassVar[Tier]
     applicability: ClassVar[Applicability] = Applicability.SAFE
     examples: ClassVar[tuple[Example, ...]] = ()
+
+    def safety(self) -> str:
+        """How far its edits may be trusted, and why: the first sentence that its docstring says of that."""
+        text = (sys.modules[type(self).__module__].__doc__ or "").partition("## Fix safety\n")[2]
+        return " ".join(text.partition("\n## ")[0].split()).partition(". ")[0].rstrip(".")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Every edit that may cure `diagnosis`; may raise `edits.Declined` with the reason."""

@@ -52,9 +52,10 @@ def report(folder: Path, message: str = MESSAGE) -> Report:
         "RuntimeError", message, (frame(script, 2, start, len(second)),), "freed_graph", in_backward=True
     )
     culprits = (
-        Culprit("failed", failure.stack[0]),
+        Culprit("shared", frame(script, 1, 8, 14), "loss1"),
         Culprit("freed", frame(script, 3, 6, 22), "aten::mm.out"),
-        Culprit("shared", frame(script, 1, 8, 14)),
+        Culprit("failed", failure.stack[0]),
+        Culprit("shared", frame(script, 1, 0, 5), aside=True),
     )
     diagnosis = Diagnosis(Cause.FREED_GRAPH, failure, culprits, wire.Trace(1, "failed", failure=failure))
     return Report(
@@ -83,7 +84,10 @@ def keep_graph(script: Path) -> Fix:
         (Edit(script, place, place, "retain_graph=True"),),
     )
     verdict = Verdict(
-        RunOutcome.PASSED, Effect.IDENTICAL, Applicability.SAFE, "gradients of net (2 tensors) at 3 steps are identical"
+        RunOutcome.PASSED,
+        Effect.IDENTICAL,
+        Applicability.SAFE,
+        "gradients of net (2 tensors) at 3 steps are identical to those that the code describes",
     )
     diff = (
         "--- a/train.py\n+++ b/train.py\n@@ -1,3 +1,3 @@\n loss1 = net(x)  # first\n-损失 = net(x); 损失.backward()\n"

@@ -25,14 +25,14 @@ cell = torch.nn.GRUCell(2, 3)
 opt = torch.optim.SGD(cell.parameters(), lr=0.1)
 h, window, seen = torch.zeros(1, 3), [], 0
 for x in torch.randn(12, 1, 2):
-    h = cell(x, h)
+    h = cell(x, h)  # carried
     window.append(h.pow(2).mean())
     if len(window) == 4:
         opt.zero_grad()
         torch.stack(window).mean().backward()
         opt.step()
         seen += len(window)
-        window = []  # carried
+        window = []
 """
 BANK = """
 import torch

@@ -77,7 +77,7 @@ def test_a_fix_is_shown_explained_and_taken(script: Path) -> None:
     child, seen = begin(script)
     shown = screen(seen)
     assert "│ second.backward()" in shown  # the culprits with their excerpts
-    assert "this backward freed the graph" in shown
+    assert "this backward frees the graph" in shown
     assert "Fix 1 of 1: AG201 Keep the graph with retain_graph=True (safe)" in shown
     assert "+    first.backward(retain_graph=True)" in shown
     assert "Effect: gradients of w (1 tensor) at 3 steps are identical" in shown

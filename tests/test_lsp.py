@@ -242,7 +242,7 @@ async def test_culprits_are_related_and_unsafe_fixes_ask(client: LanguageClient,
     await client.workspace_execute_command_async(types.ExecuteCommandParams(RUN, arguments=[uri]))
     (failure,) = await until(client, uri, failed)
     related = failure.related_information or []
-    assert any("this backward freed the graph" in one.message for one in related)
+    assert any("this backward frees the graph" in one.message for one in related)
     assert all(one.location.uri == uri for one in related)
     offered = await actions(client, uri, related[0].location.range.start.line)
     assert not any(action.is_preferred for action in offered)

@@ -23,6 +23,7 @@ from autofix.edit import Edit
 from autofix.model import Applicability, Cause, Effect, Outcome, Report, RunOutcome, Target
 from autofix.render import words
 from autofix.render.machine import document
+from autofix.titles import apart
 
 SCHEMA = json.loads((Path(__file__).parent.parent / "docs" / "schema.json").read_text("utf-8"))
 COMMAND = ("train.py", "--epochs", "1")
@@ -51,8 +52,15 @@ def test_without_a_terminal_the_first_lines_are_links(made: Report) -> None:
     assert text(made) == snapshot("""\
 train.py:2:14: AG201 RuntimeError: Trying to backward through the graph a second time
   backward needs a graph that an earlier backward has freed
-train.py:3:7: note this backward freed the graph (mm)
-train.py:1:9: note the part that both backwards need was made here
+train.py:1:9: note 1. loss1 is made here, with the graph that both backward calls need
+ 1 │ loss1 = net(x)  # first
+   │         ^^^^^^
+train.py:3:7: note 2. this backward frees the graph (mm)
+ 3 │ if x:    loss2.backward()
+   │          ^^^^^^^^^^^^^^^^
+train.py:2:14: note 3. it fails here
+ 2 │ 损失 = net(x); 损失.backward()
+   │                ^^^^^^^^^^^^^^^
 
 Fix: AG201 Keep the graph with retain_graph=True (safe)
 
@@ -64,11 +72,12 @@ Fix: AG201 Keep the graph with retain_graph=True (safe)
 +损失 = net(x); 损失.backward(retain_graph=True)
  if x:    loss2.backward()
 
-Effect: gradients of net (2 tensors) at 3 steps are identical
+Effect: gradients of net (2 tensors) at 3 steps are identical to those that the code describes
 Why it works: The earlier backward keeps the graph.
 
 Other edits that get past the failure:
   2. AG202 Detach the shared input (unsafe) changed: net.weight gets a gradient of norm 1 instead of 2 at step 1
+     graph-older-than-update: weight was normalised before it was updated
 
 To apply it: autofix fix --write train.py --epochs 1
 """)
@@ -78,18 +87,12 @@ def test_a_terminal_shows_excerpts_with_underlines_in_cells(made: Report) -> Non
     assert text(made, terminal=True).split("\nFix:")[0] == snapshot("""\
 train.py:2:14: RuntimeError: Trying to backward through the graph a second time
   backward needs a graph that an earlier backward has freed
-
-train.py:2:14: it fails here
-  2 │ 损失 = net(x); 损失.backward()
-    │                ^^^^^^^^^^^^^^^
-
-train.py:3:7: this backward freed the graph (mm)
-  3 │ if x:    loss2.backward()
-    │          ^^^^^^^^^^^^^^^^
-
-train.py:1:9: the part that both backwards need was made here
-  1 │ loss1 = net(x)  # first
-    │         ^^^^^^
+ 1 │ loss1 = net(x)  # first
+   │         ^^^^^^ 1. loss1 is made here, with the graph that both backward calls need
+ 3 │ if x:    loss2.backward()
+   │          ^^^^^^^^^^^^^^^^ 2. this backward frees the graph (mm)
+ 2 │ 损失 = net(x); 损失.backward()
+   │                ^^^^^^^^^^^^^^^ 3. it fails here
 """)
 
 
@@ -123,6 +126,27 @@ def test_with_only_unsafe_fixes_the_next_command_says_so(made: Report) -> None:
     shown = text(replace(made, fixes=made.fixes[1:]))
     assert "autofix fix --write --unsafe-fixes train.py --epochs 1" in shown
     assert "graph-older-than-update: weight was normalised before it was updated" in shown
+
+
+def test_an_unsafe_fix_that_keeps_the_gradients_has_its_reason(made: Report) -> None:
+    bounded = replace(made.fixes[0].verdict, applicability=Applicability.UNSAFE)
+    fix = replace(made.fixes[0], candidate=replace(made.fixes[0].candidate, rules=("AG205",)), verdict=bounded)
+    reason = "records-never-emptied: Never safe: with fewer records the loss is another one"
+    assert reason in " ".join(text(replace(made, fixes=(made.fixes[1], fix))).split())
+    assert any(reason in said for said in as_json(replace(made, fixes=(fix,)))["advice"])
+
+
+def test_titles_tell_fixes_apart(made: Report) -> None:
+    first, second = made.fixes
+    again = replace(second, candidate=replace(second.candidate, titles=first.candidate.titles), diff=b"+x = 1\n")
+    data = made.target.script.read_bytes()
+    again = replace(again, originals={made.target.script: data})
+    there = Edit(made.target.script, data.index(b"if x"), len(data), "x")
+    moved = replace(again, candidate=replace(again.candidate, edits=(there,)))
+    titles = [words.title(fix) for fix in apart((first, again, moved))]
+    assert len(set(titles)) == len(titles)
+    assert titles[0].startswith("Keep the graph with retain_graph=True: ")
+    assert [words.title(fix) for fix in apart(made.fixes)] == [words.title(fix) for fix in made.fixes]
 
 
 def test_the_next_command_survives_a_shell(made: Report) -> None:
@@ -287,7 +311,11 @@ def test_sarif_points_to_the_failure_and_replaces_what_the_fix_replaces(made: Re
         ]
     )
     assert [place["message"]["text"] for place in result["relatedLocations"]] == snapshot(
-        ["it fails here", "this backward freed the graph (mm)", "the part that both backwards need was made here"]
+        [
+            "loss1 is made here, with the graph that both backward calls need",
+            "this backward frees the graph (mm)",
+            "it fails here",
+        ]
     )
     assert result["fixes"][0]["artifactChanges"] == snapshot(
         [

@@ -83,7 +83,7 @@ class Result:
     def _culprits(
         self, shown: Callable[[Path], Document | None], columns: Columns
     ) -> Iterator[types.DiagnosticRelatedInformation]:
-        for culprit in self.report.diagnosis.culprits if self.report.diagnosis is not None else ():
+        for culprit in words.told(self.report):
             where = _located(self._snapshot.place(culprit.frame), shown, columns)
             if where is not None and culprit.role != "failed":
                 part, span = where

@@ -67,6 +67,8 @@ def _effect(fix: Fix, snapshot: Snapshot) -> Iterator[str]:
     for finding in fix.verdict.findings:
         at = f"{_at(finding.place[0], snapshot)}: " if finding.place else ""
         yield f"Doubt {finding.property}: {at}{finding.sentence}"
+    if not fix.verdict.findings:
+        yield from (f"Doubt {reason}" for reason in words.reasons(fix))
 
 
 def _parameters(changes: Iterable[Change]) -> Iterator[str]:
@@ -108,7 +110,7 @@ def _explained(report: Report, snapshot: Snapshot) -> Iterator[str]:
     if report.outcome in (Outcome.SAFE, Outcome.FIXED) or report.diagnosis is None:
         return
     cause = report.diagnosis.declined or words.CAUSES[report.diagnosis.cause]
-    places = [f"{_at(culprit.frame, snapshot)} {words.role(culprit)}" for culprit in report.diagnosis.culprits]
+    places = [f"{_at(culprit.frame, snapshot)} {words.role(culprit)}" for culprit in words.told(report)]
     yield f"The failure to cure: {'; '.join([cause, *places])}"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autofix.model import Outcome
-from autofix.render.words import best, code, effect, headline, role, sentence, title
+from autofix.render.words import best, code, effect, headline, role, sentence, title, told
 
 if TYPE_CHECKING:
     from autofix.model import Report
@@ -31,7 +31,7 @@ def as_github(report: Report, snapshot: Snapshot) -> str:
         words.append(sentence(report))
     level = "notice" if fixed or report.outcome is Outcome.SAFE else "error"
     lines = [_command(level, place, f"autofix {code(report)}", "\n".join(words), snapshot)]
-    for culprit in report.diagnosis.culprits:
+    for culprit in told(report):
         if culprit.role != "failed":
             at = snapshot.place(culprit.frame)
             lines.append(_command("notice", at, f"autofix {code(report)}", role(culprit), snapshot))

@@ -40,7 +40,13 @@ def document(report: Report, snapshot: Snapshot) -> dict[str, Any]:
         "args": [_text(word) for word in target.argv],
         "failure": _failure(report, snapshot),
         "culprits": [
-            {"role": clean(culprit.role), "note": clean(culprit.note), **_span(culprit.frame, snapshot)}
+            {
+                "role": clean(culprit.role),
+                "note": clean(culprit.note),
+                "message": words.role(culprit),
+                "aside": culprit.aside,
+                **_span(culprit.frame, snapshot),
+            }
             for culprit in culprits
         ],
         "fixes": [_fix(fix, snapshot) for fix in report.fixes],

@@ -27,7 +27,7 @@ class Tell:
         """A stage begins, or has come further."""
 
     def keep(self, *lines: str) -> None:
-        """Something to be shown at once that stays, where somebody watches."""
+        """Something to be shown at once, and until the report says it, where somebody watches."""
 
 
 @contextlib.contextmanager
@@ -62,24 +62,33 @@ class _Lines(Tell):
 
 
 class _Live(Tell):
-    def __init__(self, bar: Progress, task: TaskID) -> None:
+    def __init__(self, bar: Progress, task: TaskID, above: list[str]) -> None:
         self._bar = bar
         self._task = task
+        self._above = above
 
     def __call__(self, text: str) -> None:
         self._bar.update(self._task, description=one_line(text))
 
     def keep(self, *lines: str) -> None:
-        for line in lines:
-            self._bar.console.print(one_line(line), soft_wrap=True)
+        self._above[:] = map(one_line, lines)
+        self._bar.refresh()
 
 
 @contextlib.contextmanager
 def _live() -> Iterator[Tell]:
-    from rich.console import Console  # noqa: PLC0415 - only where someone watches
+    from rich.console import Console, RenderableType  # noqa: PLC0415 - only where someone watches
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    above: list[str] = []
+
+    class Bar(Progress):
+        def get_renderables(self) -> Iterator[RenderableType]:
+            yield from (Text(line, no_wrap=True, overflow="ellipsis") for line in above)
+            yield from super().get_renderables()
 
     columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
     console = Console(stderr=True, highlight=False, markup=False)
-    with Progress(*columns, console=console, transient=True) as bar:
-        yield _Live(bar, bar.add_task("starting", total=None))
+    with Bar(*columns, console=console, transient=True) as bar:
+        yield _Live(bar, bar.add_task("starting", total=None), above)

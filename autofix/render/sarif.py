@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from autofix import __version__
 from autofix.model import Outcome
-from autofix.render.words import CAUSES, best, code, effect, headline, one_line, role, sentence, title
+from autofix.render.words import CAUSES, best, code, effect, headline, one_line, role, sentence, title, told
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,7 +71,7 @@ def _results(report: Report, snapshot: Snapshot) -> list[dict[str, Any]]:
                 "message": {"text": role(culprit)},
                 "physicalLocation": _location(snapshot.place(culprit.frame), snapshot),
             }
-            for number, culprit in enumerate(report.diagnosis.culprits)
+            for number, culprit in enumerate(told(report))
         ],
     }
     return [result | ({"fixes": fixes} if fixes else {})]

@@ -96,6 +96,16 @@ class Snapshot:
         near = path.is_relative_to(here) and not self._full
         return masked(str(path.relative_to(here) if near else path))
 
+    def file(self, place: Place) -> str:
+        """The file of a place, or the cell of its notebook."""
+        cell = self.cell(place) if place.file.suffix == ".ipynb" else None
+        return f"{self.shown(place.file)}:cell {cell[0]}" if cell is not None else self.shown(place.file)
+
+    def line(self, place: Place) -> int:
+        """The number of a place's line in what `file` names."""
+        cell = self.cell(place) if place.file.suffix == ".ipynb" else None
+        return cell[1] if cell is not None else place.line
+
     def where(self, place: Place, *, column: bool = True) -> str:
         """A place as a person looks it up: `path:line:column`, with the cell where the file has cells."""
         at = f":{place.column}" if column else ""

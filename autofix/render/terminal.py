@@ -12,19 +12,19 @@ from rich.text import Text
 from autofix.compare import norms
 from autofix.model import Applicability, Outcome
 from autofix.render import words
-from autofix.render.snapshot import WIDEST
+from autofix.render.story import located, story, verbatim
+from autofix.render.words import EFFECTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import TextIO
 
-    from autofix.model import Culprit, Fix, Report
-    from autofix.render.snapshot import Place, Snapshot
+    from autofix.model import Fix, Report
+    from autofix.render.snapshot import Snapshot
 
 _ALTERNATIVES = 5
 _CHANGES = 5
 _TRIED = 20
-_MARGIN = len("   │ ")
 _DIFF = (("+++", "bold"), ("---", "bold"), ("@@", "cyan"), ("+", "green"), ("-", "red"))
 _TRUST = {Applicability.SAFE: "bold green", Applicability.UNSAFE: "bold yellow", Applicability.DISPLAY_ONLY: "bold red"}
 _JUDGED = {Outcome.SAFE, Outcome.UNSAFE, Outcome.STILL_FAILING}
@@ -104,43 +104,15 @@ def failure(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
     stack = report.diagnosis.failure.stack
     place = snapshot.place(stack[0]) if stack else None
     code = words.code(report) if not look.terminal else ""
-    yield _located(snapshot, place, code, words.headline(report), "bold")
+    yield located(snapshot, place, code, words.headline(report), "bold")
     if look.quiet:
         return
     cause = report.diagnosis.declined or words.CAUSES[report.diagnosis.cause]
     yield Text("  ").append(words.one_line(cause))
-    for culprit in report.diagnosis.culprits:
-        if look.terminal:
-            yield Text()
-        elif culprit.role == "failed":
-            continue  # the first line has said it
-        yield from _culprit(culprit, snapshot, look)
+    yield from story(report, snapshot, width=look.width, links=not look.terminal, asides=look.verbose)
     for condition in report.conditions:
         yield Text("  ").append(f"ran otherwise: {words.one_line(condition)}", "yellow")
     yield Text()
-
-
-def _culprit(culprit: Culprit, snapshot: Snapshot, look: Look) -> Iterator[Text]:
-    place = snapshot.place(culprit.frame)
-    color = "red" if culprit.role == "failed" else "yellow"
-    yield _located(snapshot, place, "" if look.terminal else "note", words.role(culprit), color)
-    if not look.terminal:
-        return
-    number = str(place.line)
-    line, underline = snapshot.excerpt(place, look.width - len(number) - _MARGIN if look.width else WIDEST)
-    if line:
-        yield _verbatim().append(f"  {number} │ ", "dim").append(line)
-        yield _verbatim().append(f"  {' ' * len(number)} │ ", "dim").append(underline, f"bold {color}")
-
-
-def _located(snapshot: Snapshot, place: Place | None, code: str, message: str, style: str) -> Text:
-    """`path:line:col: CODE message`, which editors turn into a link."""
-    text = Text()
-    if place is not None:
-        text.append(f"{snapshot.where(place)}: ", "bold")
-    if code:
-        text.append(f"{code} ", "dim")
-    return text.append(message, style)
 
 
 def _fixes(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
@@ -178,7 +150,7 @@ def _diff(fix: Fix, snapshot: Snapshot) -> Iterator[Text]:
     # Only a line feed ends a line of a diff; anything else that would is shown as a mark.
     for line in snapshot.people(fix).removesuffix("\n").split("\n"):
         style = next((style for start, style in _DIFF if line.startswith(start)), "")
-        yield _verbatim(words.masked(line.removesuffix("\r").replace("\t", "    ")), style)
+        yield verbatim(words.masked(line.removesuffix("\r").replace("\t", "    ")), style)
     yield Text()
 
 
@@ -187,8 +159,9 @@ def _effect(fix: Fix, snapshot: Snapshot) -> Iterator[Text]:
     yield Text("Effect: ").append(words.effect(fix), _TRUST[trust])
     if later := words.later(fix, snapshot):
         yield Text(f"  {later}", "yellow")
-    for finding in fix.verdict.findings:
-        yield Text().append(f"  {finding.property}: ", "yellow").append(words.one_line(finding.sentence))
+    for reason in words.reasons(fix):
+        name, _, sentence = reason.partition(": ")
+        yield Text().append(f"  {name}: ", "yellow").append(sentence)
 
 
 def _alternatives(others: list[Fix], report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
@@ -200,7 +173,10 @@ def _alternatives(others: list[Fix], report: Report, snapshot: Snapshot, look: L
     for fix in shown:
         trust = fix.verdict.applicability
         line = Text(f"  {report.fixes.index(fix) + 1}. {_named(fix)} ").append(f"({trust})", _TRUST[trust])
-        yield line.append(f" {words.effect(fix)}", "dim")
+        known = fix.verdict.effect.keeps_gradients and not look.verbose
+        yield line.append(f" {EFFECTS[fix.verdict.effect] if known else words.effect(fix)}", "dim")
+        reasons = words.reasons(fix)
+        yield from (Text(f"     {reason}", "yellow") for reason in (reasons if look.verbose else reasons[:1]))
         if look.verbose:
             yield from _diff(fix, snapshot)
     if left := len(others) - len(shown):
@@ -219,18 +195,13 @@ def _next(fix: Fix, look: Look, *, done: bool) -> Iterator[Text]:
     command = [word for word in look.command if word != "--write"]
     typed = shlex.join(["autofix", "fix", "--write", *extra, *command])
     reason = "To apply it" if safe else "None is safe. To apply it all the same"
-    yield _verbatim(f"{reason}: ").append(words.masked(typed), "bold")
-
-
-def _verbatim(text: str = "", style: str = "") -> Text:
-    """A line that stays one line, whatever the terminal's width."""
-    return Text(text, style, no_wrap=True, overflow="ignore")
+    yield verbatim(f"{reason}: ").append(words.masked(typed), "bold")
 
 
 def _suspicions(report: Report, snapshot: Snapshot) -> Iterator[Text]:
     """Faults that crash nothing, which the run showed."""
     for one in report.suspicions:
-        yield _located(snapshot, snapshot.place(one.frame), one.code, words.one_line(one.message), "yellow")
+        yield located(snapshot, snapshot.place(one.frame), one.code, words.one_line(one.message), "yellow")
 
 
 def _unfixed(report: Report, snapshot: Snapshot) -> Iterator[Text]:

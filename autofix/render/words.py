@@ -6,7 +6,8 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from autofix.model import Cause, Effect, Outcome, RunOutcome
+from autofix.model import Applicability, Cause, Effect, Outcome, RunOutcome
+from autofix.registry import rules
 
 if TYPE_CHECKING:
     from autofix.model import Culprit, Fix, Report
@@ -14,21 +15,31 @@ if TYPE_CHECKING:
     from autofix.render.snapshot import Snapshot
 
 ROLES = {
-    "failed": "it fails here",
-    "freed": "this backward freed the graph",
-    "shared": "the part that both backwards need was made here",
-    "used": "it was used here",
+    "built": "this module works in place",
+    "made": "{} is made here",
+    "saved": "an operation saves a tensor for its backward here",
+    "shared": "{} is made here, with the graph that both backward calls need",
+    "carried": "{} takes the graph of one pass into the next",
+    "stored": "{} keeps a tensor together with its graph",
+    "used_earlier": "the earlier backward goes through here",
+    "freed": "this backward frees the graph",
+    "written": "the tensor is written in place here",
+    "stepped": "this step writes the parameters in place",
     "stale": "what was computed before the write is used after it here",
-    "built": "this works in place",
-    "carried": "the next pass starts from here with this graph",
-    "saved": "an operation saved the tensor for its backward here",
-    "written": "the tensor was written in place here",
-    "mutated": "the tensor was written in place here",
-    "stepped": "this step wrote the parameters in place",
-    "made": "the tensor was made here",
-    "cut": "the graph ended here",
-    "stored": "the tensor was kept here, with its graph",
+    "cut": "the graph of {} ends here",
+    "called": "it is called from here",
+    "used": "the failing backward goes through here",
+    "failed": "it fails here",
 }
+"""What a line does; `{}` are the variables that it does it to."""
+_UNNAMED = {"made": "the tensor", "shared": "the tensor", "carried": "a variable", "stored": "this", "cut": "the loss"}
+_TOGETHER = {
+    ("carried",): "{} takes the graph of one pass into the next",
+    ("freed", "failed"): "this backward frees the graph of its pass; in the next pass it needs it again and fails",
+    ("saved", "written"): "this call saves a tensor for its backward, and then writes it in place",
+    ("used_earlier", "used"): "both backward calls go through here",
+}
+"""What one line does that plays several parts, the first that fits; where none does, the weightiest part is told."""
 CAUSES = {
     Cause.FREED_GRAPH: "backward needs a graph that an earlier backward has freed",
     Cause.SAVED_TENSOR_MODIFIED: "a tensor that backward needs was written in place",
@@ -139,9 +150,20 @@ def headline(report: Report) -> str:
 
 
 def role(culprit: Culprit) -> str:
-    words = ROLES.get(culprit.role, one_line(culprit.role))
+    """The part that a line played, with the variables or the operation that it is about."""
+    played = {culprit.role, *culprit.also}
+    said = next((words for parts, words in _TOGETHER.items() if played.issuperset(parts)), None)
+    said = said or ROLES.get(culprit.role, one_line(culprit.role))
     note = _OPERATOR.sub(r"\1", one_line(culprit.note))
-    return f"{words} ({note})" if note else words
+    if "{}" in said:
+        return said.replace("{}", note or _UNNAMED.get(culprit.role, "the tensor"))
+    return f"{said} ({note})" if note else said
+
+
+def told(report: Report, *, asides: bool = False) -> tuple[Culprit, ...]:
+    """The places that explain a failure, in the order in which things happened; then the asides, where wanted."""
+    found = report.diagnosis.culprits if report.diagnosis is not None else ()
+    return tuple(one for one in found if asides or not one.aside)
 
 
 def effect(fix: Fix) -> str:
@@ -149,6 +171,17 @@ def effect(fix: Fix) -> str:
     name = str(fix.verdict.effect)
     summary = one_line(fix.verdict.summary) or EFFECTS[fix.verdict.effect]
     return summary if name in summary.lower() else f"{name}: {summary}"
+
+
+def reasons(fix: Fix) -> list[str]:
+    """Why a fix that runs is not safe, each reason under its name; [] for a safe one."""
+    found = [f"{one.property}: {one_line(one.sentence)}" for one in fix.verdict.findings]
+    if found or fix.verdict.applicability is Applicability.SAFE or not fix.verdict.effect.keeps_gradients:
+        return found
+    bounded = [
+        rule for rule in rules() if rule.code in fix.candidate.rules and rule.applicability is not Applicability.SAFE
+    ]
+    return [f"{rule.name}: {rule.safety()}" for rule in bounded]
 
 
 def later(fix: Fix, snapshot: Snapshot) -> str:

@@ -257,7 +257,7 @@ class _Comparison:
                 effect, f"{told} equal within each iteration; none flows into earlier iterations", (), reading
             )
         if same_live:
-            return Assessment(Effect.IDENTICAL, f"{told} identical", (), reading)
+            return Assessment(Effect.IDENTICAL, f"{told} identical to those that the code describes", (), reading)
         return Assessment(Effect.REFRESHED, f"{told} the same, computed with parameters one update newer", (), reading)
 
     def _changed(self, changes: Sequence[Change], reference: wire.Trace) -> Assessment:

@@ -130,7 +130,7 @@ def _drawn(report: Report, snapshot: Snapshot, pictures: Pictures, *, fixed: boo
 def _lines(report: Report, snapshot: Snapshot) -> list[dict[str, Any]]:
     """The lines of code that explain the failure, with the part that each played."""
     found = []
-    for culprit in report.diagnosis.culprits if report.diagnosis is not None else ():
+    for culprit in words.told(report):
         place = snapshot.place(culprit.frame)
         text, marks = snapshot.excerpt(place)
         start = len(marks) - len(marks.lstrip())

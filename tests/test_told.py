@@ -1,0 +1,131 @@
+"""What a reader who never saw the tool is told of a GAN, an LSTM and a ViT: on one screen, in the order of things."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import pyte
+import pytest
+
+HERE = Path(__file__).parent / "newcomers"
+COLUMNS, LINES = 80, 40
+PLACES = 6
+STORIES = {
+    "gan": [
+        ("fake = netG(noise)", "fake is made here, with the graph that both backward calls need"),
+        ("errD_fake = criterion(netD(fake), 1 - label)", "the earlier backward goes through here"),
+        ("errD.backward()", "this backward frees the graph"),
+        ("errG = criterion(netD(fake), label)", "the failing backward goes through here"),
+        ("errG.backward()", "it fails here"),
+    ],
+    "lstm": [
+        ("logits, state = model(x, state)", "state takes the graph of one pass into the next"),
+        (
+            "loss.backward()",
+            "this backward frees the graph of its pass; in the next pass it needs it again and fails",
+        ),
+    ],
+    "vit": [
+        ("attn = attn.softmax(dim=-1)", "an operation saves a tensor for its backward here"),
+        ("attn *= torch.rand_like(attn) > 0.1", "the tensor is written in place here (mul_)"),
+        ("loss.backward()", "it fails here"),
+    ],
+}
+EDITS = {
+    "gan": "+            errD_fake = criterion(netD(fake.detach()), 1 - label)",
+    "lstm": "+            state = tuple(t.detach() for t in state)",
+    "vit": "+        attn = attn * (torch.rand_like(attn) > 0.1)",
+}
+RETURN = """
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+ret, carry = 0.0, torch.zeros(1)
+for step in range(4):
+    out = net(torch.ones(2)) + carry
+    loss = out.pow(2).sum()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    carry = out
+    ret += loss.item()
+    print(step)
+"""
+pytestmark = [pytest.mark.torch, pytest.mark.slow]
+
+
+def seen(words: list[str], folder: Path) -> str:
+    """What stands on a terminal of 80 columns at the end, with what has scrolled away."""
+    stream = io.StringIO()
+    child = pexpect.spawn(
+        sys.executable, ["-m", "autofix", *words], cwd=str(folder), timeout=300, dimensions=(50, COLUMNS),
+        encoding="utf-8", env=os.environ | {"TERM": "xterm-256color", "COLUMNS": str(COLUMNS)},
+    )  # fmt: skip
+    child.logfile_read = stream
+    child.expect(pexpect.EOF)
+    child.close()
+    shown = pyte.HistoryScreen(COLUMNS, 200, history=1000)
+    pyte.Stream(shown).feed(stream.getvalue())
+    return "\n".join(line.rstrip() for line in shown.display).strip()
+
+
+def answer(script: Path, *options: str) -> dict[str, Any]:
+    command = [sys.executable, "-m", "autofix", "fix", "--output-format", "json", *options, script.name]
+    done = subprocess.run(command, cwd=script.parent, capture_output=True, text=True, check=False)
+    found = json.loads(done.stdout)
+    assert isinstance(found, dict)
+    return found
+
+
+def story(shown: str) -> list[tuple[str, str]]:
+    """Each marked line of source with the words that stand under it."""
+    told: list[tuple[str, str]] = []
+    for line in shown.splitlines():
+        if match := re.match(r" *\d+ │ (.*)", line):
+            told.append((match[1], ""))
+        elif match := re.match(r" +│ +(.*)", line):
+            told[-1] = (told[-1][0], f"{told[-1][1]} {match[1].lstrip('^ ')}".strip())
+    assert [words.split(". ")[0] for _, words in told] == [str(n) for n in range(1, len(told) + 1)]
+    return [(source, words.partition(". ")[2]) for source, words in told]
+
+
+@pytest.fixture(params=sorted(STORIES))
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def test_a_repair_fits_on_one_screen_and_tells_what_happened_in_order(name: str, tmp_path: Path) -> None:
+    (tmp_path / f"{name}.py").write_text((HERE / f"{name}.py").read_text("utf-8"), "utf-8")
+    shown = seen(["fix", f"{name}.py"], tmp_path)
+    assert len(shown.splitlines()) <= LINES, shown
+    assert story(shown) == STORIES[name]
+    assert EDITS[name] in shown
+    assert "Why it works: " in shown
+    assert shown.endswith(f"To apply it: autofix fix --write {name}.py")
+
+
+def test_lines_that_do_not_matter_are_not_told(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(RETURN, "utf-8")
+    lines = RETURN.splitlines()
+    told = [lines[one["line"] - 1].strip() for one in answer(script)["culprits"] if not one["aside"]]
+    assert told == ["out = net(torch.ones(2)) + carry", "carry = out", "loss.backward()"]
+    assert not {"ret += loss.item()", "print(step)"} & {*told}
+
+
+def test_each_place_is_told_once_and_no_more_than_six(name: str) -> None:
+    culprits = answer(HERE / f"{name}.py")["culprits"]
+    told = [(one["file"], one["line"]) for one in culprits if not one["aside"]]
+    assert len(told) == len(set(told)) <= PLACES
+    script = (HERE / f"{name}.py").read_text("utf-8").splitlines()
+    assert all(script[line - 1] not in ("    main()", "    train()") for _, line in told)
