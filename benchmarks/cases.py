@@ -1,8 +1,8 @@
 """Holds the judge and the repairs against a folder of cases with accepted and wrong edits and a neutral judge.
 
-    python benchmarks/cases.py [CASES] [--only A,B] [--half open|aside] [--verify] [--fix] [--naive]
+    python benchmarks/cases.py [CASES] [--only A,B] [--half open|aside] [--verify] [--fix]
 
-CASES is shared/cases beside this repository unless it is given; with none of the three, --verify and --fix are done. A
+CASES is shared/cases beside this repository unless it is given; with neither, --verify and --fix are done. A
 case folder holds `broken.py` (or `broken/main.py`), `accepted/`, `wrong/`; CASES/judge.py, or neutral.py here if there
 is none, decides independently whether a repaired script trains as an accepted one does. Cases that name a half are
 left out unless it is the one asked for, so that the half kept aside is never run unnoticed.
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -42,8 +41,6 @@ class Tally:
     any_right: int = 0
     culprit: int = 0
     none: int = 0
-    naive_right: int = 0
-    naive_wrong: int = 0
     rows: list[dict[str, object]] = field(default_factory=list)
 
 
@@ -148,38 +145,6 @@ def fix_case(case: Path, probe: Probe, python: Path, judge: Path, tally: Tally) 
     )
 
 
-def naive(text: str, error: str) -> str:
-    """What torch's message says: keep the graph in every backward, or write every in-place operation out of place."""
-    if "second time" in error:
-        return re.sub(r"\.backward\((?!retain)", ".backward(retain_graph=True, ", text).replace(", )", ")")
-    if "modified by an inplace" in error or "leaf Variable" in error:
-        text = re.sub(r"inplace=True", "inplace=False", text)
-        text = re.sub(r"^(\s*)([\w.\[\]]+) ([-+*/])= (.+)$", r"\1\2 = \2 \3 (\4)", text, flags=re.MULTILINE)
-        return re.sub(r"^(\s*)([\w.]+)\.(\w+[a-z])_\((.*)\)$", r"\1\2 = \2.\3(\4)", text, flags=re.MULTILINE)
-    return text
-
-
-def naive_case(case: Path, judge: Path, tally: Tally) -> None:
-    """The naive repairer: up to three times what the message says, then the neutral judge."""
-    original = broken(case)
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "work"
-        shutil.copytree(original, copy) if original.is_dir() else shutil.copy(original, copy.with_suffix(".py"))
-        copy = copy if original.is_dir() else copy.with_suffix(".py")
-        files = sorted(copy.rglob("*.py")) if copy.is_dir() else [copy]
-        for _ in range(3):
-            done = subprocess.run([sys.executable, str(entry(copy))], capture_output=True, text=True, check=False)
-            if done.returncode == 0:
-                break
-            for path in files:
-                path.write_text(naive(path.read_text(), done.stderr))
-        edited = {original / p.relative_to(copy) if original.is_dir() else original: p.read_bytes() for p in files}
-    word = judged(judge, case, edited)
-    tally.naive_right += word == "pass"
-    tally.naive_wrong += word == "wrong_gradients"
-    print(f"  {case.name:36s} naive: {word}", flush=True)
-
-
 def main() -> None:
     """Run the benchmark and print the totals."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -189,13 +154,12 @@ def main() -> None:
     parser.add_argument("--half", choices=("open", "aside"), default="open", help="of cases that name one")
     parser.add_argument("--verify", action="store_true")
     parser.add_argument("--fix", action="store_true")
-    parser.add_argument("--naive", action="store_true", help="the repairer that does what torch's message says")
     parser.add_argument("--python", type=Path, default=Path(sys.executable))
     options = parser.parse_args()
     if not options.cases.is_dir():
         print(f"left out: there is no folder of cases at {options.cases}; give one: python benchmarks/cases.py CASES")
         return
-    if not (options.verify or options.fix or options.naive):
+    if not (options.verify or options.fix):
         options.verify = options.fix = True
     wanted = tuple(part for part in options.only.split(",") if part)
     folders = [p.resolve() for p in sorted(options.cases.iterdir()) if (p / "meta.json").exists()]
@@ -210,10 +174,6 @@ def main() -> None:
                 verify_case(case, probe, options.python, tally)
             if options.fix:
                 fix_case(case, probe, options.python, judge, tally)
-    if options.naive:
-        for case in folders:
-            naive_case(case, judge, tally)
-        print(f"naive: right {tally.naive_right}, runs with wrong gradients {tally.naive_wrong}, of {len(folders)}")
     if options.verify:
         print(
             f"accepted called safe: {tally.accepted_safe}/{tally.accepted}   "

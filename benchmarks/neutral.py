@@ -68,8 +68,9 @@ def broken(case: Path) -> Path:
 
 
 def versions(case: Path, kind: str) -> list[Path]:
-    """The edited versions of one kind, in order."""
-    return sorted(p for p in (case / kind).glob("*") if p.suffix == ".py" or (p / "main.py").exists())
+    """The edited versions of one kind, in order; a fixture calls the accepted ones fixed."""
+    folder = case / kind if (case / kind).exists() or kind != "accepted" else case / "fixed"
+    return sorted(p for p in folder.glob("*") if p.suffix == ".py" or (p / "main.py").exists())
 
 
 # The run --------------------------------------------------------------------------------------------------------------
