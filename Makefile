@@ -65,6 +65,10 @@ tests: $(TOOLS) ## pytest alone; PYTEST_ARGS='-k detach -x' narrows it
 fuzz: $(TOOLS) ## the random tests alone, twenty times as long and with new examples each time
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m hypothesis --hypothesis-profile=fuzz --inline-snapshot=disable $(PYTEST_ARGS)
 
+.PHONY: versions
+versions: $(TOOLS) ## the tests that need torch, under other versions of torch and Python; VERSIONS='--torch 2.15.0 --python 3.12'
+	$(BIN)/python benchmarks/versions.py $(VERSIONS)
+
 .PHONY: dist
 dist: $(TOOLS) ## build wheel and sdist into build/dist, check them, install them into fresh environments
 	$(BIN)/python -m pip install --quiet --group release
