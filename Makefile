@@ -99,9 +99,8 @@ format: $(TOOLS) ## let ruff write
 	$(BIN)/ruff format
 
 .PHONY: docs
-docs: $(PACKAGE) ## write docs/rules from the rules
+docs: $(PACKAGE) ## write the pages that are generated: rules, properties, options
 	$(BIN)/python -m autofix.docs
-	$(BIN)/python -m autofix.options
 
 # benchmarks/farm.py is left out: it runs a batch over two hundred repositories that it builds.
 BENCH ?= performance check cases deceits

@@ -11,7 +11,7 @@ from autofix.model import Cause, Diagnosis
 
 if TYPE_CHECKING:
     from autofix.probe import wire
-    from autofix.rule import Sources
+    from autofix.syntax.sources import Sources
 
 _LEAFLESS = (Cause.NONLEAF_GRADIENT, Cause.UNUSED_INPUT, Cause.NO_GRAPH)
 

@@ -1,16 +1,38 @@
-"""Writes the pages of rules, finders and properties in docs: `python -m autofix.docs`, then look at `git diff`."""
+"""Writes the pages in docs about rules, finders, properties and options: `make docs`, then look at `git diff`."""
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from autofix import registry
+from autofix import cli, registry
 from autofix.check import check
 from autofix.render import catalogue, findings, properties
 from autofix.verdict import property as found
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 FOLDER = Path(__file__).parent.parent / "docs" / "rules"
 PROPERTIES = FOLDER.parent / "properties.md"
+OPTIONS = FOLDER.parent / "options.md"
+_HEAD = """# Commands and options
+
+`autofix --help` and `autofix COMMAND --help` say the same. Options of `fix`, `run` and `verify` can also stand in
+`[tool.autofix]` of `pyproject.toml`, those of `check` in `[tool.autofix.check]`, under their long names.
+
+| environment variable | meaning |
+|---|---|
+| `NO_COLOR`, `FORCE_COLOR` | never, always colour; `--color` decides before both |
+| `TERM=dumb` | no excerpts and no progress line: every place on a line of its own, as without a terminal |
+| `VISUAL`, `EDITOR` | the editor of `fix --interactive` |
+| `VIRTUAL_ENV`, `CONDA_PREFIX` | where the interpreter is looked for without `--python` |
+| `AUTOFIX_MARKERS=1` | `autofix: begin` and `autofix: end` on standard error, for editors that wait for a task |
+| `AUTOFIX_TRACEBACK=1` | a traceback where autofix itself is at fault |
+
+Besides the statuses below, as from a shell: 130 after Ctrl-C, 141 where a program that reads the output has stopped.
+"""
 
 
 def pages() -> dict[str, str]:
@@ -33,6 +55,40 @@ def properties_page() -> str:
     return properties.page(found.properties())
 
 
+def options_page() -> str:
+    """The page about every command."""
+    return "\n".join([_HEAD, *_commands()])
+
+
+def _commands() -> Iterator[str]:
+    group = cli.command()
+    yield from _options(group)
+    for name, command in sorted(group.commands.items()):
+        said = inspect.cleandoc(command.help or "").split("\n\n")
+        words = [param.metavar or param.name.upper() for param in command.params if param.param_type_name == "argument"]
+        yield f"## autofix {' '.join([name, *(['[OPTIONS]'] if _rows(command) else []), *words])}\n"
+        yield "\n\n".join(" ".join(paragraph.split()) for paragraph in said) + "\n"
+        yield from _options(command)
+
+
+def _options(command: Any) -> Iterator[str]:
+    if rows := _rows(command):
+        yield "\n".join(["| option | meaning |", "|---|---|", *rows]) + "\n"
+
+
+def _rows(command: Any) -> list[str]:
+    found = []
+    for param in command.params:
+        if param.param_type_name != "option" or param.hidden:
+            continue
+        value = "" if param.is_flag else f" {param.metavar or 'VALUE'}"
+        names = ", ".join(
+            f"`{name}{value if name.startswith('--') else ''}`" for name in (*param.opts, *param.secondary_opts)
+        )
+        found.append(f"| {names} | {' '.join((param.help or '').split())} |")
+    return found
+
+
 def main() -> None:
     """Write every page; a page whose rule is gone is removed."""
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -43,6 +99,7 @@ def main() -> None:
     for name, text in wanted.items():
         (FOLDER / name).write_text(text, encoding="utf-8")
     PROPERTIES.write_text(properties_page(), encoding="utf-8")
+    OPTIONS.write_text(options_page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

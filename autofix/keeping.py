@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from autofix.probe.wire import Carrier, Crossing, Origin, Stack, Write
-    from autofix.rule import Sources
     from autofix.source import Source
+    from autofix.syntax.sources import Sources
 
 
 _BINDING = (ast.Assign, ast.AnnAssign, ast.AugAssign)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from autofix import cells
 from autofix.cells import Cell, CellError
 from autofix.edit import Edit
-from autofix.propose import edits_between
+from autofix.rewrite.apply import edits_between
 from autofix.rewrite.diff import unified_diff
 
 if TYPE_CHECKING:

@@ -13,12 +13,13 @@ from autofix.diagnose import diagnose
 from autofix.experiments.pool import Pool
 from autofix.experiments.requests import tracing
 from autofix.model import Applicability, Candidate, Cause, Fix, Note, Outcome, Report, RunOutcome, Verdict
-from autofix.propose import edits_between, propose
+from autofix.propose import propose
 from autofix.reproduce import limit_words, reproduce
+from autofix.rewrite.apply import edits_between
 from autofix.rewrite.diff import unified_diff
-from autofix.rule import Sources
 from autofix.run import JOBS, Probe, ProbeError, run
 from autofix.silent import suspicions
+from autofix.syntax.sources import Sources
 from autofix.telling import RUNNING, TRACING, Telling
 from autofix.titles import apart
 from autofix.verdict.decide import confirm, decide, foresee

@@ -8,11 +8,10 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autofix.aligned import opcodes
-from autofix.edit import Declined, Edit, EditConflict
+from autofix.edit import Declined, EditConflict
 from autofix.model import Candidate, Note
 from autofix.rewrite.apply import BrokenRewrite, apply
-from autofix.source import Source, encoding
+from autofix.source import Source
 from autofix.syntax.blocks import qualified
 from autofix.syntax.edits import remove_keyword, rendered
 from autofix.syntax.lost import lost_write
@@ -23,7 +22,8 @@ if TYPE_CHECKING:
 
     from autofix.model import Diagnosis
     from autofix.probe import wire
-    from autofix.rule import Proposal, Rule, Sources
+    from autofix.rule import Proposal, Rule
+    from autofix.syntax.sources import Sources
 
 _MOST = 40
 _KEEP = "retain_graph"
@@ -120,17 +120,3 @@ def _without_keeping(candidate: Candidate, base: Candidate | None) -> Iterator[C
 
 def _keeps(call: ast.Call) -> bool:
     return any(keyword.arg == _KEEP for keyword in call.keywords)
-
-
-def edits_between(path: Path, old: bytes, new: bytes) -> tuple[Edit, ...]:
-    """The edits that turn `old` into `new`, by line: what a chain of rules came to, against the file on disk."""
-    codec = encoding(new)
-    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
-    starts = [0]
-    for line in before:
-        starts.append(starts[-1] + len(line))
-    return tuple(
-        Edit(path, starts[a], starts[b], b"".join(after[c:d]).decode(codec))
-        for tag, a, b, c, d in opcodes(before, after)
-        if tag != "equal"
-    )

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from autofix.probe.wire import Frame, Stack
-    from autofix.rule import Sources
     from autofix.source import Source
+    from autofix.syntax.sources import Sources
 
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 Place = tuple[list[ast.stmt], ast.stmt]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from autofix.probe import wire
-    from autofix.rule import Sources
+    from autofix.syntax.sources import Sources
 
 _STARTS = (ast.Constant, ast.Tuple, ast.List)
 _WORDS = {

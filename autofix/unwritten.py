@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from autofix.edit import Declined, EditConflict
 from autofix.rewrite.apply import apply
-from autofix.rule import Sources
 from autofix.syntax import writes
 from autofix.syntax.edits import out_of_place
 from autofix.syntax.edits.steps import rendered
 from autofix.syntax.lost import lost_write
+from autofix.syntax.sources import Sources
 
 if TYPE_CHECKING:
     from pathlib import Path

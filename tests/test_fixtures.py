@@ -12,8 +12,8 @@ import pytest
 from autofix.diagnose import diagnose
 from autofix.experiments.requests import plain, tracing
 from autofix.model import Target
-from autofix.rule import Sources
 from autofix.run import Probe, run
+from autofix.syntax.sources import Sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

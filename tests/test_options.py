@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autofix import api, cli, config, limits, options, targets
+from autofix import api, cli, config, docs, limits, targets
 from autofix.batch import manifest
 from autofix.batch.records import Terms
 from autofix.limits import RunOptions
@@ -30,11 +30,11 @@ OTHER = RunOptions(
 
 
 def test_the_page_about_options_is_current() -> None:
-    assert options.FILE.read_text("utf-8") == options.page(), "run: python -m autofix.options"
+    assert docs.OPTIONS.read_text("utf-8") == docs.options_page(), "run: make docs"
 
 
 def test_the_page_about_options_has_no_backslashes() -> None:
-    assert "\\" not in options.page()
+    assert "\\" not in docs.options_page()
 
 
 def test_every_option_and_command_says_what_it_is() -> None:

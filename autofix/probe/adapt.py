@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from . import wire
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
 
-    from .child import Run
+    from .state import State
 
 COMPILED = "what is compiled ran eagerly"
 _SHARE = 0.9
@@ -49,8 +50,11 @@ class Adapted:
         self.note(text)
         self._doubts[text] = None
 
-    def arm(self, run: Run) -> None:
-        """Arrange what the request's setup asks for; before the script runs, after the instruments are in place."""
+    def arm(self, run: State, out_of_time: Callable[[str], None]) -> None:
+        """Arrange what the request's setup asks for; before the script runs, after the instruments are in place.
+
+        `out_of_time` ends a run shortly before its time limit, with what it came to in words.
+        """
         setup = run.request.setup
         os.environ.update(setup.environment)
         if setup.device == "cpu":
@@ -72,7 +76,7 @@ class Adapted:
 
             run.taps.listeners.insert(0, Closures(setup.closures, self.note))
         if run.request.mode in ("baseline", "trace"):
-            _speak_before(run)
+            _speak_before(run, out_of_time)
 
     def _eagerly(self) -> None:
         """Have torch.compile give back what it was given; whether it compiles is for a run of its own to see."""
@@ -88,17 +92,17 @@ class Adapted:
         torch.nn.Module.compile = lambda module, *args, **kwargs: self.note(COMPILED)
 
 
-def _speak_before(run: Run) -> None:
+def _speak_before(run: State, out_of_time: Callable[[str], None]) -> None:
     """Have the run say where it is shortly before its time limit; a script's own alarms come before that."""
 
     def speak(number: int, frame: FrameType | None) -> None:
-        run.out_of_time(_seen(run, frame))
+        out_of_time(_seen(run, frame))
 
     signal.signal(signal.SIGALRM, speak)
     signal.setitimer(signal.ITIMER_REAL, _SHARE * run.request.time_limit)
 
 
-def _seen(run: Run, frame: Any) -> str:
+def _seen(run: State, frame: Any) -> str:
     """What a run that reached its limit came to, in words."""
     at = ""
     while frame is not None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .reference import storage_key
+from .operators import storage_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable

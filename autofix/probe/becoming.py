@@ -11,7 +11,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from . import dynamo, isolate, wire
+from . import HERE, dynamo, isolate, wire
 
 if TYPE_CHECKING:
     from .fencing import Place
@@ -81,10 +81,9 @@ def _restore_environment() -> None:
 
 def spawn(place: Place, ends: dict[str, int]) -> int:
     """A run in a fresh interpreter, for where a fork of this process would not be sound."""
-    here = os.path.dirname(os.path.abspath(__file__))
     numbers = json.dumps([ends, place.rung, place.scratch])
     process = subprocess.Popen(
-        [sys.executable, here, "--child", numbers], stdin=subprocess.PIPE, pass_fds=tuple(ends.values()), env=os.environ
+        [sys.executable, HERE, "--child", numbers], stdin=subprocess.PIPE, pass_fds=tuple(ends.values()), env=os.environ
     )
     if process.stdin is not None:
         with contextlib.suppress(BrokenPipeError), process.stdin as pipe:

@@ -8,45 +8,32 @@ import random
 import resource
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import dynamo, unwound, wire
-
-if TYPE_CHECKING:
-    from types import TracebackType
+from .state import State
 
 MESSAGE = 4000
 
 
-class Run:
-    """Everything that belongs to one run, from the request to the trace."""
+class Run(State):
+    """One run, from the request to the trace."""
 
     def __init__(self, request: wire.Request, result: int) -> None:
         import torch
 
         from .adapt import Adapted
-        from .frames import Frames
         from .names import Names
-        from .overlay import Overlay
         from .signs import Signs
-        from .taps import Taps
         from .witness import Witness
 
-        self.request = request
+        super().__init__(request)
         self.adapted = Adapted()
         self._result = result
         self._torch = torch
         self._began = time.monotonic()
-        overlay = {path: text.encode("latin-1") for path, text in request.overlay.items()}
-        self.overlay = Overlay(overlay, request.marks)
-        self.frames = Frames(request.root, request.lines)
-        placed = request.mode != "baseline"
-        self.taps = Taps(self.frames, [], nudged=request.nudged, doubled=request.doubled, placed=placed)
         self.names = Names(self.frames, lambda tensors: self.witness.sketch_all(tensors))  # noqa: PLW0108  made below
         self.witness = Witness(self.frames, self.names)
-        self.modes = contextlib.ExitStack()
-        self.tracer: Any = None
-        self.refusals: Any = None
         self.picture: Any = None
         self.guards: Any = None
         self.uses: Any = None
@@ -59,17 +46,13 @@ class Run:
         self.keyed: Any = None
         self.perturb: Any = None
         self.perform: Any = None
-        self.origins: Any = None
         self.reach: Any = None
         self.late: Any = None
-        self.signs = Signs(self, lambda data: send(result, data))
+        self.signs = Signs(self, lambda data: wire.send(result, data))
         self.stopper: Any = None
         self._marked: dict[str, Any] = {}
         self._ending = False
         self.parted = False
-        self.found: tuple[wire.Origin, ...] = ()
-        self.behind: tuple[wire.Behind, ...] = ()
-        self.plain: tuple[wire.Plain, ...] = ()
 
     # Instruments ----------------------------------------------------------------------------------------------------
 
@@ -205,7 +188,7 @@ class Run:
             self._seed()
             self.overlay.install()
             self.arm()
-            self.adapted.arm(self)
+            self.adapted.arm(self, self.out_of_time)
             self.signs.start()
             from .launch import launch
 
@@ -278,7 +261,9 @@ class Run:
             if self.safe is not None and self.safe.missed:
                 facts["late"] = True
             if self.picture is not None:
-                facts["graph"] = self.picture.drawn(failure, self.refusals, self.found)
+                from .drawn import drawn
+
+                facts["graph"] = drawn(self.picture, failure, self.refusals, self.found)
         except Exception as error:
             facts = {"unsupported": (f"facts incomplete: {_one_line(error)}",)}
         trace = wire.Trace(
@@ -292,7 +277,7 @@ class Run:
         )  # fmt: skip
         data = wire.dump(trace)
         self.signs.stop()
-        send(self._result, data)
+        wire.send(self._result, data)
         os._exit(0)
 
     def _facts(self) -> dict[str, Any]:
@@ -366,17 +351,5 @@ class Run:
         }
 
 
-def send(descriptor: int, data: bytes) -> None:
-    """Write all of `data`."""
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]
-
-
 def _one_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"[:MESSAGE].removesuffix(": ")
-
-
-def traceback_of(error: BaseException) -> TracebackType | None:
-    """The traceback of `error`, or of what it was raised from where a wrapper hides that."""
-    return error.__traceback__

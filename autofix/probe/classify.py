@@ -18,12 +18,12 @@ from .taps import parameters
 if TYPE_CHECKING:
     from types import FrameType
 
-    from .child import Run
+    from .state import State
 
 _MESSAGE = 4000
 
 
-def failure(error: BaseException, run: Run) -> wire.Failure:
+def failure(error: BaseException, run: State) -> wire.Failure:
     """The failure record of `error`; its kind stays '' where this run's instruments cannot tell."""
     chain = _deepest(error)
     raw = run.frames.of_traceback(chain.__traceback__) or run.frames.of_traceback(error.__traceback__)
@@ -43,7 +43,7 @@ def failure(error: BaseException, run: Run) -> wire.Failure:
     )  # fmt: skip
 
 
-def _graph_of(run: Run) -> tuple[int, tuple[int, ...]]:
+def _graph_of(run: State) -> tuple[int, tuple[int, ...]]:
     """How many backward calls had ended when the failing one's graph was begun, and whose parameters it leads to."""
     failing, ends = run.taps.current, run.taps.ends
     if failing is None:
@@ -78,7 +78,7 @@ def _backward_frame(error: BaseException) -> FrameType | None:
     return found
 
 
-def _kind(error: BaseException, run: Run, backward: FrameType | None) -> str:
+def _kind(error: BaseException, run: State, backward: FrameType | None) -> str:
     if backward is not None:
         return _backward_kind(run, backward)
     if run.refusals is not None and run.refusals.error is error:
@@ -101,7 +101,7 @@ def _kind(error: BaseException, run: Run, backward: FrameType | None) -> str:
     return ""
 
 
-def _without_gradient(error: BaseException, run: Run) -> str:
+def _without_gradient(error: BaseException, run: State) -> str:
     """The kind of a failure over a gradient that is None."""
     without = missing(error, run.frames, run.overlay.read)
     results = [(name, tensor) for name, tensor in without if not tensor.is_leaf]
@@ -133,7 +133,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, numbers.Number) or type(value).__module__ == "numpy"
 
 
-def _nonleaf(run: Run, tensors: list[tuple[str, torch.Tensor]]) -> tuple[wire.Origin, ...]:
+def _nonleaf(run: State, tensors: list[tuple[str, torch.Tensor]]) -> tuple[wire.Origin, ...]:
     """Where tensors that are no leaves were made."""
     if run.tracer is None:
         return ()
@@ -145,7 +145,7 @@ def _node(tensor: torch.Tensor) -> str:
     return tensor.grad_fn.name() if tensor.grad_fn is not None else ""
 
 
-def _backward_kind(run: Run, frame: FrameType) -> str:
+def _backward_kind(run: State, frame: FrameType) -> str:
     values = frame.f_locals
     outputs = values.get("tensors", values.get("outputs"))
     roots: list[Any] = [outputs] if isinstance(outputs, torch.Tensor) else list(outputs or ())
@@ -172,7 +172,7 @@ def _backward_kind(run: Run, frame: FrameType) -> str:
     return "unused_input" if unused else ""
 
 
-def _plain(run: Run) -> tuple[wire.Origin, ...]:
+def _plain(run: State) -> tuple[wire.Origin, ...]:
     """Where the tensors were made that an optimizer owns although they ask for no gradient."""
     given = [t for optimizer in run.taps.optimizers for t in parameters(optimizer) if not t.requires_grad]
     made = (run.origins.made(tensor) for tensor in given) if run.origins is not None else ()
@@ -201,7 +201,7 @@ def _unused(roots: list[Any], inputs: tuple[Any, ...]) -> list[torch.Tensor]:
     return [tensor for tensor in found if tensor.grad_fn not in reached and id(tensor) not in reached]
 
 
-def _of_refused(kind: str, target: torch.Tensor, run: Run) -> tuple[wire.Origin, ...]:
+def _of_refused(kind: str, target: torch.Tensor, run: State) -> tuple[wire.Origin, ...]:
     """Where a tensor came from that torch refused."""
     if kind == "view_modified" and run.origins is not None:
         return run.origins.made(target)
@@ -210,7 +210,7 @@ def _of_refused(kind: str, target: torch.Tensor, run: Run) -> tuple[wire.Origin,
     return _nonleaf(run, [("", target)]) if kind in ("nonleaf_gradient", "conversion") else ()
 
 
-def _refused_parameters(error: BaseException, run: Run) -> list[torch.Tensor]:
+def _refused_parameters(error: BaseException, run: State) -> list[torch.Tensor]:
     """The tensors, no leaves, that an optimizer was to be given: as parameters, or as attributes of a module."""
     traceback = error.__traceback__
     caller: FrameType | None = None

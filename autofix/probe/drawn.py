@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import graph, wire
+from .picture import Key, key_of
+from .quiet import quiet
 
 if TYPE_CHECKING:
     import torch
@@ -19,7 +21,13 @@ LIMIT = 4000
 _WRITES = 12
 _MADE = ("made", "nonleaf")
 
-Key = tuple[Any, ...]
+
+def drawn(
+    picture: Picture, failure: wire.Failure | None, refusals: Refusals | None, origins: tuple[wire.Origin, ...]
+) -> wire.Graph:  # fmt: skip
+    """The graph around a failure, or, where there was none, behind the latest backward calls."""
+    with quiet():
+        return Drawing(picture, failure, refusals, origins).graph()
 
 
 class Drawing:
@@ -168,9 +176,3 @@ class Drawing:
                     seen[key] = None
                     queue.append(key)
         return [key for key in self._nodes if key in seen]
-
-
-def key_of(node: Any) -> Key:
-    """What a node is known by: a leaf by its tensor, an op by its age and name."""
-    variable = graph.leaf(node)
-    return ("leaf", id(variable)) if variable is not None else (node._sequence_nr(), node.name())

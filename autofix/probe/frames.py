@@ -6,6 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from . import HERE
 from .wire import Frame, Stack
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Frames:
         if answer is None:
             name = os.path.normpath(filename)
             inside = name.startswith(self._root) and not any(part in name for part in _LIBRARY)
-            others = (os.path.join(sys.prefix, "lib"), os.path.dirname(__file__))
+            others = (os.path.join(sys.prefix, "lib"), HERE)
             answer = self._owned[filename] = inside and not name.startswith(others)
         return answer
 

@@ -10,9 +10,9 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .aliased import data, set_data
+from .operators import Known, storage_key
 from .perturb import Perturb
 from .quiet import quiet
-from .reference import Known, storage_key
 from .taps import Call, parameters
 from .transforms import outside
 

@@ -9,7 +9,6 @@ import torch
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from .taps import Call
 
 LIMIT = 200_000
 """Nodes after which a walk gives up: a graph that long is reported as growing, not followed."""
@@ -73,8 +72,3 @@ def children_first(roots: Iterable[Any]) -> Iterator[Node]:
             seen.add(node)
             stack.append((node, True))
             stack.extend((child, False) for child, _ in node.next_functions if child is not None and child not in seen)
-
-
-def inputs_only(call: Call) -> set[int] | None:
-    """Ids of the leaves that `inputs=` restricts a call to, None without a restriction."""
-    return {id(tensor) for tensor in call.inputs} if call.inputs else None

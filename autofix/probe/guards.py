@@ -139,7 +139,7 @@ class Guards(Listener):
             self._counted[call.index] = self._count(call)
         site = self._sites.setdefault(call.stack, _Site())
         waiting = [given for given in self._given.values() if not given.used]
-        only = graph.inputs_only(call)
+        only = _inputs_only(call)
         self._calls[call.index] = (call.stack, set())
         old = 0
         self.leaves = []
@@ -359,3 +359,8 @@ def _beside_leaves(call: Call) -> set[int]:
         for node in graph.walk(call.roots)
         if any(child is not None and graph.leaf(child) is not None for child, _ in node.next_functions)
     }
+
+
+def _inputs_only(call: Call) -> set[int] | None:
+    """Ids of the leaves that `inputs=` restricts a call to, None without a restriction."""
+    return {id(tensor) for tensor in call.inputs} if call.inputs else None

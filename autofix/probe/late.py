@@ -9,7 +9,7 @@ import torch
 from torch.overrides import _get_current_function_mode_stack
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
-from . import graph
+from . import OURS, graph
 from .taps import Call, Listener
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Late(Listener):
         return (
             threading.get_ident() == self._thread
             and _get_current_dispatch_mode() is None
-            and all(type(mode).__module__.startswith(f"{__package__}.") for mode in _get_current_function_mode_stack())
+            and all(type(mode).__module__.startswith(OURS) for mode in _get_current_function_mode_stack())
             and autograd._saved_tensors_hooks_is_enabled()
             and autograd._top_saved_tensors_default_hooks(False) is None
         )

@@ -14,8 +14,8 @@ from torch.nn.parameter import is_lazy
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
 
 from .aliased import data
+from .operators import Known, storage_key, written_arguments
 from .quiet import quiet
-from .reference import Known, storage_key, written_arguments
 from .refused import tensors
 from .taps import Listener, parameters
 from .transforms import outside

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from torch import autograd
 
 from . import graph, wire
-from .drawn import Drawing, Key, key_of
 from .modules import Modules
 from .names import Names
 from .quiet import quiet
@@ -23,13 +22,15 @@ if TYPE_CHECKING:
 
     from .frames import Frames, Raw
     from .taps import Taps
-    from .tracing import Handle, Refusals, Tracer
+    from .tracing import Handle, Tracer
 
 _SHOT = 20_000
 _KEPT = 60_000
 _SHOWN = 6
 _FREEING = 3
 _AUTOGRAD = autograd.__file__
+
+Key = tuple[Any, ...]
 
 
 class Shot:
@@ -94,13 +95,6 @@ class Picture(Listener):
         return self._saving[kind]
 
     # What it all came to --------------------------------------------------------------------------------------------
-
-    def drawn(
-        self, failure: wire.Failure | None, refusals: Refusals | None, origins: tuple[wire.Origin, ...]
-    ) -> wire.Graph:  # fmt: skip
-        """The graph around a failure, or, where there was none, behind the latest backward calls."""
-        with quiet():
-            return Drawing(self, failure, refusals, origins).graph()
 
     def chosen(self, failure: wire.Failure | None, target: torch.Tensor | None) -> tuple[list[Shot], Shot | None]:
         """The backward calls to draw, the earliest first, and the one that failed."""
@@ -170,3 +164,9 @@ class Picture(Listener):
     def spoiling(self, handle: Handle) -> list[tuple[str, Raw, int]]:
         """The writes since a tensor was saved."""
         return [(op, raw, index) for op, raw, index, _, _ in self._tracer._spoiling(handle)]
+
+
+def key_of(node: Any) -> Key:
+    """What a node is known by: a leaf by its tensor, an op by its age and name."""
+    variable = graph.leaf(node)
+    return ("leaf", id(variable)) if variable is not None else (node._sequence_nr(), node.name())

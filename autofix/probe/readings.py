@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from . import graph, wire
+from . import HERE, graph, wire
 from .refused import DERIVATIVE, name_of, refused, swapped
 from .sites import NOTHING, Sites
 from .taps import NUDGE, Call, Listener, parameters
@@ -195,13 +195,10 @@ def _discarded(func: Any) -> bool:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
-        if code is not own and code.co_filename != _OVERRIDES and not code.co_filename.startswith(_HERE):
+        if code is not own and code.co_filename != _OVERRIDES and not code.co_filename.startswith(HERE):
             return _drops(code, frame.f_lasti)
         frame = frame.f_back
     return False
-
-
-_HERE = __file__.rpartition("readings")[0]
 
 
 @functools.cache

@@ -51,9 +51,10 @@ def start() -> None:
     spec = importlib.util.spec_from_file_location(
         name, os.path.join(here, "__init__.py"), submodule_search_locations=[here]
     )
-    if spec is None:
+    if spec is None or spec.loader is None:
         raise SystemExit(2)
-    sys.modules[name] = importlib.util.module_from_spec(spec)
+    sys.modules[name] = package = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(package)
     main(*sys.argv[1:3])
 
 

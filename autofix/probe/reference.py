@@ -10,12 +10,13 @@ from __future__ import annotations
 import resource
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
 
-from . import graph, transforms
+from . import OURS, graph, transforms
+from .operators import Known, storage_key, tensors_at, written_arguments
 from .taps import Call, Listener
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ _DEAR = 1 << 18
 """Bytes of a saved tensor, on average, from which on to copy each costs more than to watch for writes."""
 _MUCH = 1 << 30
 """Bytes by which a run may grow while it copies."""
-_OURS = f"{__package__}."
-Fact = TypeVar("Fact")
 
 
 class _Saved:
@@ -41,49 +40,6 @@ class _Saved:
 
     def __init__(self, tensor: torch.Tensor) -> None:
         self.tensor = tensor
-
-
-def written_arguments(func: Any) -> tuple[tuple[int, str], ...]:
-    """Positions and names of the arguments that an operator writes to."""
-    return tuple(
-        (index, argument.name)
-        for index, argument in enumerate(func._schema.arguments)
-        if argument.alias_info is not None and argument.alias_info.is_write
-    )
-
-
-class Known(Generic[Fact]):
-    """A fact of operators, found out once for each: torch keeps its operators, but takes long to hash one."""
-
-    def __init__(self, find: Callable[[Any], Fact]) -> None:
-        self._find = find
-        self._facts: dict[int, tuple[Any, Fact]] = {}
-
-    def of(self, func: Any) -> Fact:
-        """What is known of an operator."""
-        known = self._facts.get(id(func))
-        if known is None:
-            known = self._facts[id(func)] = (func, self._find(func))
-        return known[1]
-
-
-def tensors_at(places: tuple[tuple[int, str], ...], args: Any, kwargs: Any) -> list[torch.Tensor]:
-    """The tensors that stand at `places` in a call."""
-    found: list[torch.Tensor] = []
-    for index, name in places:
-        value = args[index] if index < len(args) else kwargs.get(name)
-        found.extend(
-            t for t in (value if isinstance(value, (list, tuple)) else (value,)) if isinstance(t, torch.Tensor)
-        )
-    return found
-
-
-def storage_key(tensor: torch.Tensor) -> int | None:
-    """A number that is the same for all tensors of one storage; None where there is no single storage (sparse)."""
-    try:
-        return tensor.untyped_storage()._cdata
-    except (NotImplementedError, RuntimeError):
-        return None
 
 
 class MutationSafe(TorchDispatchMode, Listener):
@@ -152,7 +108,7 @@ class MutationSafe(TorchDispatchMode, Listener):
         if self._copied <= _DEAR * self._packs and _peak() - self._held <= _MUCH and not self._uses.follows:
             return
         mode = _get_current_dispatch_mode()
-        if threading.get_ident() == self._thread and (mode is None or type(mode).__module__.startswith(_OURS)):
+        if threading.get_ident() == self._thread and (mode is None or type(mode).__module__.startswith(OURS)):
             self._at_once = False
             super().__enter__()
         else:

@@ -309,10 +309,8 @@ def _ready(descriptor: int) -> bool:
 
 
 def _send(descriptor: int, record: Any) -> None:
-    from .child import send
-
     with contextlib.suppress(BrokenPipeError):
-        send(descriptor, wire.dump(record))
+        wire.send(descriptor, wire.dump(record))
 
 
 def _hello(error: str, fork: bool, note: str) -> wire.Hello:

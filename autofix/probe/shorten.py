@@ -16,7 +16,7 @@ import torch
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from .child import Run
+    from .state import State
 
 SHORT = "__autofix_short__"
 GOES_ON = "__autofix_goes_on__"
@@ -25,7 +25,7 @@ GOES_ON = "__autofix_goes_on__"
 class Shorten(ast.NodeTransformer):
     """Puts a counting iterator around what `for` loops iterate over, and a counting test into `while` loops."""
 
-    def __init__(self, run: Run, note: Callable[[str], None]) -> None:
+    def __init__(self, run: State, note: Callable[[str], None]) -> None:
         self._run = run
         self._note = note
         setup = run.request.setup

@@ -14,7 +14,7 @@ from . import wire
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .child import Run
+    from .state import State
 
 FIRST, EVERY = 2.0, 1.0
 """Seconds before the first sign, and between two."""
@@ -26,7 +26,7 @@ class Signs:
     No thread that the script could find: one that joins all of its threads would wait for this one for ever.
     """
 
-    def __init__(self, run: Run, send: Callable[[bytes], None]) -> None:
+    def __init__(self, run: State, send: Callable[[bytes], None]) -> None:
         self._run = run
         self._send = send
         self._main = threading.get_ident()

@@ -12,8 +12,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import graph, transforms, wire
 from .carriers import KEPT, Carriers
+from .operators import Known, storage_key, tensors_at, written_arguments
 from .quiet import quiet
-from .reference import Known, storage_key, tensors_at, written_arguments
 from .refused import name_of, refused
 from .taps import Call, Listener, Taps
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import traceback
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
+from . import HERE
+
 _MOST = 20_000
 """Characters; of a longer text the middle is left out."""
 
@@ -16,7 +16,7 @@ def text(error: BaseException) -> str:
     waiting = [shown]
     while waiting:
         one = waiting.pop()
-        one.stack[:] = [frame for frame in one.stack if not frame.filename.startswith((_HERE, "<frozen runpy"))]
+        one.stack[:] = [frame for frame in one.stack if not frame.filename.startswith((HERE, "<frozen runpy"))]
         waiting += [other for other in (one.__cause__, one.__context__) if other is not None]
         waiting += getattr(one, "exceptions", None) or ()
     whole = "".join(shown.format())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from . import wire
-from .reference import Known, storage_key
+from .operators import Known, storage_key
 from .taps import Call, Listener, Taps, parameters
 
 if TYPE_CHECKING:

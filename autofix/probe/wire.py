@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+import os
 import types
 import typing
 from dataclasses import dataclass, field
@@ -546,3 +547,10 @@ def _record(kind: type) -> Callable[[Any], Any]:
             raise _Mismatch(str(error)) from None
 
     return build
+
+
+def send(descriptor: int, data: bytes) -> None:
+    """Write all of `data`."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]

@@ -62,7 +62,7 @@ def _effect(fix: Fix, snapshot: Snapshot) -> Iterator[str]:
     elif not fix.verdict.changes:
         yield words.effect(fix)
     yield from _parameters(fix.verdict.changes)
-    if later := words.later(fix, snapshot):
+    if later := snapshot.later(fix):
         yield f"It {later}"
     for finding in fix.verdict.findings:
         at = f"{_at(finding.place[0], snapshot)}: " if finding.place else ""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from autofix.model import Cause
 from autofix.render import words
 from autofix.render.advice import advice
-from autofix.render.words import clean, later
+from autofix.render.words import clean
 
 if TYPE_CHECKING:
     from autofix.model import Change, Finding, Fix, Report
@@ -111,7 +111,7 @@ def _fix(fix: Fix, snapshot: Snapshot) -> dict[str, Any]:
 def _later(fix: Fix, snapshot: Snapshot) -> dict[str, Any] | None:
     """What ends the repaired script, as it ends the one that stands, for another reason."""
     failure = fix.verdict.failure
-    words = later(fix, snapshot)
+    words = snapshot.later(fix)
     if failure is None or not words:
         return None
     return {

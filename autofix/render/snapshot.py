@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autofix import cells
-from autofix.render.words import failure, masked
+from autofix.model import RunOutcome
+from autofix.render.words import failure, masked, one_line, shortened
 from autofix.source import Source, SourceError
 
 if TYPE_CHECKING:
@@ -135,6 +136,15 @@ class Snapshot:
             except (UnicodeError, LookupError):
                 continue
         return fix.diff.decode("utf-8", "replace")
+
+    def later(self, fix: Fix) -> str:
+        """What ends a repaired script for another reason, which it has as it stands; '' where nothing does."""
+        failure = fix.verdict.failure
+        if failure is None or not failure.stack or fix.verdict.run not in (RunOutcome.PASSED, RunOutcome.FINISHED):
+            return ""
+        where = self.where(self.place(failure.stack[0]), column=False)
+        message = ": ".join(filter(None, (one_line(failure.type), shortened(failure.message))))
+        return f"then stops at {where} for another reason: {message}"
 
 
 def width(text: str) -> int:

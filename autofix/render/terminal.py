@@ -157,7 +157,7 @@ def _diff(fix: Fix, snapshot: Snapshot) -> Iterator[Text]:
 def _effect(fix: Fix, snapshot: Snapshot) -> Iterator[Text]:
     trust = fix.verdict.applicability
     yield Text("Effect: ").append(words.effect(fix), _TRUST[trust])
-    if later := words.later(fix, snapshot):
+    if later := snapshot.later(fix):
         yield Text(f"  {later}", "yellow")
     for reason in words.reasons(fix):
         name, _, sentence = reason.partition(": ")

@@ -12,7 +12,6 @@ from autofix.registry import rules
 if TYPE_CHECKING:
     from autofix.model import Culprit, Fix, Report
     from autofix.probe.wire import Failure
-    from autofix.render.snapshot import Snapshot
 
 ROLES = {
     "built": "this module works in place",
@@ -182,16 +181,6 @@ def reasons(fix: Fix) -> list[str]:
         rule for rule in rules() if rule.code in fix.candidate.rules and rule.applicability is not Applicability.SAFE
     ]
     return [f"{rule.name}: {rule.safety()}" for rule in bounded]
-
-
-def later(fix: Fix, snapshot: Snapshot) -> str:
-    """What ends a repaired script for another reason, which it has as it stands; '' where nothing does."""
-    failure = fix.verdict.failure
-    if failure is None or not failure.stack or fix.verdict.run not in (RunOutcome.PASSED, RunOutcome.FINISHED):
-        return ""
-    where = snapshot.where(snapshot.place(failure.stack[0]), column=False)
-    message = ": ".join(filter(None, (one_line(failure.type), shortened(failure.message))))
-    return f"then stops at {where} for another reason: {message}"
 
 
 def title(fix: Fix) -> str:

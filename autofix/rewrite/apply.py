@@ -5,14 +5,14 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
-from autofix.edit import in_order
-from autofix.source import Source, SourceError
+from autofix.aligned import opcodes
+from autofix.edit import Edit, in_order
+from autofix.source import Source, SourceError, encoding
 
 if TYPE_CHECKING:
     import ast
     from collections.abc import Iterable, Sequence
-
-    from autofix.edit import Edit
+    from pathlib import Path
 
 
 class BrokenRewrite(Exception):  # noqa: N818 - names what came out
@@ -77,3 +77,17 @@ def _compiled(code: str | ast.Module, name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         compile(code, name, "exec", dont_inherit=True)
+
+
+def edits_between(path: Path, old: bytes, new: bytes) -> tuple[Edit, ...]:
+    """The edits that turn `old` into `new`, by line: what a chain of rules came to, against the file on disk."""
+    codec = encoding(new)
+    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    starts = [0]
+    for line in before:
+        starts.append(starts[-1] + len(line))
+    return tuple(
+        Edit(path, starts[a], starts[b], b"".join(after[c:d]).decode(codec))
+        for tag, a, b, c, d in opcodes(before, after)
+        if tag != "equal"
+    )

@@ -148,7 +148,7 @@ def _fix(fix: Fix, snapshot: Snapshot) -> dict[str, Any]:
         "rules": "+".join(fix.candidate.rules), "title": words.title(fix), "trust": str(fix.verdict.applicability),
         "effect": words.effect(fix), "why": words.one_line(" ".join(fix.candidate.whys)),
         "guards": [(one.property, words.one_line(one.sentence)) for one in fix.verdict.findings],
-        "later": words.later(fix, snapshot), "diff": _diff(snapshot.people(fix)),
+        "later": snapshot.later(fix), "diff": _diff(snapshot.people(fix)),
     }  # fmt: skip
 
 

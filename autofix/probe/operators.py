@@ -1,0 +1,55 @@
+"""What torch's operators say of themselves: which arguments one writes, and the storage that a tensor lies in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Fact = TypeVar("Fact")
+
+
+def written_arguments(func: Any) -> tuple[tuple[int, str], ...]:
+    """Positions and names of the arguments that an operator writes to."""
+    return tuple(
+        (index, argument.name)
+        for index, argument in enumerate(func._schema.arguments)
+        if argument.alias_info is not None and argument.alias_info.is_write
+    )
+
+
+class Known(Generic[Fact]):
+    """A fact of operators, found out once for each: torch keeps its operators, but takes long to hash one."""
+
+    def __init__(self, find: Callable[[Any], Fact]) -> None:
+        self._find = find
+        self._facts: dict[int, tuple[Any, Fact]] = {}
+
+    def of(self, func: Any) -> Fact:
+        """What is known of an operator."""
+        known = self._facts.get(id(func))
+        if known is None:
+            known = self._facts[id(func)] = (func, self._find(func))
+        return known[1]
+
+
+def tensors_at(places: tuple[tuple[int, str], ...], args: Any, kwargs: Any) -> list[torch.Tensor]:
+    """The tensors that stand at `places` in a call."""
+    found: list[torch.Tensor] = []
+    for index, name in places:
+        value = args[index] if index < len(args) else kwargs.get(name)
+        found.extend(
+            t for t in (value if isinstance(value, (list, tuple)) else (value,)) if isinstance(t, torch.Tensor)
+        )
+    return found
+
+
+def storage_key(tensor: torch.Tensor) -> int | None:
+    """A number that is the same for all tensors of one storage; None where there is no single storage (sparse)."""
+    try:
+        return tensor.untyped_storage()._cdata
+    except (NotImplementedError, RuntimeError):
+        return None

@@ -1,0 +1,87 @@
+"""The files that rules and diagnosis read: as they stand in one run, on disk or as a candidate has them."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autofix.source import Source, SourceError
+from autofix.syntax.blocks import function_named
+from autofix.syntax.calls import imported
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from autofix.probe.wire import Frame
+
+
+@functools.lru_cache(maxsize=16)
+def _parsed(path: Path, data: bytes) -> Source:
+    """A source, read once while it is in use: diagnosis and rules ask for the same."""
+    return Source(path, data)
+
+
+class Sources:
+    """The files of the user's project as they stand in this run: the disk's, or a candidate's."""
+
+    def __init__(self, root: Path, files: Mapping[Path, bytes] | None = None) -> None:
+        self.root = root
+        self._files = dict(files or {})
+        self._read: dict[Path, Source | None] = {}
+
+    def source(self, file: str) -> Source | None:
+        """The source of `file`, or None when it is not the user's or cannot be parsed."""
+        path = Path(file)
+        if path not in self._read:
+            self._read[path] = self._load(path)
+        return self._read[path]
+
+    def _load(self, path: Path) -> Source | None:
+        if not path.is_relative_to(self.root):
+            return None
+        try:
+            return _parsed(path, self._files[path] if path in self._files else path.read_bytes())
+        except (OSError, SourceError):
+            return None
+
+    def node(self, frame: Frame) -> ast.AST | None:
+        """The CST node that `frame` was executing, or None when the span does not name one surely."""
+        source = self.source(frame.file)
+        if source is None:
+            return None
+        return source.node_at((frame.line, frame.column, frame.end_line, frame.end_column))
+
+    def nodes(self, stack: Iterable[Frame]) -> Iterator[tuple[Frame, Source, ast.AST]]:
+        """Each frame whose span names a node in a file of the user's, in their order: innermost first."""
+        for frame in stack:
+            source, node = self.source(frame.file), self.node(frame)
+            if source is not None and node is not None:
+                yield frame, source, node
+
+    def located(self, stack: Iterable[Frame]) -> Iterator[tuple[Frame, Source, ast.expr]]:
+        """Those of these frames whose node is an expression."""
+        for frame, source, node in self.nodes(stack):
+            if isinstance(node, ast.expr):
+                yield frame, source, node
+
+    def statements(self, stack: Iterable[Frame]) -> Iterator[ast.stmt]:
+        """The statements in which these frames stood."""
+        return (source.statement(node) for _, source, node in self.nodes(stack))
+
+    def function(self, frame: Frame) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """The function that `frame` runs, if it stands in a file of the user's."""
+        source = self.source(frame.file)
+        found = function_named(source, frame.function) if source is not None else None
+        return found if not isinstance(found, ast.Module) else None
+
+    def imported_by(self, source: Source, most: int = 40) -> Iterator[Source]:
+        """A file, and those of the project that it imports, nearest first."""
+        queue, seen = [source], {source.path}
+        for one in queue:
+            yield one
+            for path in imported(one, self.root):
+                if path not in seen and len(seen) < most and (found := self.source(str(path))) is not None:
+                    queue.append(found)
+                seen.add(path)
