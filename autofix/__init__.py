@@ -46,9 +46,9 @@ def __dir__() -> list[str]:
 
 def load_ipython_extension(shell: Any) -> None:
     """`%load_ext autofix`: show a fix below each cell that dies in autograd."""
-    importlib.import_module("autofix.ipython").load(shell)
+    importlib.import_module("autofix.commands.ipython").load(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
     """`%unload_ext autofix`."""
-    importlib.import_module("autofix.ipython").unload(shell)
+    importlib.import_module("autofix.commands.ipython").unload(shell)

@@ -12,7 +12,7 @@ def main() -> int:
         if getattr(sys, name) is None:  # closed by whoever started us
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115  open to the end
     try:
-        from autofix import own  # noqa: PLC0415  nothing is imported before an interrupt can be answered
+        from autofix.core import own  # noqa: PLC0415  nothing is imported before an interrupt can be answered
 
         own.keep_apart()
         from autofix import cli  # noqa: PLC0415

@@ -11,21 +11,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
-from autofix import answers, command_check, config, pipeline, registry, targets
-from autofix.answers import Answer, Change, Culprit, Doubt, Failure, Finding, Findings, Fix, Suspicion
-from autofix.model import Outcome, Report
-from autofix.offered import OfferError, patched, replaced
-from autofix.render import Snapshot, catalogue
-from autofix.runner import Runner, Stop, Stopped
-from autofix.since import since
-from autofix.write import WriteRefused
+from autofix import pipeline
+from autofix.commands import check as command_check
+from autofix.core import config
+from autofix.core.model import Outcome, Report
+from autofix.core.write import WriteRefused
+from autofix.experiments.runner import Runner, Stop, Stopped
+from autofix.render import Snapshot, answers, catalogue
+from autofix.render.answers import Answer, Change, Culprit, Doubt, Failure, Finding, Findings, Fix, Suspicion
+from autofix.search import registry
+from autofix.target import targets
+from autofix.target.offered import OfferError, patched, replaced
+from autofix.target.since import since
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from autofix.config import Settings
-    from autofix.model import Target
-    from autofix.run import Probe
+    from autofix.core.config import Settings
+    from autofix.core.model import Target
+    from autofix.experiments.run import Probe
 
     Contents = Mapping[str, str] | Mapping[str, bytes] | Mapping[Path, str] | Mapping[Path, bytes]
 

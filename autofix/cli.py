@@ -161,7 +161,7 @@ Patches = Annotated[list[str] | None, _option("--patch", metavar="FILE", text="A
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from autofix import surroundings
+        from autofix.commands import surroundings
 
         sys.stdout.write(f"autofix {__version__} (Python {platform.python_version()})\n{surroundings.found()}")
         raise typer.Exit
@@ -195,12 +195,12 @@ def fix(
     Status: 0 nothing to do or fixed, 1 a fix exists and was not written, 2 cannot work, 3 no fix found.
     """
     given = locals()
-    from autofix.opening import opened
+    from autofix.commands.opening import opened
 
     with opened(given) as opening:
-        from autofix import commands
+        from autofix.commands import repair
 
-        return commands.fix(given, context.meta[_TYPED], opening)
+        return repair.fix(given, context.meta[_TYPED], opening)
 
 
 @app.command(cls=Launcher)
@@ -219,9 +219,9 @@ def run(
     Status: the program's own, unless it died in autograd: then that of `fix`.
     """
     given = locals()
-    from autofix import commands
+    from autofix.commands import repair
 
-    return commands.run(given, context.meta[_TYPED])
+    return repair.run(given, context.meta[_TYPED])
 
 
 @app.command(cls=Launcher)
@@ -241,12 +241,12 @@ def verify(
     Status: 0 safe, 1 unsafe or unknown, 2 cannot work, 3 still failing.
     """
     given = locals()
-    from autofix.opening import opened
+    from autofix.commands.opening import opened
 
     with opened(given) as opening:
-        from autofix import commands
+        from autofix.commands import repair
 
-        return commands.verify(given, context.meta[_TYPED], opening)
+        return repair.verify(given, context.meta[_TYPED], opening)
 
 
 @app.command()
@@ -275,7 +275,7 @@ def check(
     Status: 0 nothing found, 1 something found, 2 cannot work.
     """
     given = locals()
-    from autofix import command_check
+    from autofix.commands import check as command_check
 
     return command_check.run(given)
 
@@ -322,7 +322,7 @@ def batch(
     Status: 0 nothing fails in autograd, 1 fixes wait to be applied, 2 cannot work, 3 failures without a fix.
     """
     given = locals()
-    from autofix import command_batch
+    from autofix.commands import batch as command_batch
 
     return command_batch.run(given)
 
@@ -330,8 +330,8 @@ def batch(
 @app.command()
 def rules(output_format: Format = "text") -> int:
     """List the rules."""
-    from autofix import registry
     from autofix.render import catalogue
+    from autofix.search import registry
 
     if output_format not in {"text", "json"}:
         raise typer.BadParameter(f"--output-format {output_format}: rules are listed as text or json")
@@ -358,7 +358,7 @@ def ide(
     ] = "",
 ) -> int:  # fmt: skip
     """Set up an editor that runs autofix as an external tool: show a fix, apply it, judge an edit, check."""
-    from autofix import ide
+    from autofix.commands import ide
 
     return ide.set_up(editor, show=show, into=into)
 

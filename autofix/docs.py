@@ -6,9 +6,10 @@ import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autofix import cli, registry
+from autofix import cli
 from autofix.check import check
 from autofix.render import catalogue, findings, properties
+from autofix.search import registry
 from autofix.verdict import property as found
 
 if TYPE_CHECKING:

@@ -19,9 +19,10 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, ListRootsResult, TextContent, ToolAnnotations
 from pydantic import Field
 
-from autofix import __version__, answers, api
-from autofix.answers import Answer, Findings
-from autofix.runner import Stop
+from autofix import __version__, api
+from autofix.experiments.runner import Stop
+from autofix.render import answers
+from autofix.render.answers import Answer, Findings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Sequence

@@ -9,33 +9,33 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from autofix.diagnose import diagnose
+from autofix.core.diff import unified_diff
+from autofix.core.model import Applicability, Candidate, Cause, Fix, Note, Outcome, Report, RunOutcome, Verdict
+from autofix.core.write import write
+from autofix.diagnosis.diagnose import diagnose
+from autofix.diagnosis.silent import suspicions
 from autofix.experiments.pool import Pool
+from autofix.experiments.reproduce import limit_words, reproduce
 from autofix.experiments.requests import tracing
-from autofix.model import Applicability, Candidate, Cause, Fix, Note, Outcome, Report, RunOutcome, Verdict
-from autofix.propose import propose
-from autofix.reproduce import limit_words, reproduce
-from autofix.rewrite.apply import edits_between
-from autofix.rewrite.diff import unified_diff
-from autofix.run import JOBS, Probe, ProbeError, run
-from autofix.silent import suspicions
+from autofix.experiments.run import JOBS, Probe, ProbeError, run
+from autofix.experiments.telling import RUNNING, TRACING, Telling
+from autofix.experiments.warm import start
+from autofix.search.propose import propose
+from autofix.syntax.apply import edits_between
 from autofix.syntax.sources import Sources
-from autofix.telling import RUNNING, TRACING, Telling
-from autofix.titles import apart
 from autofix.verdict.decide import confirm, decide, foresee
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.order import ordered, still_worth_a_run, telling
 from autofix.verdict.runs import Case
-from autofix.warm import start
-from autofix.write import write
+from autofix.verdict.titles import apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from autofix.model import Diagnosis, Target
+    from autofix.core.model import Diagnosis, Target
     from autofix.probe import wire
-    from autofix.rule import Rule
+    from autofix.search.rule import Rule
 
 DEPTH = 3
 """How many failures in a row one patch may cure."""

@@ -19,9 +19,10 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autofix import pipeline, registry
-from autofix.model import Applicability, Outcome, Target
-from autofix.run import Probe
+from autofix import pipeline
+from autofix.core.model import Applicability, Outcome, Target
+from autofix.experiments.run import Probe
+from autofix.search import registry
 
 CASES = Path(__file__).resolve().parents[2] / "shared/cases"
 """Where cases are looked for when no folder is given."""

@@ -38,8 +38,8 @@ from typing import TYPE_CHECKING, Any
 from cases import CASES, broken, contents, quiet
 
 from autofix import pipeline
-from autofix.model import Outcome, Target
-from autofix.run import Probe
+from autofix.core.model import Outcome, Target
+from autofix.experiments.run import Probe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

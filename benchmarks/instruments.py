@@ -11,12 +11,12 @@ from measure import PYTHON, WORKLOADS, Figure, elapsed, plain, ratios, turns
 from repairs import target
 
 from autofix.experiments import requests
-from autofix.run import Probe, run
+from autofix.experiments.run import Probe, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from autofix.model import Target
+    from autofix.core.model import Target
     from autofix.probe.wire import Request
 
 WORK = {"CNN": 15, "GAN": 300, "transformer": 20}

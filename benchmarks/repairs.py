@@ -23,17 +23,18 @@ from measure import (
     turns,
 )  # fmt: skip
 
-from autofix import pipeline, registry
-from autofix.model import Cause, Target
-from autofix.rule import Rule, Tier
-from autofix.run import Probe
+from autofix import pipeline
+from autofix.core.model import Cause, Target
+from autofix.experiments.run import Probe
+from autofix.search import registry
+from autofix.search.rule import Rule, Tier
 from autofix.syntax.edits import Splice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.model import Diagnosis, Report
-    from autofix.rule import Proposal, Sources
+    from autofix.core.model import Diagnosis, Report
+    from autofix.search.rule import Proposal, Sources
 
 FIXTURES = ROOT / "fixtures"
 SPREAD = (

@@ -24,14 +24,15 @@ from typing import TYPE_CHECKING, Any
 
 from cases import CASES, broken, contents, entry, quiet
 
-from autofix import pipeline, registry
-from autofix.model import Target
-from autofix.run import Probe
+from autofix import pipeline
+from autofix.core.model import Target
+from autofix.experiments.run import Probe
+from autofix.search import registry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.model import Fix, Report
+    from autofix.core.model import Fix, Report
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 KINDS = ("fixed", "accepted", "wrong")

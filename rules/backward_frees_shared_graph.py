@@ -19,8 +19,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix.model import Cause, Diagnosis
-from autofix.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.core.model import Cause, Diagnosis
+from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls, vocabulary
 from autofix.syntax.edits import set_keyword
 

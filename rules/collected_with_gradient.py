@@ -18,20 +18,20 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix.edit import Declined
-from autofix.model import Cause, Diagnosis
-from autofix.rule import Example, Proposal, Rule, Sources, Tier
-from autofix.scenes import turn
+from autofix.core.edit import Declined
+from autofix.core.model import Cause, Diagnosis
+from autofix.diagnosis.scenes import turn
+from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import decorate, ensure_import, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from autofix.diagnosis.scenes import Turn
     from autofix.probe.wire import Frame, Stack
-    from autofix.scenes import Turn
-    from autofix.source import Source
     from autofix.syntax.edits import Step
+    from autofix.syntax.source import Source
 
 WHY = "What is collected here is a constant of every pass that trains on it."
 WHY_TARGET = "A target is a constant of every loss that is held against it."

@@ -18,24 +18,16 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from autofix.edit import Declined
-from autofix.model import Cause, Diagnosis
-from autofix.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.core.edit import Declined
+from autofix.core.model import Cause, Diagnosis
+from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, calls
-from autofix.syntax.edits import (
-    append_call,
-    decorate,
-    delete,
-    ensure_import,
-    insert_after,
-    insert_before,
-    move_after,
-)
+from autofix.syntax.edits import append_call, decorate, delete, ensure_import, insert_after, insert_before, move_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.source import Source
+    from autofix.syntax.source import Source
 
 WHY_BACK = "Gradients are on again for what comes after; the part without gradient stays without."
 WHY_OFF = "The forward that backward goes through records its graph."

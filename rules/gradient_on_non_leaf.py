@@ -20,9 +20,9 @@ import ast
 import dataclasses
 from typing import TYPE_CHECKING
 
-from autofix.edit import Declined
-from autofix.model import Cause, Diagnosis
-from autofix.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.core.edit import Declined
+from autofix.core.model import Cause, Diagnosis
+from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import (
     append_call,
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from autofix.probe.wire import Origin
-    from autofix.source import Source
     from autofix.syntax.edits import Step
+    from autofix.syntax.source import Source
 
 WHY_LEAF = "The tensor with the value that is meant is the leaf, so that its gradient arrives in it."
 WHY_GIVEN = "The optimizer moves the leaf, and the result is computed from it in every pass."

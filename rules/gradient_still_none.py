@@ -17,16 +17,16 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix.edit import Declined
-from autofix.model import Cause, Diagnosis
-from autofix.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.core.edit import Declined
+from autofix.core.model import Cause, Diagnosis
+from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax.edits import replace_statement, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.source import Source
     from autofix.syntax.edits import Step
+    from autofix.syntax.source import Source
 
 WHY = "The first gradient is set, and those after it are added; None counts as zero."
 WHY_GUARD = "What has no gradient yet is left as it is."

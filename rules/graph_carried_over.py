@@ -20,9 +20,9 @@ import ast
 import contextlib
 from typing import TYPE_CHECKING
 
-from autofix.edit import Declined
-from autofix.model import Cause, Diagnosis
-from autofix.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.core.edit import Declined
+from autofix.core.model import Cause, Diagnosis
+from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, calls, names, writes
 from autofix.syntax.edits import append_call, insert_after, insert_before
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from autofix.probe.wire import Carrier, Crossing
-    from autofix.source import Source
     from autofix.syntax.edits import Step
+    from autofix.syntax.source import Source
 
 WHY = "The next iteration starts from the value of {path}, not from the graph of the iteration that made it."
 CUTS = {

@@ -18,8 +18,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix.model import Cause, Diagnosis
-from autofix.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.core.model import Cause, Diagnosis
+from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, names
 from autofix.syntax.edits import computed_in, insert_before, move_before
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from autofix.probe.wire import Carrier, Frame, Stack
-    from autofix.source import Source
+    from autofix.syntax.source import Source
 
 WHY_CLOSURE = "{path} is computed anew each time the function is called, from the parameters as they are then."
 WHY = "{path} is computed anew in each iteration, from the parameters as they are then."

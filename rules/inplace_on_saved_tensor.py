@@ -20,17 +20,17 @@ import ast
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeGuard
 
-from autofix.edit import Declined
-from autofix.model import Cause, Diagnosis
-from autofix.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.core.edit import Declined
+from autofix.core.model import Cause, Diagnosis
+from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls, writes
 from autofix.syntax.edits import clone_before, not_inplace, out_of_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.source import Source
     from autofix.syntax.edits import Step
+    from autofix.syntax.source import Source
 
 WHY = "{name} becomes a new tensor, and the one that backward needs stays as it was saved."
 WHY_COPY = "The write goes to a copy; the tensor that backward needs stays as it was saved."

@@ -16,15 +16,15 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, TypeGuard
 
-from autofix.edit import Declined
-from autofix.model import Cause, Diagnosis
-from autofix.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.core.edit import Declined
+from autofix.core.model import Cause, Diagnosis
+from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax.edits import append_call, ensure_import, replace, set_keyword
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.source import Source
+    from autofix.syntax.source import Source
 
 WHY = "The same values as floating point numbers can have a gradient."
 

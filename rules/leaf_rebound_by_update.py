@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from autofix.edit import Declined
-from autofix.model import Cause, Diagnosis
-from autofix.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.core.edit import Declined
+from autofix.core.model import Cause, Diagnosis
+from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, update, writes
 from autofix.syntax.blocks import block_of
 from autofix.syntax.edits import Step, change, ensure_import, insert_after, replace_statement, wrap
@@ -33,7 +33,7 @@ from autofix.syntax.edits import Step, change, ensure_import, insert_after, repl
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.source import Source
+    from autofix.syntax.source import Source
 
 WHY = "The update changes the values of the same leaf, which keeps receiving its gradient."
 

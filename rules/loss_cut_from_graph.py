@@ -18,17 +18,17 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, TypeGuard
 
-from autofix.edit import Declined
-from autofix.model import Cause, Diagnosis
-from autofix.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.core.edit import Declined
+from autofix.core.model import Cause, Diagnosis
+from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax.edits import receiver, remove_keyword, rename, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from autofix.probe.wire import Origin, Stack
-    from autofix.source import Source
     from autofix.syntax.edits import Step
+    from autofix.syntax.source import Source
 
 WHY = "The loss keeps the graph of what it was computed from."
 WHY_SAVED = "A derivative that is differentiated again needs the graph of what its backward computes with."

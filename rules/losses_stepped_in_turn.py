@@ -20,17 +20,17 @@ import ast
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from autofix import scenes
-from autofix.model import Cause, Diagnosis
-from autofix.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.core.model import Cause, Diagnosis
+from autofix.diagnosis import scenes
+from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, calls, names, vocabulary
 from autofix.syntax.edits import Declined, delete, insert_after, move_after, set_keyword
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from autofix.diagnosis.scenes import Turn
     from autofix.probe.wire import Stack
-    from autofix.scenes import Turn
     from autofix.syntax.edits import Step
 
 WHY = "Each loss goes backward while the parameters are those it was computed with, and reaches only its optimizer's."

@@ -18,9 +18,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix.edit import Declined
-from autofix.model import Applicability, Cause, Diagnosis
-from autofix.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.core.edit import Declined
+from autofix.core.model import Applicability, Cause, Diagnosis
+from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls, names
 from autofix.syntax.edits import Splice, embed, replace
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from autofix.probe.wire import Behind
-    from autofix.source import Source
     from autofix.syntax.edits import Step
+    from autofix.syntax.source import Source
 
 WHY = "The optimizer moves the leaf, and the result is computed from it in every pass."
 

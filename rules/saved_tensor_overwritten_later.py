@@ -19,9 +19,9 @@ import ast
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from autofix.edit import Declined
-from autofix.model import Cause, Diagnosis
-from autofix.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.core.edit import Declined
+from autofix.core.model import Cause, Diagnosis
+from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls, names, writes
 from autofix.syntax.edits import append_call, clone_before
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from autofix.probe.wire import Stack
-    from autofix.source import Source
     from autofix.syntax.edits import Step
+    from autofix.syntax.source import Source
 
 WHY_USED = "Backward needs {name} as it was used here; the copy is out of reach of the later write."
 WHY_KEPT = "The write goes to new memory, and the tensor that backward needs stays as it was used."

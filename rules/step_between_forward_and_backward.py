@@ -20,10 +20,10 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from autofix import scenes
-from autofix.edit import Declined
-from autofix.model import Cause, Diagnosis
-from autofix.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.core.edit import Declined
+from autofix.core.model import Cause, Diagnosis
+from autofix.diagnosis import scenes
+from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, calls, names, update, vocabulary, writes
 from autofix.syntax.edits import insert_after, insert_before, move_after, move_before
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Iterator, Sequence
 
+    from autofix.diagnosis.scenes import Hoisted, Scene
     from autofix.probe.wire import Stack, Write
-    from autofix.scenes import Hoisted, Scene
     from autofix.syntax.edits import Step
 
 WHY_MOVE = "The forward runs with the parameters that its backward will find."

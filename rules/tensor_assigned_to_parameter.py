@@ -18,17 +18,17 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix.edit import Declined
-from autofix.model import Applicability, Cause, Diagnosis
-from autofix.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.core.edit import Declined
+from autofix.core.model import Applicability, Cause, Diagnosis
+from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, names
 from autofix.syntax.edits import embed, ensure_import, replace, replace_statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.source import Source
     from autofix.syntax.edits import Step
+    from autofix.syntax.source import Source
 
 WHY_VALUE = "The value of this pass has a name of its own; the parameter stays the leaf that is trained."
 WHY_UPDATE = "The parameter takes the new value and stays the leaf that is trained."

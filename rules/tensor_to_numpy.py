@@ -17,16 +17,16 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix.edit import Declined
-from autofix.model import Cause, Diagnosis
-from autofix.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.core.edit import Declined
+from autofix.core.model import Cause, Diagnosis
+from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls, names
 from autofix.syntax.edits import append_call, insert_before, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.source import Source
+    from autofix.syntax.source import Source
 
 WHY = "The values are handed over without the graph, which stays with the tensor."
 WHY_CACHE = "What is kept from the last forward is dropped or detached before the copy, which needs no graph."

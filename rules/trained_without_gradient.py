@@ -19,8 +19,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix.model import Cause, Diagnosis
-from autofix.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.core.model import Cause, Diagnosis
+from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls, vocabulary
 from autofix.syntax.edits import Splice, decorate, embed, ensure_import, replace, set_keyword, undecorate, unwrap
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from autofix.probe.wire import Frame, Origin
-    from autofix.source import Source
     from autofix.syntax.edits import Step
+    from autofix.syntax.source import Source
 
 WHY = "The forward that backward goes through records its graph."
 WHY_WITHIN = "What is called from the block trains with gradients; the rest of the block stays without."

@@ -18,9 +18,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix.edit import Declined
-from autofix.model import Cause, Diagnosis
-from autofix.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.core.edit import Declined
+from autofix.core.model import Cause, Diagnosis
+from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, calls, names, vocabulary
 from autofix.syntax.edits import append_call, insert_before, set_keyword
 

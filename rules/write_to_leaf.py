@@ -19,9 +19,9 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autofix.edit import Declined
-from autofix.model import Cause, Diagnosis
-from autofix.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.core.edit import Declined
+from autofix.core.model import Cause, Diagnosis
+from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, calls, names, writes
 from autofix.syntax.edits import (
     append_call,
@@ -37,8 +37,8 @@ from autofix.syntax.edits import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from autofix.source import Source
     from autofix.syntax.edits import Step
+    from autofix.syntax.source import Source
 
 WHY_UPDATE = "Under no_grad the write is an update of the values: autograd allows it and does not follow it."
 WHY_DATA = "The write goes to the values behind {name}; autograd does not see it."

@@ -20,9 +20,9 @@ import ast
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from autofix.edit import Declined
-from autofix.model import Cause, Diagnosis
-from autofix.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.core.edit import Declined
+from autofix.core.model import Cause, Diagnosis
+from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls, names, parts, vocabulary, writes
 from autofix.syntax.edits import (
     append_call,
@@ -40,9 +40,9 @@ from autofix.syntax.edits import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.source import Source
     from autofix.syntax.edits import Step
     from autofix.syntax.parts import Loop
+    from autofix.syntax.source import Source
 
 WHY = "{name} becomes a tensor of its own, which may change without the views beside it."
 WHY_ALL = "All parts are computed anew and put together, instead of being written through views."

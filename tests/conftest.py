@@ -13,7 +13,7 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.run import Probe
+    from autofix.experiments.run import Probe
 
 # Set here and not in a fixture: rich and typer read some of these when they are imported.
 _TERMINAL = {"COLUMNS": "100", "LINES": "40", "TERM": "dumb"}
@@ -54,7 +54,7 @@ def python(pytestconfig: pytest.Config) -> Path:
 @pytest.fixture(scope="session")
 def probe(python: Path) -> Iterator[Probe]:
     """One warm probe for all tests of a worker."""
-    from autofix.run import Probe  # noqa: PLC0415  most tests need no probe
+    from autofix.experiments.run import Probe  # noqa: PLC0415  most tests need no probe
 
     with Probe(python) as running:
         yield running

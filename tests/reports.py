@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from autofix.edit import Edit
-from autofix.model import (
+from autofix.core.edit import Edit
+from autofix.core.model import (
     Applicability,
     Candidate,
     Cause,

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 import autofix
-from autofix import answers, api, config
-from autofix.model import Change
-from autofix.render import advice
+from autofix import api
+from autofix.core import config
+from autofix.core.model import Change
+from autofix.render import advice, answers
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = json.loads((ROOT / "docs" / "schema.json").read_text("utf-8"))

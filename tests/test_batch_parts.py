@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING
 import pytest
 from farms import CHROMIUM, FARM, browsed
 
-from autofix.batch import discover, driver, git, manifest, patches, results, worker, worktree
+from autofix.batch import discover, driver, manifest, patches, results, worker, worktree
 from autofix.batch.cores import Core
 from autofix.batch.driver import Plan
 from autofix.batch.journal import Journal
 from autofix.batch.records import Change, Entry, Found, Replacement, Repository, Result, Terms, target_key
 from autofix.batch.results import Shown
-from autofix.config import ConfigError
-from autofix.model import Outcome, Report, Target
-from autofix.run import Probe
-from autofix.warm import Warm
+from autofix.core import git
+from autofix.core.config import ConfigError
+from autofix.core.model import Outcome, Report, Target
+from autofix.experiments.run import Probe
+from autofix.experiments.warm import Warm
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autofix import pipeline, registry, reproduce
-from autofix.experiments import requests
+from autofix import pipeline
+from autofix.core.model import Applicability, Effect, Outcome, Report, Target
+from autofix.experiments import reproduce, requests
 from autofix.experiments.pool import _FIRST_RUN
 from autofix.experiments.requests import Builder, plain
-from autofix.model import Applicability, Effect, Outcome, Report, Target
-from autofix.run import run
+from autofix.experiments.run import run
+from autofix.search import registry
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from autofix.experiments.run import Probe
     from autofix.probe import wire
-    from autofix.run import Probe
 
 pytestmark = pytest.mark.torch
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from autofix import pipeline
-from autofix.compare import LIVE, differences, norms
-from autofix.model import Change, Target
+from autofix.core.model import Change, Target
+from autofix.experiments.compare import LIVE, differences, norms
 from autofix.probe import wire
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from autofix.experiments.run import Probe
     from autofix.probe.wire import Trace
-    from autofix.run import Probe
 
 Sketch = tuple[float, ...]
 

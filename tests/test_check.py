@@ -19,7 +19,7 @@ from schemas import SARIF, schema
 from autofix import cli
 from autofix.check import baseline, check, walk
 from autofix.check.finder import MARK, Finder
-from autofix.source import SourceError
+from autofix.syntax.source import SourceError
 from autofix.syntax.survey import survey
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -99,7 +99,7 @@ def test_a_finder_has_one_name_in_three_spellings_and_complete_docs(finder: Find
 
 
 def test_a_finder_with_a_rules_code_is_about_that_rule() -> None:
-    from autofix import registry  # noqa: PLC0415  the rules are not needed for a check
+    from autofix.search import registry  # noqa: PLC0415  the rules are not needed for a check
 
     rules = {rule.code: rule.name for rule in registry.rules()}
     assert len({finder.code for finder in FINDERS}) == len(FINDERS)
@@ -404,7 +404,7 @@ def test_a_finder_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_check_imports_neither_torch_nor_the_pipeline(tmp_path: Path) -> None:
-    code = "import sys, autofix.command_check; print([m for m in sys.modules if m in {'torch', 'autofix.pipeline'}])"
+    code = "import sys, autofix.commands.check; print([m for m in sys.modules if m in {'torch', 'autofix.pipeline'}])"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

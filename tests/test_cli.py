@@ -15,10 +15,12 @@ from typing import Any
 import pytest
 from reports import report
 
-from autofix import cli, commands, config, pipeline
-from autofix.model import Applicability, Outcome, Report, Target
-from autofix.offered import OfferError, offered
-from autofix.write import WriteRefused
+from autofix import cli, pipeline
+from autofix.commands import repair
+from autofix.core import config
+from autofix.core.model import Applicability, Outcome, Report, Target
+from autofix.core.write import WriteRefused
+from autofix.target.offered import OfferError, offered
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "first"
 
@@ -489,7 +491,7 @@ def test_an_interpreter_without_torch_is_one_line(tmp_path: Path) -> None:
 
 
 def test_statuses_are_those_of_the_table() -> None:
-    assert {outcome for outcome, status in commands.STATUS.items() if status == 0} == {
+    assert {outcome for outcome, status in repair.STATUS.items() if status == 0} == {
         Outcome.FIXED, Outcome.CLEAN, Outcome.SAFE,
     }  # fmt: skip
 

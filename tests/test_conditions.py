@@ -13,12 +13,12 @@ import pytest
 from training import CURE, NETS, STEP, added, repair, safe, written
 
 from autofix import cli, render
-from autofix.model import Applicability, Outcome
+from autofix.core.model import Applicability, Outcome
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from autofix.run import Probe
+    from autofix.experiments.run import Probe
 
 pytestmark = pytest.mark.torch
 LOOP = textwrap.indent(STEP, "    ")

@@ -15,11 +15,11 @@ from typing import NamedTuple
 import pytest
 
 from autofix.check.check import finders
-from autofix.edit import Declined, Edit
-from autofix.rewrite.apply import apply
-from autofix.rewrite.diff import unified_diff
-from autofix.source import Source, SourceError
+from autofix.core.diff import unified_diff
+from autofix.core.edit import Declined, Edit
+from autofix.syntax.apply import apply
 from autofix.syntax.edits.unit import Unit
+from autofix.syntax.source import Source, SourceError
 from autofix.syntax.survey import survey
 
 LIBRARY = Path(sysconfig.get_path("purelib"))

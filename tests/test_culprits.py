@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autofix.diagnose import diagnose
+from autofix.core.model import Target
+from autofix.diagnosis.diagnose import diagnose
 from autofix.experiments.requests import plain, tracing
-from autofix.model import Target
-from autofix.run import Probe, run
+from autofix.experiments.run import Probe, run
 from autofix.syntax.sources import Sources
 
 if TYPE_CHECKING:

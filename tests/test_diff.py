@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autofix.rewrite.diff import unified_diff
-from autofix.rewrite.patch import PatchError, apply_patch
+from autofix.core.diff import unified_diff
+from autofix.target.patch import PatchError, apply_patch
 
 if TYPE_CHECKING:
     from collections.abc import Callable

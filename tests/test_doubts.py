@@ -8,14 +8,14 @@ import pytest
 from training import added
 
 from autofix import pipeline
-from autofix.model import Applicability, Effect, Target
-from autofix.registry import rules
+from autofix.core.model import Applicability, Effect, Target
+from autofix.search.registry import rules
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from autofix.model import Fix
-    from autofix.run import Probe
+    from autofix.core.model import Fix
+    from autofix.experiments.run import Probe
 
 pytestmark = pytest.mark.torch
 

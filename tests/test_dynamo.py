@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from autofix.core.model import Target
 from autofix.experiments.requests import plain
-from autofix.model import Target
+from autofix.experiments.run import Probe, run
 from autofix.probe.wire import Setup
-from autofix.run import Probe, run
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autofix.edit import Edit, EditConflict, Patch, merge
-from autofix.rewrite.apply import BrokenRewrite, apply
-from autofix.source import Source
+from autofix.core.edit import Edit, EditConflict, Patch, merge
+from autofix.syntax.apply import BrokenRewrite, apply
+from autofix.syntax.source import Source
 
 A, B = Path("a.py"), Path("b.py")
 

@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 from training import CURE, NETS, SCRIPT, STEP, added, repair, safe, written
 
-from autofix import entries, pipeline, registry
-from autofix.entries import Entry, EntryError
-from autofix.interpreter import inside
-from autofix.model import Outcome, Target
-from autofix.run import Probe
-from autofix.targets import TargetError
+from autofix import pipeline
+from autofix.core.model import Outcome, Target
+from autofix.experiments.run import Probe
+from autofix.search import registry
+from autofix.target import entries
+from autofix.target.entries import Entry, EntryError
+from autofix.target.interpreter import inside
+from autofix.target.targets import TargetError
 
 LOOP = f"{NETS}\ndef train(lr=0.1):\n    for _ in range(4):\n{textwrap.indent(STEP, '        ')}"
 PARSED = """\

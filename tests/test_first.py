@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autofix import pipeline, registry
-from autofix.model import Applicability, Cause, Effect, Fix, Outcome, Report, Target
+from autofix import pipeline
+from autofix.core.model import Applicability, Cause, Effect, Fix, Outcome, Report, Target
+from autofix.search import registry
 
 if TYPE_CHECKING:
-    from autofix.run import Probe
+    from autofix.experiments.run import Probe
 
 pytestmark = pytest.mark.torch
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "first"

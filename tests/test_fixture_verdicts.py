@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
-from autofix import commands, pipeline, registry
-from autofix.model import Applicability, Outcome, Report, Target
-from autofix.run import Probe
+from autofix import pipeline
+from autofix.commands import repair
+from autofix.core.model import Applicability, Outcome, Report, Target
+from autofix.experiments.run import Probe
+from autofix.search import registry
 
 pytestmark = pytest.mark.torch
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -64,7 +66,7 @@ def test_fix_offers_what_the_case_says(probe: Probe, name: str) -> None:
     case = told(name)
     report = pipeline.fix(target(name), registry.rules(), probe=probe, progress=lambda _: None)
     assert report.outcome.value == case["outcome"]
-    assert commands.STATUS.get(report.outcome, commands.CANNOT) == case["exit"]
+    assert repair.STATUS.get(report.outcome, repair.CANNOT) == case["exit"]
     if report.fixes:
         first = report.fixes[0].verdict
         assert (first.effect.value, first.applicability is Applicability.SAFE) == (case["effect"], case["safe"])

@@ -8,8 +8,8 @@ import pytest
 from training import CURE, NETS, added, repair, safe, written
 
 from autofix import pipeline
-from autofix.model import Applicability, Outcome, Target
-from autofix.run import Probe
+from autofix.core.model import Applicability, Outcome, Target
+from autofix.experiments.run import Probe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

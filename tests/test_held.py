@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from autofix import pipeline
-from autofix.compare import _same_course
-from autofix.model import Outcome, Target
+from autofix.core.model import Outcome, Target
+from autofix.experiments.compare import _same_course
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from autofix.run import Probe
+    from autofix.experiments.run import Probe
 
 SHARPNESS = """
 import torch

@@ -15,7 +15,7 @@ from xml.etree import ElementTree as ET
 import pexpect
 import pytest
 
-from autofix import ide
+from autofix.commands import ide
 
 NODE = shutil.which("node") or ""
 BROKEN = """import torch

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from autofix import interpreter
-from autofix.interpreter import InterpreterError, find, project_root
+from autofix.target import interpreter
+from autofix.target.interpreter import InterpreterError, find, project_root
 
 
 def environment(folder: Path, *, executable: bool = True) -> Path:

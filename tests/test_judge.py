@@ -9,11 +9,22 @@ from typing import TYPE_CHECKING
 import pytest
 
 from autofix import pipeline
-from autofix.compare import close
+from autofix.core.model import (
+    Applicability,
+    Candidate,
+    Effect,
+    Fix,
+    Outcome,
+    Reading,
+    Report,
+    RunOutcome,
+    Target,
+    Verdict,
+)
+from autofix.experiments.compare import close
 from autofix.experiments.requests import plain
-from autofix.model import Applicability, Candidate, Effect, Fix, Outcome, Reading, Report, RunOutcome, Target, Verdict
-from autofix.registry import rules
-from autofix.run import Probe, run
+from autofix.experiments.run import Probe, run
+from autofix.search.registry import rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable

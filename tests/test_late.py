@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autofix import pipeline, registry
+from autofix import pipeline
+from autofix.core.model import Cause, Outcome, Reading, Target
 from autofix.experiments.pool import Pool
 from autofix.experiments.requests import plain, tracing, watch_from
+from autofix.experiments.run import run
 from autofix.experiments.spec import RunSpec
-from autofix.model import Cause, Outcome, Reading, Target
 from autofix.probe import wire
-from autofix.run import run
+from autofix.search import registry
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from autofix.run import Probe
+    from autofix.experiments.run import Probe
 
 pytestmark = pytest.mark.torch
 
@@ -160,7 +161,7 @@ def test_a_graph_that_is_too_large_to_be_seen_whole_is_watched_from_the_start(pr
 
 def test_where_torch_does_not_tell_of_hooks_the_look_is_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")
-    from autofix.probe.late import Late  # noqa: PLC0415  imports torch
+    from autofix.probe.instruments.late import Late  # noqa: PLC0415  imports torch
 
     monkeypatch.delattr(torch._C._autograd, "_top_saved_tensors_default_hooks", raising=False)
     entered: list[bool] = []

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from autofix import pipeline
-from autofix.model import Applicability, Effect, Outcome, RunOutcome, Target
-from autofix.pictures import Pictures
-from autofix.registry import rules
+from autofix.core.model import Applicability, Effect, Outcome, RunOutcome, Target
+from autofix.experiments.pictures import Pictures
 from autofix.render import machine, terminal
 from autofix.render.report.page import as_html
 from autofix.render.snapshot import Snapshot
+from autofix.search.registry import rules
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from autofix.model import Report
-    from autofix.run import Probe
+    from autofix.core.model import Report
+    from autofix.experiments.run import Probe
 
 pytestmark = pytest.mark.torch
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from autofix.core.model import Target
 from autofix.experiments.requests import plain
-from autofix.model import Target
-from autofix.run import Probe, run
+from autofix.experiments.run import Probe, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autofix import pipeline, registry, render
-from autofix.model import Outcome, Target
+from autofix import pipeline, render
+from autofix.core.model import Outcome, Target
+from autofix.core.write import WriteRefused
 from autofix.render.snapshot import Snapshot
-from autofix.write import WriteRefused
+from autofix.search import registry
 
 if TYPE_CHECKING:
-    from autofix.run import Probe
+    from autofix.experiments.run import Probe
 
 pytestmark = pytest.mark.torch
 TWICE = """\

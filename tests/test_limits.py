@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from autofix import pipeline
-from autofix.model import Outcome, Target
-from autofix.probe import isolate, wire
+from autofix.core.model import Outcome, Target
+from autofix.experiments.run import Probe
+from autofix.probe import wire
+from autofix.probe.fence.fence import isolate
 from autofix.render import sentence
-from autofix.run import Probe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,12 +15,12 @@ import pexpect
 import pytest
 from reports import report
 
-from autofix import write
+from autofix.core import write
+from autofix.experiments.run import Probe
 from autofix.render import Look, Snapshot, show
-from autofix.run import Probe
 
 if TYPE_CHECKING:
-    from autofix.model import Report
+    from autofix.core.model import Report
 
 PROGRAM = [sys.executable, "-m", "autofix"]
 SUSPICIOUS = "import torch\n\nw = torch.ones(3, requires_grad=True)\nw += 1\n"

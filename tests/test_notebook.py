@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 from IPython.core.interactiveshell import InteractiveShell
 from training import CURE, NETS, STEP, added, repair, safe, written
 
-from autofix import cells, cli, notebook, render
-from autofix.cells import Cell, CellError
-from autofix.targets import TargetError
+from autofix import cli, render
+from autofix.target import cells, notebook
+from autofix.target.cells import Cell, CellError
+from autofix.target.targets import TargetError
 
 if TYPE_CHECKING:
-    from autofix.run import Probe
+    from autofix.experiments.run import Probe
 
 SHELL = "%matplotlib inline\n!pip install nothing \\\n    more\nfiles = !ls\nfor _ in range(1):\n    %time x = 1\nx?"
 CELLS = [SHELL, NETS, "%%bash\necho hi", "%%writefile made.py\nvalue = 3\n", f"%%time\nimport made  # 中文\n{STEP}"]

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autofix import api, cli, config, docs, limits, targets
+from autofix import api, cli, docs
 from autofix.batch import manifest
 from autofix.batch.records import Terms
-from autofix.limits import RunOptions
-from autofix.model import Target
+from autofix.core import config, limits
+from autofix.core.limits import RunOptions
+from autofix.core.model import Target
+from autofix.target import targets
 
 if TYPE_CHECKING:
     from pathlib import Path

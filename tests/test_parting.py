@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 import pytest
 
 from autofix import pipeline
+from autofix.core.model import Applicability, Cause, Effect, Reading, Target, Treatment
 from autofix.experiments.pool import Pool
 from autofix.experiments.requests import plain
+from autofix.experiments.run import run
 from autofix.experiments.spec import RunSpec
-from autofix.model import Applicability, Cause, Effect, Reading, Target, Treatment
 from autofix.probe import wire
-from autofix.rule import Rule, Tier
-from autofix.run import run
+from autofix.search.rule import Rule, Tier
 from autofix.syntax.edits import Splice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from autofix.model import Diagnosis
-    from autofix.rule import Proposal, Sources
-    from autofix.run import Probe
+    from autofix.core.model import Diagnosis
+    from autofix.experiments.run import Probe
+    from autofix.search.rule import Proposal, Sources
 
 pytestmark = pytest.mark.torch
 

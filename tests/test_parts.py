@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from autofix import pipeline
-from autofix.model import Outcome, Report, Target
-from autofix.parts import MOST, parts
+from autofix.core.model import Outcome, Report, Target
+from autofix.verdict.parts import MOST, parts
 
 if TYPE_CHECKING:
-    from autofix.run import Probe
+    from autofix.experiments.run import Probe
 
 PATH = Path("train.py")
 BEFORE = """\

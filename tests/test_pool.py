@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from autofix.core.model import Reading, Target, Treatment
 from autofix.experiments.pool import Pool
 from autofix.experiments.requests import plain
+from autofix.experiments.run import run
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
-from autofix.model import Reading, Target, Treatment
-from autofix.run import run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from autofix.experiments.run import Probe
     from autofix.probe import wire
-    from autofix.run import Probe
 
 pytestmark = pytest.mark.torch
 

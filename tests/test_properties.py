@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from autofix import pipeline
-from autofix.model import Applicability, Target
+from autofix.core.model import Applicability, Target
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property, properties
 
 if TYPE_CHECKING:
-    from autofix.model import Verdict
-    from autofix.run import Probe
+    from autofix.core.model import Verdict
+    from autofix.experiments.run import Probe
 
 FOLDER = Path(__file__).parent.parent / "autofix" / "verdict" / "properties"
 # What a machine without an accelerator, or a compiler, cannot show; their tests are in test_conditions and

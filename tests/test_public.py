@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 from training import added, repair, safe
 
-from autofix.model import Cause
+from autofix.core.model import Cause
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from autofix.run import Probe
+    from autofix.experiments.run import Probe
 
 pytestmark = pytest.mark.torch
 

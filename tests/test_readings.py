@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autofix import pipeline, registry
+from autofix import pipeline
+from autofix.core.model import Applicability, Effect, Outcome, Reading, Refused, Report, Target
 from autofix.experiments.readings import ambiguous, contradiction, deprived, orphans
 from autofix.experiments.requests import Builder, plain
+from autofix.experiments.run import Probe, run
 from autofix.experiments.spec import RunSpec
-from autofix.model import Applicability, Effect, Outcome, Reading, Refused, Report, Target
 from autofix.probe import wire
-from autofix.run import Probe, run
+from autofix.search import registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from autofix import pipeline
-from autofix.model import Effect, Outcome, Report, Target
+from autofix.core.model import Effect, Outcome, Report, Target
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from autofix.run import Probe
+    from autofix.experiments.run import Probe
 
 pytestmark = pytest.mark.torch
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from autofix.config import Settings
-from autofix.model import Outcome
+from autofix.core.config import Settings
+from autofix.core.model import Outcome
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "reliability.md").read_text("utf-8")

@@ -19,11 +19,11 @@ from reports import CARRIER, SCRIPT, frame, report
 from schemas import SARIF, schema
 
 from autofix import render
-from autofix.edit import Edit
-from autofix.model import Applicability, Cause, Effect, Outcome, Report, RunOutcome, Target
+from autofix.core.edit import Edit
+from autofix.core.model import Applicability, Cause, Effect, Outcome, Report, RunOutcome, Target
 from autofix.render import words
 from autofix.render.machine import document
-from autofix.titles import apart
+from autofix.verdict.titles import apart
 
 SCHEMA = json.loads((Path(__file__).parent.parent / "docs" / "schema.json").read_text("utf-8"))
 COMMAND = ("train.py", "--epochs", "1")

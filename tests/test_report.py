@@ -19,19 +19,21 @@ from farms import CHROMIUM, program
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from autofix import cli, pictures, pipeline, registry, render
+from autofix import cli, pipeline, render
+from autofix.core.model import Outcome, Target
+from autofix.experiments import pictures
 from autofix.experiments.requests import plain
-from autofix.model import Outcome, Target
+from autofix.experiments.run import run
 from autofix.probe import wire
 from autofix.render import report as page
 from autofix.render.report import collapse, drawing, layout
-from autofix.run import run
+from autofix.search import registry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.model import Report
-    from autofix.run import Probe
+    from autofix.core.model import Report
+    from autofix.experiments.run import Probe
 
 FIRST = Path(__file__).resolve().parent.parent / "fixtures" / "first"
 GAN = FIRST / "gan_two_step" / "broken.py"

@@ -14,10 +14,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from layouts import programs
 
-from autofix.edit import Declined
-from autofix.rewrite.apply import BrokenRewrite, apply
-from autofix.source import Source, SourceError
+from autofix.core.edit import Declined
 from autofix.syntax import update
+from autofix.syntax.apply import BrokenRewrite, apply
 from autofix.syntax.edits import (
     Step,
     append_call,
@@ -43,6 +42,7 @@ from autofix.syntax.edits import (
     unwrap,
     wrap,
 )
+from autofix.syntax.source import Source, SourceError
 
 PATH = Path("train.py")
 Builder = Callable[[Source], list[Step]]

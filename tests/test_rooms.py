@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from autofix.core.model import Target
 from autofix.experiments.requests import plain
-from autofix.model import Target
-from autofix.probe import builder, isolate, room
-from autofix.run import JOBS, Probe, run
+from autofix.experiments.run import JOBS, Probe, run
+from autofix.probe.fence.fence import builder, isolate, room
 
 if TYPE_CHECKING:
     from autofix.probe import wire

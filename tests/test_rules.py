@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autofix import registry
-from autofix.diagnose import diagnose
+from autofix.core.model import Applicability, Target
+from autofix.diagnosis.diagnose import diagnose
 from autofix.experiments.requests import plain, tracing
-from autofix.model import Applicability, Target
+from autofix.experiments.run import run
 from autofix.pipeline import verify
-from autofix.propose import propose
-from autofix.rule import Example, Rule, Sources
-from autofix.run import run
+from autofix.search import registry
+from autofix.search.propose import propose
+from autofix.search.rule import Example, Rule, Sources
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from autofix.model import Candidate, Diagnosis
-    from autofix.run import Probe
+    from autofix.core.model import Candidate, Diagnosis
+    from autofix.experiments.run import Probe
 
 pytestmark = [
     pytest.mark.torch,

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from autofix.core.model import Target
 from autofix.experiments.requests import plain
-from autofix.model import Target
-from autofix.probe import isolate
-from autofix.run import Probe, run
+from autofix.experiments.run import Probe, run
+from autofix.probe.fence.fence import isolate
 
 pytestmark = pytest.mark.torch
 

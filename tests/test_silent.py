@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autofix import pipeline, registry
-from autofix.model import Outcome, Target
+from autofix import pipeline
+from autofix.core.model import Outcome, Target
+from autofix.search import registry
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from autofix.model import Report
-    from autofix.run import Probe
+    from autofix.core.model import Report
+    from autofix.experiments.run import Probe
 
 pytestmark = pytest.mark.torch
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autofix.source import Source, SourceError, Span
+from autofix.syntax.source import Source, SourceError, Span
 
 if TYPE_CHECKING:
     from types import CodeType

@@ -8,12 +8,12 @@ import pytest
 from training import added, repair, safe, written
 
 from autofix import pipeline
-from autofix.model import Effect, Outcome, Target
+from autofix.core.model import Effect, Outcome, Target
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from autofix.run import Probe
+    from autofix.experiments.run import Probe
 
 pytestmark = pytest.mark.torch
 

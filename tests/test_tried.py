@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from autofix import pipeline, render
-from autofix.model import Target
+from autofix.core.model import Target
 from autofix.render.snapshot import Snapshot
 from autofix.render.terminal import lines
 
 if TYPE_CHECKING:
-    from autofix.run import Probe
+    from autofix.experiments.run import Probe
 
 SCRIPT = """\
 import socket, urllib.request

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from autofix import pipeline
-from autofix.model import Applicability, Target
-from autofix.registry import rules
+from autofix.core.model import Applicability, Target
+from autofix.search.registry import rules
 from autofix.syntax.lost import lost_write
 
 if TYPE_CHECKING:
-    from autofix.model import Report
-    from autofix.run import Probe
+    from autofix.core.model import Report
+    from autofix.experiments.run import Probe
 
 HEAD = """\
 import torch

@@ -22,7 +22,7 @@ import pytest
 from farms import program
 
 import autofix
-from autofix import config
+from autofix.core import config
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autofix import warm
 from autofix.batch import worker
 from autofix.batch.records import Job, Repository, Terms
+from autofix.core.model import Target
+from autofix.experiments import warm
 from autofix.experiments.requests import plain
-from autofix.model import Target
-from autofix.run import Probe, run
+from autofix.experiments.run import Probe, run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

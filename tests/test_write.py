@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-import autofix.write
-from autofix.write import JOURNAL, WriteRefused, recover, write
+import autofix.core.write
+from autofix.core.write import JOURNAL, WriteRefused, recover, write
 
 OLD, NEW = b"x = 1\r\n", b"x = 2\r\n"
 
@@ -203,7 +203,7 @@ def test_a_missing_root_is_refused(tmp_path: Path) -> None:
 
 def test_two_programs_do_not_write_at_once(tmp_path: Path) -> None:
     path, _ = files(tmp_path)
-    with autofix.write._journal(tmp_path), pytest.raises(WriteRefused, match="another autofix"):
+    with autofix.core.write._journal(tmp_path), pytest.raises(WriteRefused, match="another autofix"):
         write({path: (OLD, NEW)}, tmp_path)
     write({path: (OLD, NEW)}, tmp_path)
     assert path.read_bytes() == NEW

@@ -5,14 +5,17 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from autofix import config, pipeline, registry, targets
-from autofix.model import Applicability
+from autofix import pipeline
+from autofix.core import config
+from autofix.core.model import Applicability
+from autofix.search import registry
+from autofix.target import targets
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from autofix.model import Fix, Report
-    from autofix.run import Probe
+    from autofix.core.model import Fix, Report
+    from autofix.experiments.run import Probe
 
 NETS = """\
 import torch

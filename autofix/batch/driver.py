@@ -6,11 +6,12 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from autofix.batch import git, pages, patches, results, worktree
+from autofix.batch import pages, patches, results, worktree
 from autofix.batch.records import Job
 from autofix.batch.results import FAILING, RETRIED, SETTLED, Shown
-from autofix.model import Outcome
-from autofix.write import WriteRefused
+from autofix.core import git
+from autofix.core.model import Outcome
+from autofix.core.write import WriteRefused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -13,7 +13,7 @@ import psutil
 
 from autofix.batch.records import Event, Found, Job, Result, target_key
 from autofix.batch.supervise import Supervisor
-from autofix.model import Outcome
+from autofix.core.model import Outcome
 from autofix.probe import wire
 
 _WAIT = 0.5

@@ -13,8 +13,9 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autofix import config, interpreter, limits
 from autofix.batch.records import Repository, Terms
+from autofix.core import config, limits
+from autofix.target import interpreter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

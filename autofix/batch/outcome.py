@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from autofix.batch.records import Entry
-    from autofix.model import Fix, Report
+    from autofix.core.model import Fix, Report
 
 _LONGEST = 2000
 _MOST_LEFT = 12

@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from autofix import __version__
 from autofix.batch.results import GROUPS, totals
-from autofix.model import Outcome
+from autofix.core.model import Outcome
 from autofix.render.words import CAUSES, OUTCOMES, clean, masked
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from autofix.batch import git
-from autofix.edit import Edit, EditConflict, Patch, merge
-from autofix.rewrite.apply import BrokenRewrite, apply
-from autofix.rewrite.diff import unified_diff
-from autofix.source import Source, SourceError
-from autofix.write import WriteRefused, write
+from autofix.core import git
+from autofix.core.diff import unified_diff
+from autofix.core.edit import Edit, EditConflict, Patch, merge
+from autofix.core.write import WriteRefused, write
+from autofix.syntax.apply import BrokenRewrite, apply
+from autofix.syntax.source import Source, SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Protocol, Self
 
 from autofix.batch.results import counted, group
-from autofix.model import Outcome
+from autofix.core.model import Outcome
 from autofix.render.words import one_line
 
 if TYPE_CHECKING:

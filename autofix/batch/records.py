@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict, dataclass, field
 
 from autofix import __version__
-from autofix.limits import RunOptions
+from autofix.core.limits import RunOptions
 
 UNFENCED = ("copy", "none")
 """Isolation that a batch takes only when it is asked for by name."""

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
 from autofix import __version__
-from autofix.model import Applicability, Outcome
+from autofix.core.model import Applicability, Outcome
 from autofix.render.sarif import SCHEMA
 from autofix.render.words import OUTCOMES, clean
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from autofix import own
 from autofix.batch.cores import Core
 from autofix.batch.records import Event, Found, Result, target_key
-from autofix.model import Outcome
+from autofix.core import own
+from autofix.core.model import Outcome
 from autofix.probe import wire
 
 if TYPE_CHECKING:

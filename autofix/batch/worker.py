@@ -17,13 +17,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autofix import interpreter, pipeline, registry, targets
+from autofix import pipeline
 from autofix.batch import discover, outcome, patches, worktree
 from autofix.batch.records import Entry, Event, Found, Job, Result, target_key
-from autofix.model import Outcome, Report, Target
+from autofix.core.model import Outcome, Report, Target
+from autofix.experiments.run import Probe, ProbeError
+from autofix.experiments.warm import Warm
 from autofix.probe import wire
-from autofix.run import Probe, ProbeError
-from autofix.warm import Warm
+from autofix.search import registry
+from autofix.target import interpreter, targets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import psutil
 
-from autofix.batch import git
 from autofix.check.walk import SKIPPED
+from autofix.core import git
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

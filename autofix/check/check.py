@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from autofix.check.finder import Finder, Spot
 from autofix.check.finding import Checked, Finding, Problem
-from autofix.source import Source, SourceError
+from autofix.syntax.source import Source, SourceError
 from autofix.syntax.survey import survey
 
 if TYPE_CHECKING:

@@ -6,20 +6,20 @@ import contextlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
-from autofix.compare import comparable
+from autofix.core.model import Cause, Reading, Refused, Treatment
 from autofix.experiments import later, readings
+from autofix.experiments.compare import comparable
 from autofix.experiments.requests import Builder, changed_lines, first_steps
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
-from autofix.model import Cause, Reading, Refused, Treatment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from autofix.core.model import Diagnosis, Target
     from autofix.experiments.readings import Letters
-    from autofix.model import Diagnosis, Target
+    from autofix.experiments.run import Probe
     from autofix.probe import wire
-    from autofix.run import Probe
 
 _SLOW = 2.0
 _NEED_SITES = (Cause.NONLEAF_GRADIENT, Cause.UNUSED_INPUT, Cause.NO_GRAPH, Cause.GRADIENT_NONE)

@@ -14,14 +14,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from autofix.compare import norm
-from autofix.model import Cause, Reading, Refused
+from autofix.core.model import Cause, Reading, Refused
+from autofix.experiments.compare import norm
 from autofix.probe import wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from autofix.model import Diagnosis
+    from autofix.core.model import Diagnosis
 
 UPDATE, OPERATION = Refused.UPDATE, Refused.OPERATION
 WORDS = {

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from autofix.aligned import opcodes
-from autofix.compare import owner
+from autofix.core.model import Refused, Treatment
+from autofix.experiments.compare import owner
 from autofix.experiments.later import died_later
+from autofix.experiments.run import SHARE
 from autofix.experiments.spec import Intervention, RunSpec
-from autofix.model import Refused, Treatment
 from autofix.probe import wire
-from autofix.run import SHARE
+from autofix.syntax.aligned import opcodes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from autofix.model import Target
+    from autofix.core.model import Target
 
 GRACE = 0.15
 """Seconds for which runs go on beyond the passes asked for, where the script does not end by itself."""

@@ -6,13 +6,13 @@ import enum
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from autofix.model import Treatment
+from autofix.core.model import Treatment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from autofix.model import Reading
+    from autofix.core.model import Reading
 
 
 class Intervention(enum.Enum):

@@ -11,7 +11,7 @@ from lsprotocol import types
 from pygls.uris import to_fs_path
 
 from autofix.lsp import documents
-from autofix.source import SourceError
+from autofix.syntax.source import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

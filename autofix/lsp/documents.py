@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.uris import from_fs_path
 
-from autofix import cells
-from autofix.cells import Cell
 from autofix.lsp.positions import split
-from autofix.source import Source, SourceError
+from autofix.syntax.source import Source, SourceError
+from autofix.target import cells
+from autofix.target.cells import Cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from autofix.core.model import Applicability
 from autofix.lsp.positions import touch
-from autofix.model import Applicability
 from autofix.render import words
 from autofix.render.snapshot import Place
-from autofix.source import Source
+from autofix.syntax.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from autofix.check.finding import Finding
-    from autofix.edit import Edit
+    from autofix.core.edit import Edit
+    from autofix.core.model import Fix, Report
     from autofix.lsp.documents import Document, Part
     from autofix.lsp.positions import Columns
-    from autofix.model import Fix, Report
     from autofix.render import Snapshot
 
 SOURCE = "autofix"

@@ -7,14 +7,14 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from autofix import pipeline
-from autofix.runner import Runner, Stop
+from autofix.experiments.runner import Runner, Stop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from autofix.model import Report, Target
-    from autofix.rule import Rule
-    from autofix.run import Probe
+    from autofix.core.model import Report, Target
+    from autofix.experiments.run import Probe
+    from autofix.search.rule import Rule
 
 _MOMENT = 2.0
 

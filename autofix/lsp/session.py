@@ -12,26 +12,30 @@ from lsprotocol import types
 from pygls.capabilities import get_capability
 from pygls.lsp.server import LanguageServer
 
-from autofix import __version__, command_check, config, interpreter, registry, targets
+from autofix import __version__
 from autofix.check import baseline, check
+from autofix.commands import check as command_check
+from autofix.core import config
+from autofix.core.model import Applicability, Outcome, Target
+from autofix.experiments.runner import Stop
 from autofix.lsp import offers
 from autofix.lsp.desk import Desk
 from autofix.lsp.positions import Columns, touch
 from autofix.lsp.runs import Runs
-from autofix.model import Applicability, Outcome, Target
 from autofix.probe import wire
 from autofix.render import OUTCOMES, Snapshot, catalogue, one_line, sentence
 from autofix.render.snapshot import Place
-from autofix.runner import Stop
-from autofix.source import SourceError
+from autofix.search import registry
+from autofix.syntax.source import SourceError
+from autofix.target import interpreter, targets
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Sequence
     from pathlib import Path
 
     from autofix.check.finder import Finder
+    from autofix.core.model import Fix, Report
     from autofix.lsp.documents import Document, Part
-    from autofix.model import Fix, Report
 
 APPLY = "autofix.applyFix"
 _PAUSE = 0.2

@@ -8,13 +8,16 @@ import linecache
 import os
 import sys
 
-from . import dynamo
+from .standins import dynamo
 
 OLDEST = (2, 0)
 _OWN = (
-    ".adapt", ".aliased", ".child", ".classify", ".closures", ".courses", ".frames", ".freeze", ".guards", ".launch",
-    ".names", ".origins", ".overlay", ".parting", ".perturb", ".reach", ".readings", ".reference", ".separate",
-    ".signs", ".silent", ".sources", ".stopper", ".terms", ".tracing", ".uses", ".witness",
+    ".child", ".engine.aliased", ".engine.names", ".engine.sources", ".failure.classify", ".failure.origins",
+    ".failure.tracing", ".instruments.courses", ".instruments.guards", ".instruments.parting", ".instruments.signs",
+    ".instruments.silent", ".instruments.stopper", ".instruments.terms", ".instruments.uses", ".instruments.witness",
+    ".program.frames", ".program.launch", ".program.overlay", ".program.reach", ".reference.freeze",
+    ".reference.perturb", ".reference.readings", ".reference.reference", ".reference.separate", ".standins.adapt",
+    ".standins.closures",
 )  # fmt: skip
 """What a run needs of the probe itself: compiled once, here."""
 _LAZY = ("numpy.random", "torch.utils.checkpoint", "torch.profiler._cupti_monitor")
@@ -48,7 +51,7 @@ def warm(names: list[str]) -> str:
 
 def _read_ahead() -> None:
     """Read the sources that `torch.manual_seed` quotes in every run."""
-    own = [f"{__package__}.{name}" for name in ("server", "becoming", "child", "launch", "dynamo")]
+    own = [f"{__package__}.{name}" for name in ("server", "becoming", "child", "program.launch", "standins.dynamo")]
     for name in (*_QUOTED, "torch._compile", *own):
         linecache.getlines(getattr(sys.modules.get(name), "__file__", None) or "")
 

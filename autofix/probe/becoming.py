@@ -11,10 +11,12 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from . import HERE, dynamo, isolate, wire
+from . import HERE, wire
+from .fence import isolate
+from .standins import dynamo
 
 if TYPE_CHECKING:
-    from .fencing import Place
+    from .fence.fencing import Place
 
 _ENVIRONMENT = "AUTOFIX_PROBE_RESTORE"
 

@@ -10,8 +10,10 @@ import sys
 import time
 from typing import Any
 
-from . import dynamo, unwound, wire
-from .state import State
+from . import wire
+from .instruments.state import State
+from .program import unwound
+from .standins import dynamo
 
 MESSAGE = 4000
 
@@ -22,10 +24,10 @@ class Run(State):
     def __init__(self, request: wire.Request, result: int) -> None:
         import torch
 
-        from .adapt import Adapted
-        from .names import Names
-        from .signs import Signs
-        from .witness import Witness
+        from .engine.names import Names
+        from .instruments.signs import Signs
+        from .instruments.witness import Witness
+        from .standins.adapt import Adapted
 
         super().__init__(request)
         self.adapted = Adapted()
@@ -63,8 +65,8 @@ class Run(State):
         elif self.request.mode in ("reference", "candidate"):
             self._arm_compared()
         else:
-            from .reach import Reach
-            from .silent import Silent
+            from .instruments.silent import Silent
+            from .program.reach import Reach
 
             self.silent = Silent(self.frames, self.taps)
             self.taps.listeners.append(self.silent)
@@ -73,8 +75,8 @@ class Run(State):
         self.taps.install()
 
     def _arm_trace(self) -> None:
-        from .origins import Origins
-        from .tracing import Refusals, Tracer
+        from .failure.origins import Origins
+        from .failure.tracing import Refusals, Tracer
 
         self.tracer = Tracer(self.frames, self.taps, next(iter(self.request.failed_at), 0))
         self.taps.listeners.append(self.tracer)
@@ -86,8 +88,8 @@ class Run(State):
         else:
             self.taps.before_writes = [self.tracer.expect]
         if self.request.graph:
-            from .picture import Picture
-            from .stopper import Stopper
+            from .failure.picture import Picture
+            from .instruments.stopper import Stopper
 
             self.picture = Picture(self.frames, self.taps, self.tracer)
             self.taps.listeners += [
@@ -98,7 +100,7 @@ class Run(State):
     def _enter(self, *modes: Any) -> None:
         """Enter modes now, or late where the request says after how many passes the run is to be watched."""
         if self.request.watch_from:
-            from .late import Late
+            from .instruments.late import Late
 
             self.late = Late(self.request, lambda: [self.modes.enter_context(mode) for mode in modes])
             self.taps.listeners.append(self.late)
@@ -107,13 +109,13 @@ class Run(State):
                 self.modes.enter_context(mode)
 
     def _arm_compared(self) -> None:
-        from .courses import Courses, Stepped
-        from .freeze import Freeze, KeyedRandom
-        from .guards import Guards
-        from .perturb import Perturb
-        from .stopper import Stopper
-        from .terms import Terms
-        from .uses import Uses
+        from .instruments.courses import Courses, Stepped
+        from .instruments.guards import Guards
+        from .instruments.stopper import Stopper
+        from .instruments.terms import Terms
+        from .instruments.uses import Uses
+        from .reference.freeze import Freeze, KeyedRandom
+        from .reference.perturb import Perturb
 
         asked = self.request
         self.uses = Uses(self.frames, self.names, self.taps)
@@ -146,22 +148,22 @@ class Run(State):
             self.taps.listeners.append(Stepped(self.courses))
         self.courses.install()  # behind what perturbs: what is looked at is what is used
         if self.request.held:
-            from .held import Held
+            from .instruments.held import Held
 
             self.held = Held(self.taps, self.names, self.witness)
             self.taps.listeners.append(self.held)
         if self.request.expected:
-            from .parting import Parting
+            from .instruments.parting import Parting
 
             self.taps.listeners.append(Parting(self.request.expected, self.witness.steps, self.part))
         self.stopper = Stopper(self.request, self.taps, self.stop, self.mark, self.stop_at_mark)
         self.taps.listeners.append(self.stopper)
 
     def _arm_reference(self) -> None:
-        from . import reference
-        from .readings import Perform
-        from .separate import Separate
-        from .sources import Sources
+        from .engine.sources import Sources
+        from .reference import reference
+        from .reference.readings import Perform
+        from .reference.separate import Separate
 
         reference.single_views()
         reference.plain_checkpoints()
@@ -190,7 +192,7 @@ class Run(State):
             self.arm()
             self.adapted.arm(self, self.out_of_time)
             self.signs.start()
-            from .launch import launch
+            from .program.launch import launch
 
             launch(self.request, self.overlay)
         except SystemExit as error:
@@ -235,7 +237,7 @@ class Run(State):
     # What it came to ------------------------------------------------------------------------------------------------
 
     def _failure(self, error: BaseException) -> wire.Failure:
-        from . import classify
+        from .failure import classify
 
         if self.picture is not None:
             self.picture.error = error
@@ -261,7 +263,7 @@ class Run(State):
             if self.safe is not None and self.safe.missed:
                 facts["late"] = True
             if self.picture is not None:
-                from .drawn import drawn
+                from .failure.drawn import drawn
 
                 facts["graph"] = drawn(self.picture, failure, self.refusals, self.found)
         except Exception as error:
@@ -305,7 +307,7 @@ class Run(State):
         return facts
 
     def _compared_facts(self) -> dict[str, Any]:
-        from .taps import parameters
+        from .engine.taps import parameters
 
         owned = [parameters(optimizer) for optimizer in self.taps.optimizers]
         names = [

@@ -23,7 +23,7 @@ class Packing:
             self._pieces = _pieces()
         if not self._pieces:
             return False
-        from . import _linux
+        from .fence import _linux
 
         with contextlib.suppress(OSError):  # a kernel that cannot, or a piece with a hole
             _linux.collapse(self._pieces.pop(), _LARGE)

@@ -16,9 +16,9 @@ from typing import Any
 def main(report: str, asked: str) -> None:
     """Run the target of the request in `asked`; ends as it ends."""
     package = importlib.import_module("_autofix_probe.wire")
-    launching = importlib.import_module("_autofix_probe.launch")
-    overlays = importlib.import_module("_autofix_probe.overlay")
-    unwound = importlib.import_module("_autofix_probe.unwound")
+    launching = importlib.import_module("_autofix_probe.program.launch")
+    overlays = importlib.import_module("_autofix_probe.program.overlay")
+    unwound = importlib.import_module("_autofix_probe.program.unwound")
     request = package.load(package.Request, asked.encode())
     overlay = overlays.Overlay({path: text.encode("latin-1") for path, text in request.overlay.items()}, {})
     overlay.install()

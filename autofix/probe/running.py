@@ -8,10 +8,11 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from . import isolate, usage, wire
+from . import wire
+from .fence import isolate, usage
 
 if TYPE_CHECKING:
-    from .fencing import Place
+    from .fence.fencing import Place
 
 _SIGN = b'{"sign":'
 LOOK = 0.1

@@ -13,12 +13,14 @@ import sys
 import time
 from typing import Any
 
-from . import dynamo, isolate, wire
+from . import wire
 from .ahead import too_old, unsound, warm
 from .becoming import become, spawn
-from .fencing import Fencing, Place
+from .fence import isolate
+from .fence.fencing import Fencing, Place
 from .packing import Packing
 from .running import LOOK, Child
+from .standins import dynamo
 
 RESULT_LIMIT = 1 << 27
 _IMPORTING = 30.0  # seconds that a fresh process may take to import torch, beyond its time limit

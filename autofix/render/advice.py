@@ -6,13 +6,13 @@ import contextlib
 import math
 from typing import TYPE_CHECKING
 
-from autofix.model import Applicability, Outcome, RunOutcome
+from autofix.core.model import Applicability, Outcome, RunOutcome
 from autofix.render import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from autofix.model import Change, Fix, Report
+    from autofix.core.model import Change, Fix, Report
     from autofix.probe.wire import Frame
     from autofix.render.snapshot import Snapshot
 

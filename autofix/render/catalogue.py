@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from autofix.rule import Example, Rule
+    from autofix.search.rule import Example, Rule
 
 
 def listed(rules: Iterable[Rule]) -> str:

@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autofix.model import Outcome
+from autofix.core.model import Outcome
 from autofix.render.words import best, code, effect, headline, role, sentence, title, told
 
 if TYPE_CHECKING:
-    from autofix.model import Report
+    from autofix.core.model import Report
     from autofix.render.snapshot import Place, Snapshot
 
 

@@ -9,13 +9,13 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from autofix.model import Cause
+from autofix.core.model import Cause
 from autofix.render import words
 from autofix.render.advice import advice
 from autofix.render.words import clean
 
 if TYPE_CHECKING:
-    from autofix.model import Change, Finding, Fix, Report
+    from autofix.core.model import Change, Finding, Fix, Report
     from autofix.probe.wire import Frame
     from autofix.render.snapshot import Snapshot
 

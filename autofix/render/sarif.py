@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from autofix import __version__
-from autofix.model import Outcome
+from autofix.core.model import Outcome
 from autofix.render.words import CAUSES, best, code, effect, headline, one_line, role, sentence, title, told
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from autofix.edit import Edit
-    from autofix.model import Fix, Report
+    from autofix.core.edit import Edit
+    from autofix.core.model import Fix, Report
     from autofix.render.snapshot import Place, Snapshot
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

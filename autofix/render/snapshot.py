@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autofix import cells
-from autofix.model import RunOutcome
+from autofix.core.model import RunOutcome
 from autofix.render.words import failure, masked, one_line, shortened
-from autofix.source import Source, SourceError
+from autofix.syntax.source import Source, SourceError
+from autofix.target import cells
 
 if TYPE_CHECKING:
-    from autofix.edit import Edit
-    from autofix.model import Fix, Report, Target
+    from autofix.core.edit import Edit
+    from autofix.core.model import Fix, Report, Target
     from autofix.probe.wire import Frame
 
 WIDEST = 100

@@ -14,7 +14,7 @@ from autofix.render.snapshot import WIDEST, width
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.model import Culprit, Report
+    from autofix.core.model import Culprit, Report
     from autofix.render.snapshot import Place, Snapshot
 
 _MARGIN = len("  │ ")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from autofix.compare import norms
-from autofix.model import Applicability, Outcome
+from autofix.core.model import Applicability, Outcome
+from autofix.experiments.compare import norms
 from autofix.render import words
 from autofix.render.story import located, story, verbatim
 from autofix.render.words import EFFECTS
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import TextIO
 
-    from autofix.model import Fix, Report
+    from autofix.core.model import Fix, Report
     from autofix.render.snapshot import Snapshot
 
 _ALTERNATIVES = 5

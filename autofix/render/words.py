@@ -6,11 +6,11 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from autofix.model import Applicability, Cause, Effect, Outcome, RunOutcome
-from autofix.registry import rules
+from autofix.core.model import Applicability, Cause, Effect, Outcome, RunOutcome
+from autofix.search.registry import rules
 
 if TYPE_CHECKING:
-    from autofix.model import Culprit, Fix, Report
+    from autofix.core.model import Culprit, Fix, Report
     from autofix.probe.wire import Failure
 
 ROLES = {

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix.edit import Declined
+from autofix.core.edit import Declined
 from autofix.syntax.calls import Function, method
 from autofix.syntax.vocabulary import prepares, steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from autofix.source import Source
+    from autofix.syntax.source import Source
 
 FIELDS = ("body", "orelse", "finalbody")
 """Where nodes keep their statements."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from autofix.source import Source
+    from autofix.syntax.source import Source
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 VALUES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.UnaryOp)

@@ -6,8 +6,8 @@ import ast
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from autofix.source import Source, SourceError
 from autofix.syntax.calls import path_of
+from autofix.syntax.source import Source, SourceError
 from autofix.syntax.writes import written
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix.edit import Declined
+from autofix.core.edit import Declined
 from autofix.syntax.blocks import block_of
 from autofix.syntax.calls import Function, path_of
 from autofix.syntax.layout import indent_of
@@ -14,7 +14,7 @@ from autofix.syntax.vocabulary import STORES
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
 
-    from autofix.source import Source
+    from autofix.syntax.source import Source
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 

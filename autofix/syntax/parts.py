@@ -10,7 +10,7 @@ from autofix.syntax.calls import path_of
 from autofix.syntax.vocabulary import PARTS
 
 if TYPE_CHECKING:
-    from autofix.source import Source
+    from autofix.syntax.source import Source
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autofix.source import Source, SourceError
 from autofix.syntax.blocks import function_named
 from autofix.syntax.calls import imported
+from autofix.syntax.source import Source, SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -14,7 +14,7 @@ from autofix.syntax.vocabulary import DETACHED, SHARING, WRAPPING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from autofix.source import Source
+    from autofix.syntax.source import Source
 
 _KEEPING = frozenset({"append", "appendleft", "extend", "insert", "add", "put", "setdefault", "update"})
 _PASSING = frozenset({"dict", "list", "tuple", "min", "max", "copy"})

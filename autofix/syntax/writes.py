@@ -13,7 +13,7 @@ from autofix.syntax.vocabulary import GRADIENT_MODES, INPLACE, VIEWS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.source import Source
+    from autofix.syntax.source import Source
 
 
 def written(source: Source, node: ast.AST) -> str:

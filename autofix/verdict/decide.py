@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from autofix.core.model import Applicability, Effect, Verdict
 from autofix.experiments.later import died_later
-from autofix.model import Applicability, Effect, Verdict
 from autofix.verdict.property import properties
 
 if TYPE_CHECKING:
-    from autofix.model import Finding
+    from autofix.core.model import Finding
     from autofix.verdict.evidence import Evidence
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autofix.blame import blame
-from autofix.compare import (
+from autofix.core.model import Assessment, Effect, Treatment
+from autofix.experiments.compare import (
     EXACT,
     FROZEN,
     LIVE,
@@ -23,12 +23,12 @@ from autofix.compare import (
 )
 from autofix.experiments.readings import OPERATION, UPDATE, unsaid, words
 from autofix.experiments.spec import Intervention, RunSpec
-from autofix.model import Assessment, Effect, Treatment
+from autofix.verdict.blame import blame
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from autofix.model import Change, Reading
+    from autofix.core.model import Change, Reading
     from autofix.probe import wire
     from autofix.verdict.runs import Runs
 

@@ -9,7 +9,7 @@ from autofix.verdict.effect import assess
 from autofix.verdict.runs import Runs
 
 if TYPE_CHECKING:
-    from autofix.model import Assessment
+    from autofix.core.model import Assessment
 
 
 class Evidence(Runs):

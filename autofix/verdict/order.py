@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from autofix.model import Applicability, Effect
+from autofix.core.model import Applicability, Effect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from autofix.model import Candidate, Fix
+    from autofix.core.model import Candidate, Fix
 
 _EFFECTS = list(Effect)
 _EITHER_WAY = ("shared-across-passes",)

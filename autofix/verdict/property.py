@@ -8,7 +8,7 @@ import pkgutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from autofix.model import Finding
+from autofix.core.model import Finding
 
 if TYPE_CHECKING:
     from autofix.probe import wire

@@ -6,19 +6,19 @@ import functools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from autofix.core.model import Comparison, RunOutcome, Treatment
 from autofix.experiments.spec import Intervention, RunSpec
-from autofix.model import Comparison, RunOutcome, Treatment
-from autofix.parts import parts
-from autofix.unwritten import old_values
+from autofix.verdict.parts import parts
+from autofix.verdict.unwritten import old_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from autofix.core.model import Diagnosis, Reading
     from autofix.experiments.pool import Pool
-    from autofix.model import Diagnosis, Reading
-    from autofix.parts import Part
     from autofix.probe import wire
+    from autofix.verdict.parts import Part
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.dont_write_bytecode = True
 
-from autofix.probe import isolate
-from autofix.probe.keeper import Keeper
+from autofix.probe.fence.fence import isolate
+from autofix.probe.fence.keeper import Keeper
 
 
 def script(fence: isolate.Fence, path: str, result: int, room: Any) -> int:

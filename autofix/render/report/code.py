@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autofix.render.words import masked
-from autofix.source import Source, SourceError
+from autofix.syntax.source import Source, SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from autofix import __version__
-from autofix.model import Effect, Outcome
+from autofix.core.model import Effect, Outcome
 from autofix.render import words
 from autofix.render.report import layout, plots
 from autofix.render.report.code import Code
 from autofix.render.report.drawing import drawing
 
 if TYPE_CHECKING:
-    from autofix.model import Fix, Report
-    from autofix.pictures import Pictures
+    from autofix.core.model import Fix, Report
+    from autofix.experiments.pictures import Pictures
     from autofix.render.report.drawing import Drawing
     from autofix.render.snapshot import Snapshot
 

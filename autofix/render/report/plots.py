@@ -6,14 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from autofix.compare import norm
-from autofix.model import Treatment
+from autofix.core.model import Treatment
+from autofix.experiments.compare import norm
 from autofix.render.words import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from autofix.model import Comparison, Verdict
+    from autofix.core.model import Comparison, Verdict
     from autofix.probe.wire import Step
 
 WIDTH, HEIGHT = 240, 86

@@ -4,7 +4,7 @@ Each function takes a `Source` and returns a few steps, or raises `Declined` wit
 for a call, a name for its result and a `with` around its statement are one list.
 """
 
-from autofix.edit import Declined
+from autofix.core.edit import Declined
 from autofix.syntax.edits.calls import remove_keyword, set_keyword
 from autofix.syntax.edits.elsewhere import computed_in
 from autofix.syntax.edits.expressions import append_call, aug_to_assign, bind, change, embed, receiver, rename, replace

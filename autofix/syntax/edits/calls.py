@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from autofix.edit import Declined
+from autofix.core.edit import Declined
 from autofix.syntax.edits.expressions import change, expression, replace
 
 if TYPE_CHECKING:
-    from autofix.source import Source
     from autofix.syntax.edits.steps import Step
     from autofix.syntax.edits.unit import Guard
+    from autofix.syntax.source import Source
 
 _NOTHING, _SPACE = cst.SimpleWhitespace(""), cst.SimpleWhitespace(" ")
 

@@ -11,8 +11,8 @@ from autofix.syntax.edits.statements import insert_before, move_before
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from autofix.source import Source
     from autofix.syntax.edits.steps import Step
+    from autofix.syntax.source import Source
 
 User = ast.FunctionDef | ast.For | ast.While
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from autofix.edit import Declined
+from autofix.core.edit import Declined
 from autofix.syntax.edits.unit import Change, holder
 from autofix.syntax.layout import newline_near
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from autofix.source import Source
     from autofix.syntax.edits.steps import Step
     from autofix.syntax.edits.unit import Guard
+    from autofix.syntax.source import Source
 
 _PRIMARY = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
 _TWICE = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)

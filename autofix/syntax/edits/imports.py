@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix.edit import Declined
+from autofix.core.edit import Declined
 from autofix.syntax.edits.statements import insert_after, insert_before
 from autofix.syntax.edits.steps import Splice, Step
 from autofix.syntax.layout import newline_near
@@ -13,7 +13,7 @@ from autofix.syntax.layout import newline_near
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.source import Source
+    from autofix.syntax.source import Source
 
 
 def ensure_import(source: Source, module: str) -> tuple[str, list[Step]]:

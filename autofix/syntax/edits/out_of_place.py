@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix.edit import Declined
-from autofix.rewrite.apply import apply
-from autofix.source import Source
+from autofix.core.edit import Declined
+from autofix.syntax.apply import apply
 from autofix.syntax.calls import name_of, path_of
 from autofix.syntax.edits.calls import remove_keyword, set_keyword
 from autofix.syntax.edits.expressions import aug_to_assign, bind, rename, replace
@@ -15,6 +14,7 @@ from autofix.syntax.edits.imports import ensure_import
 from autofix.syntax.edits.statements import insert_before, replace_statement
 from autofix.syntax.edits.steps import rendered
 from autofix.syntax.names import binds
+from autofix.syntax.source import Source
 from autofix.syntax.vocabulary import VIEWS
 from autofix.syntax.writes import chain, flag_of, in_place, is_module, root, with_gradient, written
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix.edit import Declined
+from autofix.core.edit import Declined
 from autofix.syntax.edits.steps import Shift, Splice, Step, reindented
 from autofix.syntax.layout import Run, line_start, newline_near, run_of, unit_near
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from autofix.source import Source
     from autofix.syntax.calls import Function
+    from autofix.syntax.source import Source
 
 _FIRST = "a docstring or __future__ import must stay first"
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from autofix.aligned import opcodes
-from autofix.edit import Edit, EditConflict
+from autofix.core.edit import Edit, EditConflict
+from autofix.syntax.aligned import opcodes
 from autofix.syntax.edits.unit import Change, Unit, holder, parsed
 from autofix.syntax.layout import newline_near
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from autofix.source import Source
+    from autofix.syntax.source import Source
 
 _TOKEN = re.compile(r"\w+|[^\S\r\n]+|\r\n?|.", re.DOTALL)
 

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
 
-from autofix.edit import Declined
+from autofix.core.edit import Declined
 from autofix.syntax.layout import header_start, is_compound, newline_near
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from autofix.source import Source
+    from autofix.syntax.source import Source
 
 Guard = Callable[[Any], Any]
 """Puts an expression into parentheses where Python would otherwise group it differently."""

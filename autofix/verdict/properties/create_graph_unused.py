@@ -18,7 +18,7 @@ from autofix.experiments.readings import ambiguous
 from autofix.verdict.property import Example, Seen
 
 if TYPE_CHECKING:
-    from autofix.model import Finding
+    from autofix.core.model import Finding
     from autofix.verdict.evidence import Evidence
 
 INNER_STEP = """

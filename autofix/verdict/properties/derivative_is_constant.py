@@ -19,12 +19,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from autofix.compare import comparable
+from autofix.experiments.compare import comparable
 from autofix.verdict.losses import losses, within_segment
 from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:
-    from autofix.model import Finding
+    from autofix.core.model import Finding
     from autofix.probe import wire
     from autofix.verdict.evidence import Evidence
 

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from autofix.compare import comparable, same_gradients
+from autofix.experiments.compare import comparable, same_gradients
 from autofix.verdict.losses import losses
 from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:
-    from autofix.model import Finding
+    from autofix.core.model import Finding
     from autofix.verdict.evidence import Evidence
 
 SCORED = """

@@ -18,11 +18,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from autofix.compare import LIVE, comparable, differences
+from autofix.experiments.compare import LIVE, comparable, differences
 from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:
-    from autofix.model import Finding
+    from autofix.core.model import Finding
     from autofix.verdict.evidence import Evidence
 
 SKIP = """

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from autofix.compare import LIVE, differences, same_shape
+from autofix.experiments.compare import LIVE, differences, same_shape
 from autofix.probe import wire
 from autofix.verdict.effect import compared_with
 from autofix.verdict.property import Example, Property
@@ -23,9 +23,9 @@ from autofix.verdict.property import Example, Property
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from autofix.model import Finding
-    from autofix.parts import Part
+    from autofix.core.model import Finding
     from autofix.verdict.evidence import Evidence
+    from autofix.verdict.parts import Part
 
 SCHEDULED = """
 import torch

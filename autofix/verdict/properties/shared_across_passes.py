@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from autofix.compare import starves
-from autofix.model import Effect
+from autofix.core.model import Effect
+from autofix.experiments.compare import starves
 from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:
-    from autofix.model import Finding
+    from autofix.core.model import Finding
     from autofix.verdict.evidence import Evidence
 
 EPOCHS = """

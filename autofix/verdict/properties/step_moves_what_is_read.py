@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:
-    from autofix.model import Finding
+    from autofix.core.model import Finding
     from autofix.verdict.evidence import Evidence
 
 TARGET = """

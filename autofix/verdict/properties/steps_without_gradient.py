@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from autofix.compare import comparable, norm
+from autofix.experiments.compare import comparable, norm
 from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:
-    from autofix.model import Finding
+    from autofix.core.model import Finding
     from autofix.probe import wire
     from autofix.verdict.evidence import Evidence
 

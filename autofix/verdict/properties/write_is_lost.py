@@ -20,7 +20,7 @@ from autofix.syntax.lost import lost_write
 from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:
-    from autofix.model import Finding
+    from autofix.core.model import Finding
     from autofix.verdict.evidence import Evidence
 
 SWAPPED = """

@@ -1,0 +1,1 @@
+"""The commands: what each does once its words are read."""

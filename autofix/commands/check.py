@@ -1,0 +1,167 @@
+"""What `check` does once its words are read: settings, files, findings, baseline, output, status."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from autofix.check import baseline, check, walk
+from autofix.core import config
+from autofix.render import findings as render
+from autofix.render.words import one_line
+from autofix.search import registry
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from autofix.check.finder import Finder
+    from autofix.check.finding import Checked
+
+NONE, FOUND, CANNOT = 0, 1, 2
+FORMATS = ("text", "json", "sarif", "github")
+_LISTS = ("select", "ignore", "exclude")
+
+
+class Settings(NamedTuple):
+    """The options of `check` that may also stand in [tool.autofix.check]."""
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    baseline: Path | None = None
+
+
+def run(given: Mapping[str, Any]) -> int:
+    """`autofix check`: read, find, print; nothing is run and nothing but a baseline is written."""
+    output = given["output_format"]
+    if output not in FORMATS:
+        raise config.ConfigError(f"--output-format: {output!r} is not one of {', '.join(FORMATS)}")
+    paths = given["paths"] or ["."]
+    settings = _settings(given, Path(paths[0]))
+    chosen = _chosen(settings)
+    checked = _read(paths, settings, chosen, given["jobs"])
+    failed = _tell_problems(checked, frozenset(map(Path, paths)), quiet=given["quiet"])
+    if given["write_baseline"]:
+        return _accept(checked, settings, failed=failed)
+    if settings.baseline is not None:
+        checked = checked._replace(findings=baseline.without_accepted(settings.baseline, checked.findings))
+    _print(checked, chosen, output)
+    if not given["quiet"]:
+        _tell(_summary(checked))
+    if failed:
+        return CANNOT
+    return FOUND if checked.findings and not given["exit_zero"] else NONE
+
+
+def found(paths: Sequence[str], given: Mapping[str, Any]) -> Checked:
+    """What is found in some paths with the project's settings; raises ConfigError for settings that cannot be meant."""
+    settings = _settings(given, Path(paths[0]))
+    checked = _read(paths, settings, _chosen(settings), 1)
+    if settings.baseline is not None:
+        checked = checked._replace(findings=tuple(baseline.without_accepted(settings.baseline, checked.findings)))
+    return checked
+
+
+def in_editor(file: Path) -> tuple[tuple[Finder, ...], Path | None]:
+    """What the project of a file looks for, and its baseline; raises ConfigError for settings that cannot be meant."""
+    settings = _settings(dict.fromkeys((*_LISTS, "baseline")), file.parent)
+    return _chosen(settings), settings.baseline
+
+
+def page(code: str) -> str | None:
+    """The page about a finder that is no rule's; None for every other code or name."""
+    keys = {code.upper(), code.lower()}
+    rules = {rule.code for rule in registry.rules()}
+    found = (finder for finder in check.finders() if {finder.code, finder.name} & keys and finder.code not in rules)
+    return next(map(render.page, found), None)
+
+
+def _read(paths: Sequence[str], settings: Settings, chosen: Sequence[Finder], jobs: int) -> Checked:
+    return check.check(walk.python_files(paths, settings.exclude), chosen, jobs, frozenset(map(Path, paths)))
+
+
+def _settings(given: Mapping[str, Any], start: Path) -> Settings:
+    """What was typed, over what the nearest pyproject.toml says."""
+    path = config.nearest("pyproject.toml", start.resolve())
+    found = _table(path) if path is not None else Settings()
+    typed = {name: _words(given[name]) for name in _LISTS if given[name]}
+    if given["baseline"]:
+        typed_baseline: Path | None = Path(given["baseline"])
+    else:
+        typed_baseline = found.baseline
+    return found._replace(**typed, baseline=typed_baseline)
+
+
+def _table(path: Path) -> Settings:
+    try:
+        document = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise config.ConfigError(f"{path}: {one_line(str(error))}") from None
+    table = document.get("tool", {}).get("autofix", {}).get("check", {})
+    where = f"[tool.autofix.check] of {path}"
+    if not isinstance(table, dict):
+        raise config.ConfigError(f"{where}: it must be a table")
+    if unknown := table.keys() - set(Settings._fields):
+        raise config.ConfigError(f"{where}: no option {min(unknown)!r}; there are {', '.join(Settings._fields)}")
+    for name in _LISTS:
+        value = table.get(name, [])
+        if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+            raise config.ConfigError(f"{where}, {name}: {value!r} is not a list of texts")
+    file = table.get("baseline")
+    if file is not None and not isinstance(file, str):
+        raise config.ConfigError(f"{where}, baseline: {file!r} is not a path")
+    lists = {name: tuple(table.get(name, ())) for name in _LISTS}
+    return Settings(**lists, baseline=path.parent / file if file else None)
+
+
+def _words(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word.strip() for text in texts for word in text.split(",") if word.strip())
+
+
+def _chosen(settings: Settings) -> tuple[Finder, ...]:
+    try:
+        return check.select(settings.select, settings.ignore)
+    except ValueError as error:
+        raise config.ConfigError(str(error)) from None
+
+
+def _tell_problems(checked: Checked, named: frozenset[Path], *, quiet: bool) -> bool:
+    """Say which files could not be read; whether one of them was named itself."""
+    failed = False
+    for path, reason in checked.problems:
+        failed = failed or Path(path) in named
+        if Path(path) in named or not quiet:
+            _tell(f"{path}: {reason}")
+    return failed
+
+
+def _accept(checked: Checked, settings: Settings, *, failed: bool) -> int:
+    if settings.baseline is None:
+        raise config.ConfigError("--write-baseline: name the file with --baseline FILE")
+    baseline.write(settings.baseline, checked.findings)
+    _tell(f"{settings.baseline}: {len(checked.findings)} accepted")
+    return CANNOT if failed else NONE
+
+
+def _print(checked: Checked, chosen: Sequence[Finder], output: str) -> None:
+    if output == "json":
+        sys.stdout.write(render.as_json(checked))
+    elif output == "sarif":
+        sys.stdout.write(render.as_sarif(checked, chosen, Path.cwd()))
+    elif output == "github":
+        sys.stdout.write(render.as_github(checked))
+    else:
+        sys.stdout.write(render.as_text(checked))
+
+
+def _summary(checked: Checked) -> str:
+    read = f"{checked.files} file{'' if checked.files == 1 else 's'} read"
+    if not checked.findings:
+        return f"{read}, nothing found"
+    return f"{read}, {len(checked.findings)} found in {len({found.path for found in checked.findings})}"
+
+
+def _tell(text: str) -> None:
+    sys.stderr.write(f"autofix: {one_line(text)}\n")

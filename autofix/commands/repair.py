@@ -1,0 +1,296 @@
+"""What `fix` and `verify` do once their words are read: settings, target, pipeline, report, status."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from autofix import pipeline, render
+from autofix.commands import interactive
+from autofix.commands.opening import Opening
+from autofix.commands.paged import Page
+from autofix.core import config
+from autofix.core.model import Applicability, Outcome, Report, Target
+from autofix.core.write import WriteRefused
+from autofix.experiments import crashed
+from autofix.experiments.runner import unanswered
+from autofix.probe.wire import WireError
+from autofix.render.progress import Tell, progress
+from autofix.render.words import title
+from autofix.search import registry
+from autofix.target import targets
+from autofix.target.offered import OfferError, offered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from autofix.core.config import Settings
+    from autofix.core.model import Fix
+    from autofix.experiments.run import Probe
+    from autofix.search.rule import Rule
+
+CANNOT = 2
+STATUS = {
+    Outcome.FIXED: 0, Outcome.CLEAN: 0, Outcome.AVAILABLE: 1, Outcome.UNFIXED: 3,
+    Outcome.SAFE: 0, Outcome.UNSAFE: 1, Outcome.STILL_FAILING: 3,
+}  # fmt: skip
+"""Exit statuses; every other outcome means that the work could not be done."""
+_OURS = {f"--{name.replace('_', '-')}" for name in config.NAMES}
+
+
+def fix(given: Mapping[str, Any], typed: Sequence[str], opening: Opening) -> int:
+    """`autofix fix`: find a fix, apply it where that was asked for, show the report."""
+    settings = _settings(opening)
+    if settings.diff and settings.write:
+        raise config.ConfigError("--diff shows the patch and --write applies it: give one of them")
+    if settings.diff and given.get("output_format") not in {None, "text"}:
+        raise config.ConfigError("--diff prints the patch alone: leave --output-format out")
+    if given.get("interactive"):
+        _check_interactive(given, settings)
+    rules = chosen_rules(settings.select, settings.ignore)
+    if opening.target is None or opening.refused:
+        return _refused(given, settings, opening.refused)
+    report = _repaired(opening.target, rules, given, opening)
+    return _concluded(report, typed, given, settings)
+
+
+def run(given: Mapping[str, Any], typed: Sequence[str]) -> int:
+    """`autofix run`: run the program for real, and go on to a repair only where it dies of what may be autograd."""
+    opening = Opening(given)
+    settings = _settings(opening)
+    Page(given.get("report"))  # refused before a long run, not after it
+    rules = chosen_rules(settings.select, settings.ignore)
+    if opening.target is None:
+        return _refused(given, settings, opening.refused)
+    target = opening.target
+    status, crash = crashed.run_for_real(target, targets.ARRANGED)
+    if crash is None or not crash.may_be_autograd:
+        return status
+    _complain(f"it died of {crash.type} after {crash.seconds:.1f} s; looking for a cure")
+    report = _repaired(replace(target, crash=crash), rules, given, opening)
+    if report.diagnosis is None:  # what it died of is not autograd's, and has been seen
+        report = replace(report, traceback="")
+        return _finish(report, render.Snapshot(report), settings, typed, status=status)
+    return _concluded(report, typed, given, settings)
+
+
+def _repaired(target: Target, rules: Sequence[Rule], given: Mapping[str, Any], opening: Opening) -> Report:
+    """The report on a target, with its page where one was asked for; nothing else is written or shown."""
+    settings, begun = opening.settings, opening.probe
+    page = Page(given.get("report"))
+    quiet = settings.quiet or settings.diff
+    with progress(quiet=quiet, verbose=settings.verbose, patient=target.crash is not None) as tell:
+
+        def work(probe: Probe | None) -> Report:
+            return pipeline.fix(target, rules, probe=probe, progress=tell, found=_shown(tell))
+
+        report = targets.in_file(_sound(target, lambda: page.worked(target, work, tell, begun)))
+    _tell_of(page, report, render.Snapshot(report, full=settings.full_paths), settings)
+    return report
+
+
+def _concluded(report: Report, typed: Sequence[str], given: Mapping[str, Any], settings: Settings) -> int:
+    """Ask, write and show as was asked for; returns the exit status."""
+    snapshot = render.Snapshot(report, full=settings.full_paths)
+    if given.get("interactive") and report.outcome is Outcome.AVAILABLE:
+        return _reviewed(report, snapshot, settings)
+    if settings.write and report.outcome is Outcome.AVAILABLE:
+        report = _applied(report, settings)
+    if settings.diff:
+        return _print_diff(report, snapshot, settings)
+    return _finish(report, snapshot, settings, typed)
+
+
+def _shown(tell: Tell) -> Callable[[Fix], None]:
+    """Shows the first safe edit as soon as it is known, where somebody watches: the search goes on for better ones."""
+
+    def found(fix: Fix) -> None:
+        place = fix.candidate.edits[0].path.name if fix.candidate.edits else ""
+        changed = [line for line in fix.diff.decode("utf-8", "replace").splitlines() if line[:1] in {"+", "-"}]
+        tell.keep(f"safe: {title(fix)} ({place})", *(line for line in changed if line[:3] not in {"+++", "---"}))
+
+    return found
+
+
+def _tell_of(page: Page, report: Report, snapshot: render.Snapshot, settings: Settings) -> None:
+    """Write the page that was asked for, as the files stand before anything is applied."""
+    said = page.write(report, snapshot)
+    if said and not settings.quiet:
+        _complain(said)
+
+
+def _check_interactive(given: Mapping[str, Any], settings: Settings) -> None:
+    if settings.diff or settings.write or given.get("output_format") not in {None, "text"}:
+        raise config.ConfigError("--interactive asks what to write: leave --write, --diff and --output-format out")
+    interactive.check()
+
+
+def _reviewed(report: Report, snapshot: render.Snapshot, settings: Settings) -> int:
+    """Let a person choose, and write what was chosen; returns the exit status."""
+    target = report.target
+
+    def judge(files: dict[Path, bytes]) -> Report:
+        with progress(quiet=settings.quiet, verbose=settings.verbose) as tell:
+            offer = targets.offered_in_cells(target, files)
+            return targets.in_file(_sound(target, lambda: pipeline.verify(target, offer, progress=tell)))
+
+    choice = interactive.review(report, snapshot, _look(settings, ()), judge)
+    if choice is None:
+        return STATUS[Outcome.AVAILABLE]
+    try:
+        pipeline.apply(choice.report, unsafe=True, index=choice.number)
+    except WriteRefused as error:
+        _complain(f"nothing was written: {error}")
+        return CANNOT
+    sys.stdout.write("The fix was written.\n")
+    return STATUS[Outcome.FIXED]
+
+
+def verify(given: Mapping[str, Any], typed: Sequence[str], opening: Opening) -> int:
+    """`autofix verify`: judge an edit that somebody else made."""
+    settings = _settings(opening)
+    page = Page(given.get("report"))
+    if opening.target is None or opening.refused:
+        return _refused(given, settings, opening.refused)
+    target = opening.target
+    try:
+        files = offered(target, given["fixed"] or (), given["patch"] or ())
+        files = targets.offered_in_cells(target, files)
+    except (targets.TargetError, OfferError) as error:
+        return _refused(given, settings, str(error))
+    with progress(quiet=settings.quiet, verbose=settings.verbose) as tell:
+
+        def work(probe: Probe | None) -> Report:
+            return pipeline.verify(target, files, probe=probe, progress=tell)
+
+        report = targets.in_file(_sound(target, lambda: page.worked(target, work, tell, opening.probe)))
+    _tell_of(page, report, render.Snapshot(report), settings)
+    if report.outcome is Outcome.CLEAN:
+        # The original does not fail: there is nothing that the edit could have repaired.
+        message = report.message or "the original runs without a failure, so there is nothing to verify"
+        report = replace(report, message=message)
+        return _finish(report, render.Snapshot(report), settings, typed, status=CANNOT)
+    return _finish(report, render.Snapshot(report, full=settings.full_paths), settings, typed)
+
+
+def chosen_rules(select: tuple[str, ...], ignore: tuple[str, ...]) -> tuple[Rule, ...]:
+    """The rules that may be used."""
+    try:
+        return registry.select(select, ignore)
+    except ValueError as error:
+        raise config.ConfigError(str(error)) from None
+
+
+def _settings(opening: Opening) -> Settings:
+    found = opening.settings
+    if found.loosened and not found.quiet:
+        _complain(f"note: [tool.autofix] of this project sets {', '.join(found.loosened)}")
+    return found
+
+
+def _refused(given: Mapping[str, Any], settings: Settings, reason: str) -> int:
+    """A report for what could not even be started, so that a program that reads us gets its object."""
+    words = given["words"] or ()
+    name = given["module"] or given.get("console") or given.get("pytest") or (words[0] if words else "")
+    script = Path(name)
+    report = Report(Target(script, module=given["module"]), Outcome.CANNOT_RUN, message=reason)
+    return _finish(report, render.Snapshot(report), settings, ())
+
+
+def _sound(target: Target, work: Callable[[], Report]) -> Report:
+    """The report of some work, also where what was started is no Python at all and answers something else."""
+    try:
+        return work()
+    except WireError as error:
+        return unanswered(target, error)
+
+
+def _applied(report: Report, settings: Settings) -> Report:
+    try:
+        applied = pipeline.apply(report, unsafe=settings.unsafe_fixes)
+    except WriteRefused as error:
+        _complain(f"nothing was written: {error}")
+        return replace(report, message=str(error))
+    if applied.outcome is not Outcome.FIXED:
+        _complain("nothing was written: no fix is safe; --unsafe-fixes allows the others")
+    return applied
+
+
+def _print_diff(report: Report, snapshot: render.Snapshot, settings: Settings) -> int:
+    chosen = _chosen(report, settings)
+    if chosen is not None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(chosen.diff)
+        sys.stdout.buffer.flush()
+    elif report.fixes:
+        _complain("no fix is safe; --unsafe-fixes prints the others too")
+    else:
+        _complain(_line(report, snapshot))
+    return STATUS.get(report.outcome, CANNOT)
+
+
+def _chosen(report: Report, settings: Settings) -> Fix | None:
+    """The fix that --write would take."""
+    allowed = (fix for fix in report.fixes if settings.unsafe_fixes or _is_safe(fix))
+    return next(allowed, None)
+
+
+def _is_safe(fix: Fix) -> bool:
+    return fix.verdict.applicability is Applicability.SAFE
+
+
+def _finish(
+    report: Report, snapshot: render.Snapshot, settings: Settings, typed: Sequence[str], status: int | None = None
+) -> int:
+    """Show a report as asked for; returns the exit status."""
+    usual = STATUS.get(report.outcome, CANNOT)
+    status = usual if status is None else status
+    unable = CANNOT in (usual, status)
+    if unable:
+        if report.outcome is Outcome.OTHER_FAILURE and not settings.quiet:
+            sys.stderr.write(render.clean(report.traceback))
+        _complain(_line(report, snapshot))
+    if settings.output_format == "json":
+        sys.stdout.write(render.as_json(report, snapshot))
+    elif settings.output_format == "sarif":
+        sys.stdout.write(render.as_sarif(report, snapshot))
+    elif settings.output_format == "github":
+        sys.stdout.write(render.as_github(report, snapshot))
+    elif not unable:
+        render.show(report, snapshot, _look(settings, typed), sys.stdout)
+    return status
+
+
+def _look(settings: Settings, typed: Sequence[str]) -> render.Look:
+    terminal = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    wanted = not os.environ.get("NO_COLOR") and (terminal or bool(os.environ.get("FORCE_COLOR")))
+    color = settings.color == "always" or (settings.color == "auto" and wanted)
+    width = shutil.get_terminal_size().columns if terminal else 0
+    return render.Look(terminal, color, settings.verbose, settings.quiet, tuple(typed), width)
+
+
+def _line(report: Report, snapshot: render.Snapshot) -> str:
+    """Why there is nothing to show, and what may be done about it."""
+    name = report.target.module or str(report.target.script)
+    with contextlib.suppress(ValueError):
+        name = str(report.target.script.relative_to(Path.cwd())) if report.target.module is None else name
+    if report.outcome is Outcome.OTHER_FAILURE and report.failure is not None and report.failure.stack:
+        name = snapshot.where(snapshot.place(report.failure.stack[0]))
+    said = render.sentence(report)
+    if said != render.OUTCOMES[report.outcome] and report.outcome is not Outcome.CANNOT_RUN:
+        said = f"{render.OUTCOMES[report.outcome]}: {said}"
+    misplaced = [word for word in report.target.argv if word.partition("=")[0] in _OURS]
+    if misplaced and report.outcome is Outcome.OTHER_FAILURE:
+        said = f"{said} ({misplaced[0]} stands behind the script and is the script's; ours stand before it)"
+    elif report.target.argv[:1] == ("--",) and report.outcome is Outcome.OTHER_FAILURE:
+        said = f"{said} (what follows the script is the script's, and so is this --: leave it out)"
+    return said if said.startswith(name) else f"{name}: {said}"
+
+
+def _complain(text: str) -> None:
+    sys.stderr.write(f"autofix: {render.one_line(text)}\n")

@@ -1,0 +1,350 @@
+"""The records that move down the street from Target to Report, and the words they use."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from autofix.probe import wire
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from autofix.core.edit import Edit
+
+
+class Cause(enum.StrEnum):
+    """The families of failures. The probe's trace decides, never the words of the message."""
+
+    FREED_GRAPH = "freed_graph"
+    SAVED_TENSOR_MODIFIED = "saved_tensor_modified"
+    LEAF_MODIFIED = "leaf_modified"
+    VIEW_MODIFIED = "view_modified"
+    NONLEAF_GRADIENT = "nonleaf_gradient"
+    NO_GRAPH = "no_graph"
+    NONSCALAR_BACKWARD = "nonscalar_backward"
+    CONVERSION = "conversion"
+    UNUSED_INPUT = "unused_input"
+    GRADIENT_NONE = "gradient_none"
+    PARAMETER_ASSIGNED = "parameter_assigned"
+    OTHER = "other"
+
+
+class Outcome(enum.StrEnum):
+    """What a whole `fix` or `verify` came to."""
+
+    FIXED = "fixed"
+    AVAILABLE = "available"
+    CLEAN = "clean"
+    UNFIXED = "unfixed"
+    OTHER_FAILURE = "other_failure"
+    NO_FAILURE_WITHIN_LIMIT = "no_failure_within_limit"
+    TIMED_OUT = "timed_out"
+    MEMORY_EXCEEDED = "memory_exceeded"
+    OUTPUT_EXCEEDED = "output_exceeded"
+    PROCESSES_EXCEEDED = "processes_exceeded"
+    CRASHED = "crashed"
+    CANNOT_RUN = "cannot_run"
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+    STILL_FAILING = "still_failing"
+
+
+class Effect(enum.StrEnum):
+    """What an edit does to the gradients that optimizers use, against the author's code."""
+
+    IDENTICAL = "identical"
+    REFRESHED = "refreshed"
+    TRUNCATED = "truncated"
+    REFRESHED_TRUNCATED = "refreshed+truncated"
+    CHANGED = "changed"
+    UNKNOWN = "unknown"
+
+    @property
+    def keeps_gradients(self) -> bool:
+        """Whether every parameter still gets the gradient that the code describes."""
+        return self not in (Effect.CHANGED, Effect.UNKNOWN)
+
+
+class Applicability(enum.StrEnum):
+    """How far a fix may be trusted; a rule's is a ceiling that evidence can only lower."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+    DISPLAY_ONLY = "display-only"
+
+    def lowered(self, *others: Applicability) -> Applicability:
+        """The least trusting of this and `others`."""
+        return max((self, *others), key=list(Applicability).index)
+
+
+class RunOutcome(enum.StrEnum):
+    """How a candidate's own run ended."""
+
+    PASSED = "passed"
+    FINISHED = "finished"
+    SAME_FAILURE = "same_failure"
+    OTHER_FAILURE = "other_failure"
+    TIMED_OUT = "timed_out"
+    CRASHED = "crashed"
+    NOT_RUN = "not_run"
+
+
+_MAY_BE_AUTOGRAD = {"RuntimeError", "ValueError"}
+_ABSENT = {"AttributeError", "TypeError"}
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """How a real run died, and after how many seconds."""
+
+    type: str
+    message: str
+    seconds: float
+
+    @property
+    def may_be_autograd(self) -> bool:
+        """Whether it is worth running again under instruments, which alone can tell."""
+        return self.type in _MAY_BE_AUTOGRAD or (self.type in _ABSENT and "NoneType" in self.message)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What to run: a script or a module, its arguments, and the limits of every run of it."""
+
+    script: Path
+    argv: tuple[str, ...] = ()
+    module: str | None = None
+    cwd: Path | None = None
+    root: Path | None = None
+    python: Path | None = None
+    passes: int = 3
+    budget: float = 0.0
+    """Seconds for which runs are compared beyond the failure; 0: as the failing run's own time suggests."""
+    time_limit: float = 120.0
+    memory_limit: int = 0
+    process_limit: int = 512
+    output_limit: int = 1 << 22
+    isolation: str = "auto"
+    network: bool = False
+    setup: wire.Setup = field(default=wire.Setup(), hash=False)
+    device: str = "auto"
+    crash: Crash | None = None
+    """How it died when it was run for real, where it was."""
+    buffers: dict[Path, bytes] = field(default_factory=dict, hash=False)
+    """What stands in for files on disk: an editor's unsaved text."""
+
+    def read(self, path: Path) -> bytes:
+        """A file as this target has it; raises OSError where there is none."""
+        return self.buffers[path] if path in self.buffers else path.read_bytes()
+
+
+@dataclass(frozen=True, slots=True)
+class Culprit:
+    """A line of the user's code that explains the failure, and the part it played.
+
+    Roles: built, made, saved, shared, carried, stored, used_earlier, freed, written, stepped, stale, cut, called, used,
+    failed. `also`: further parts that the same line played. `note`: names of variables, or an operation. An aside adds
+    detail that few readers need.
+    """
+
+    role: str
+    frame: wire.Frame
+    note: str = ""
+    also: tuple[str, ...] = ()
+    aside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """A cause with its evidence: the failure, the lines that explain it, and the trace they were read from."""
+
+    cause: Cause
+    failure: wire.Failure
+    culprits: tuple[Culprit, ...]
+    trace: wire.Trace
+    declined: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Proposals applied together, as new contents of files; `rules` and `titles` in the order of the chain."""
+
+    rules: tuple[str, ...]
+    titles: tuple[str, ...]
+    whys: tuple[str, ...]
+    rank: tuple[int, ...]
+    files: dict[Path, bytes]
+    edits: tuple[Edit, ...] = ()
+    applicability: Applicability = Applicability.SAFE
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A parameter whose used gradient differs from the reference: at which step, and how.
+
+    `relative` is how far apart the two are, direction and all, beside the larger of them; 0 where both are next to
+    nothing, and where the change is none of a gradient, as `note` says.
+    """
+
+    parameter: str
+    step: int
+    reference: float
+    candidate: float
+    loss: str = ""
+    note: str = ""
+    relative: float = 0.0
+
+
+class Refused(enum.StrEnum):
+    """What an operation that torch refuses is taken for: a change of values alone, or a part of the forward."""
+
+    UPDATE = "update"
+    OPERATION = "operation"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One hypothesis on what the program computes: the letter of the code, or the letter with named changes.
+
+    `truncated`: no gradient flows into earlier passes; `separated`: each step uses its own loss alone.
+    """
+
+    refused: Refused = Refused.UPDATE
+    truncated: bool = False
+    separated: bool = False
+
+    @property
+    def letter(self) -> Reading:
+        """The reading that changes nothing but what torch refuses."""
+        return Reading(self.refused)
+
+    def __str__(self) -> str:
+        parts = {"truncated": self.truncated, "separated": self.separated}
+        told = [name for name, holds in parts.items() if holds] or ["full"]
+        return "+".join([*told, *[self.refused.value] * (self.refused is Refused.OPERATION)])
+
+
+class Treatment(enum.StrEnum):
+    """How parameters move from pass to pass.
+
+    LIVE: as they are trained. FROZEN: each step is undone, and they drift a little. STILL: each step is undone, and
+    they stay where they are.
+    """
+
+    LIVE = "live"
+    FROZEN = "frozen"
+    STILL = "still"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two runs, treated alike, whose gradients were compared."""
+
+    treatment: Treatment
+    reference: wire.Trace
+    candidate: wire.Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What an edit does to the gradients, in a sentence, against the `reading` that it equals or comes nearest to.
+
+    `reading` is None where the edit equals none.
+    """
+
+    effect: Effect
+    sentence: str
+    changes: tuple[Change, ...] = ()
+    reading: Reading | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A property that lowers the trust in an edit, the sentence that says why, and the frames that show where.
+
+    `former` is what the property was called before, told beside its name for one version.
+    """
+
+    property: str
+    sentence: str
+    place: wire.Stack = ()
+    former: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One candidate's run, its effect on the gradients, and what lowers the trust in it.
+
+    `failure` is what ended the run; of a candidate that passed, another failure that the script has as it stands.
+    """
+
+    run: RunOutcome
+    effect: Effect
+    applicability: Applicability
+    summary: str
+    findings: tuple[Finding, ...] = ()
+    changes: tuple[Change, ...] = ()
+    reading: Reading | None = None
+    detail: str = ""
+    seconds: float = 0.0
+    peak_bytes: int = 0
+    failure: wire.Failure | None = None
+    compared: tuple[Comparison, ...] = field(default=(), compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A candidate with its verdict and its unified diff; `originals`: the files as they were judged against."""
+
+    candidate: Candidate
+    verdict: Verdict
+    diff: bytes
+    originals: dict[Path, bytes] = field(default_factory=dict)
+    shown: bytes = b""
+    """The diff for people where the file's own says little: a notebook's, cell by cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something tried or declined, and why."""
+
+    rule: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """A fault that crashes nothing and that the unedited run showed; `code` and `name` are those of its pattern."""
+
+    code: str
+    name: str
+    message: str
+    frame: wire.Frame
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything that one `fix` or `verify` found out. `applied` is an index into `fixes`."""
+
+    target: Target
+    outcome: Outcome
+    diagnosis: Diagnosis | None = None
+    fixes: tuple[Fix, ...] = ()
+    rejected: tuple[Fix, ...] = ()
+    notes: tuple[Note, ...] = ()
+    suspicions: tuple[Suspicion, ...] = ()
+    applied: int | None = None
+    message: str = ""
+    failure: wire.Failure | None = None
+    """The exception that ended the unedited script, and `traceback`: as Python prints it."""
+    traceback: str = ""
+    isolation: str = ""
+    wrote: tuple[str, ...] = ()
+    """What the unedited script tried to write, and `reached`: what hosts it tried to reach."""
+    reached: tuple[str, ...] = ()
+    torch: str = ""
+    timings: dict[str, float] = field(default_factory=dict)
+    conditions: tuple[str, ...] = ()
+    """How the runs departed from what the user's machine would do: what the verdicts hold under."""

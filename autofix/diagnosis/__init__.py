@@ -1,0 +1,1 @@
+"""The diagnosis: a trace's cause, and the lines of the user's code that explain it."""

@@ -1,0 +1,183 @@
+"""Where in one function a forward, a write that spoils it, and the backward stand, read off their three stacks."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from autofix.syntax import calls, names, vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from autofix.probe.wire import Frame, Stack
+    from autofix.syntax.source import Source
+    from autofix.syntax.sources import Sources
+
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+Place = tuple[list[ast.stmt], ast.stmt]
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Where, in one function, a forward, the step that spoils it, and the backward stand.
+
+    `step` and `backward` are statements of one block; `before` leads from `made` to `step` through the blocks between.
+    """
+
+    source: Source
+    made: ast.stmt
+    step: ast.stmt
+    backward: ast.stmt
+    call: ast.AST
+    block: list[ast.stmt]
+    before: tuple[ast.stmt, ...]
+    upstream: tuple[ast.stmt, ...]
+
+    @property
+    def after(self) -> list[ast.stmt]:
+        """The statements from behind the step to the backward."""
+        return self.block[self.block.index(self.step) + 1 : self.block.index(self.backward) + 1]
+
+    @property
+    def end(self) -> ast.stmt:
+        """The last statement of the update that the backward belongs to."""
+        last = self.block.index(self.backward)
+        while last + 1 < len(self.block) and (
+            calls.method(self.block[last + 1]) in ("step", "update", "unscale_")
+            or vocabulary.prepares(calls.method(self.block[last + 1]))
+        ):
+            last += 1
+        return self.block[last]
+
+    def done_before(self) -> bool:
+        """Whether the same loss went backward before the write too: the second time is meant for the new parameters."""
+        call = self.call
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "backward":
+            return False
+        loss = calls.path_of(call.func.value)
+        done = False
+        for statement in self.block[: self.block.index(self.backward)]:
+            if names.meets({loss}, names.binds(statement)):
+                done = False
+            done = done or (calls.method(statement) == "backward" and names.meets({loss}, names.reads(statement)))
+        return done and bool(loss)
+
+    def first_use(self, variables: set[str]) -> ast.stmt | None:
+        """The first of these that uses one of some variables."""
+        return next((one for one in self.after if names.meets(variables, names.reads(one))), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Hoisted:
+    """A forward before a loop: `between` leads from it to the loop."""
+
+    source: Source
+    between: tuple[ast.stmt, ...]
+    loop: ast.For | ast.AsyncFor | ast.While
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A step and a backward that it spoils, in one block; with `loop`, the step stands behind in the body of it."""
+
+    source: Source
+    block: list[ast.stmt]
+    step: ast.stmt
+    backward: ast.stmt
+    call: ast.AST
+    loop: ast.For | ast.AsyncFor | None
+
+
+def turn(sources: Sources, written: Stack, failed: Stack) -> Turn | None:
+    """The block in which a step and the backward part, wherever the forward was."""
+    found = _chains(sources, written, failed)
+    if found is None:
+        return None
+    source, (step, backward), call = found
+    common = _fork(step, backward)
+    if common is not None:
+        return Turn(source, *common, call, None)
+    common = _fork(backward, step)
+    loop = source.parent(common[1]) if common is not None else None
+    if common is None or not isinstance(loop, (ast.For, ast.AsyncFor)) or loop.body is not common[0] or loop.orelse:
+        return None
+    return Turn(source, common[0], common[2], common[1], call, loop)
+
+
+def scene(sources: Sources, made: Stack, written: Stack, failed: Stack) -> Scene | None:
+    """The place where the three stacks part, if it is one function and in this order."""
+    found = _chains(sources, made, written, failed)
+    if found is None:
+        return None
+    source, (forward, step, backward), call = found
+    common = _fork(step, backward)
+    if common is None:
+        return None
+    block, first, second = common
+    around = step[next(at for at, place in enumerate(step) if place[1] is first) :]
+    start = _fork(forward, around)
+    if start is None:
+        return None
+    opening, made_there, way = start
+    before = opening[opening.index(made_there) : opening.index(way)]
+    for one, statement in reversed(around[: next(at for at, place in enumerate(around) if place[1] is way)]):
+        before += one[: one.index(statement)]
+    upstream = opening[: opening.index(made_there)]
+    return Scene(source, made_there, first, second, call, block, tuple(before), tuple(upstream))
+
+
+def before_loop(sources: Sources, made: Stack, written: Stack, failed: Stack) -> Hoisted | None:
+    """A forward that ran once before the loop in which the write and the backward come round."""
+    found = _chains(sources, made, written, failed)
+    if found is None:
+        return None
+    source, (forward, step, backward), _ = found
+    around = {statement for _, statement in backward} - {statement for _, statement in forward}
+    for block, statement in step:
+        if statement in around and isinstance(statement, (ast.For, ast.AsyncFor, ast.While)):
+            start = _fork(forward, [(block, statement)])
+            if start is None:
+                return None
+            between = block[block.index(start[1]) : block.index(statement)]
+            return Hoisted(source, tuple(between), statement)
+    return None
+
+
+def _chains(sources: Sources, *stacks: Stack) -> tuple[Source, list[list[Place]], ast.AST] | None:
+    """The statements around the frames where the stacks part, and the node of the last of them."""
+    frames = parting(*stacks)
+    source = sources.source(frames[0].file) if frames else None
+    nodes = [node for node in map(sources.node, frames) if node is not None]
+    if source is None or len(nodes) < len(stacks):
+        return None
+    return source, [list(_around(source, node)) for node in nodes], nodes[-1]
+
+
+def parting(*stacks: Stack) -> tuple[Frame, ...]:
+    """The outermost frames that are not the same in all stacks; nothing where they are in different functions."""
+    for frames in zip(*(reversed(stack) for stack in stacks), strict=False):
+        if len(set(frames)) > 1:
+            return frames if len({(frame.file, frame.function) for frame in frames}) == 1 else ()
+    return ()
+
+
+def _around(source: Source, node: ast.AST) -> Iterator[Place]:
+    """The statements around a node in its function with their blocks, innermost first."""
+    found: ast.AST | None = node
+    while found is not None and not isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        holder = source.parent(found)
+        if isinstance(found, ast.stmt):
+            blocks = (getattr(holder, name, None) for name in _BLOCKS)
+            yield next(block for block in blocks if isinstance(block, list) and found in block), found
+        found = holder
+
+
+def _fork(one: Sequence[Place], other: Sequence[Place]) -> tuple[list[ast.stmt], ast.stmt, ast.stmt] | None:
+    """The innermost block with both, and what holds each there, if it is in this order."""
+    for block, first in one:
+        for same, second in other:
+            if same is block and first is not second:
+                return (block, first, second) if block.index(first) < block.index(second) else None
+    return None

@@ -1,0 +1,411 @@
+"""Compares what two runs did to the gradients that optimizers used."""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from autofix.core.model import Change
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from autofix.probe import wire
+
+    _Course = tuple[tuple[float, ...], ...]
+
+LIVE = 2e-5
+"""Relative tolerance while parameters evolve: rounding of reordered sums grows from step to step."""
+FROZEN = 4e-6
+"""Relative tolerance while every step is undone: only the rounding of one pass is left."""
+EXACT = 0.0
+"""No tolerance: runs of the same operations on the same numbers."""
+CHANGES = 2e-2
+"""Relative tolerance of a step's own parameter change: Adam turns the rounding of a tiny gradient into a full step."""
+_NUMBER = re.compile(
+    r"(?<![\w.])[-+]?(?:\d+\.\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|\d+(?:[eE][-+]?\d+)?|nan|inf)(?![\w.])"
+)
+_ANY = 1e9
+"""A tolerance within which all values are the same."""
+_MOST = 20
+_NOTHING = 1e-6
+"""Beside the largest gradient of its step, a smaller one is what rounding left, as in a bias before a batch norm."""
+_DIGITS = range(4, 8)
+_SAME = 0.1
+"""Norms that differ by less than this part of how far two gradients are apart are those of other directions."""
+_MOVED = "the step moves it differently"
+_BESIDE = 2
+"""Writes by hand that one of two runs may have seen used at its end, and the other not."""
+_BATCHES = "num_batches_tracked"
+
+
+def differences(
+    reference: wire.Trace, candidate: wire.Trace, tolerance: float, *, printed: bool = False, leaves: bool = True
+) -> list[Change]:
+    """Where the candidate's run departs from the reference, on request also in what it prints; [] when they agree."""
+    if not reference.steps and not candidate.steps:
+        found = _ranked(_leaves(reference, candidate, tolerance)) if leaves else []
+        found.extend(_printed(reference, candidate, tolerance))
+    else:
+        found = _ranked(_optimizers(reference, candidate, tolerance))
+        if printed:
+            found.extend(_printed(reference, candidate, tolerance))
+    found.extend(_states(reference, candidate, tolerance))
+    found.extend(_finals(reference, candidate, tolerance, leaves=leaves))
+    found.extend(_helds(reference, candidate))
+    found.extend(_courses(reference, candidate, LIVE if tolerance else EXACT))
+    return found[:_MOST]
+
+
+def _ranked(changes: Iterable[Change]) -> list[Change]:
+    """Changes in the order of what they tell: a step that is gone, then each gradient where it first departs.
+
+    Of these the one that changes most comes first, whichever optimizer was made first: what departs in consequence of
+    another begins small.
+    """
+    found = list(changes)
+    gradients = [change for change in found if not change.note]
+    first: dict[str, Change] = {}
+    for change in gradients:
+        first.setdefault(change.parameter, change)
+    ranked = sorted(first.values(), key=lambda change: -change.relative)
+    later = [change for change in gradients if change is not first[change.parameter]]
+    structure = [change for change in found if change.note and change.note != _MOVED]
+    return [*structure, *ranked, *later, *(change for change in found if change.note == _MOVED)]
+
+
+def norms(change: Change) -> str:
+    """What became of a gradient, in figures that differ: 'a gradient of norm 0.1 instead of 0.2'."""
+    was, now = change.reference, change.candidate
+    if not change.note and change.relative and abs(was - now) <= _SAME * change.relative * max(was, now):
+        return f"a gradient of norm {now:.4g} in another direction"
+    digits = next((n for n in _DIGITS if f"{was:.{n}g}" != f"{now:.{n}g}"), 17)
+    return f"a gradient of norm {now:.{digits}g} instead of {was:.{digits}g}"
+
+
+def same_gradients(reference: wire.Trace, candidate: wire.Trace) -> bool:
+    """Whether the optimizers of both runs make the same steps, of the same gradients."""
+    return next(_optimizers(reference, candidate, LIVE), None) is None
+
+
+def figures(text: str) -> int:
+    """How many numbers a text has."""
+    return len(_NUMBER.findall(text))
+
+
+def comparable(trace: wire.Trace) -> str:
+    """Why a reference cannot be compared with, or ''."""
+    if trace.outcome == "failed":
+        return f"the reference run itself failed: {trace.detail.splitlines()[0] if trace.detail else 'no reason given'}"
+    if trace.outcome not in ("finished", "stopped"):
+        return f"the reference run ended early ({trace.outcome.replace('_', ' ')})"
+    if trace.unsupported:
+        return "; ".join(trace.unsupported)
+    if not trace.steps and not trace.leaves and not _NUMBER.search(trace.stdout):
+        return "no optimizer step, leaf gradient or printed number was seen to compare"
+    if any(math.isnan(value) for step in trace.steps for sketch in step.gradients for value in sketch):
+        return "the reference's gradients are not numbers"
+    return ""
+
+
+def _optimizers(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> Iterator[Change]:
+    if len(reference.counts) != len(candidate.counts) and not candidate.parted:
+        made, expected = len(candidate.counts), len(reference.counts)
+        yield Change("", 0, expected, made, note=f"{made} optimizers are made, the code makes {expected}")
+        return
+    for index in range(len(reference.counts)):
+        wanted = [step for step in reference.steps if step.optimizer == index]
+        got = [step for step in candidate.steps if step.optimizer == index]
+        names = reference.names[index] if index < len(reference.names) else ()
+        fewer = len(got) < len(wanted) or (reference.outcome == "finished" and len(got) != len(wanted))
+        if fewer and not candidate.parted:
+            label = owner(names, index)
+            note = f"the optimizer of {label} makes {len(got)} steps, the code makes {len(wanted)}"
+            yield Change(label, min(len(got), len(wanted)), len(wanted), len(got), note=note)
+        yield from _rhythm(names, wanted, got)
+        for number, (want, have) in enumerate(zip(wanted, got, strict=False)):
+            yield from _step(names, number, want, have, tolerance)
+
+
+def cuts_the_graph(reference: wire.Trace, candidate: wire.Trace) -> bool:
+    """Whether, at the first step that departs, parameters and losses were still the same: then only the graph differs.
+
+    An edit that recomputes with newer parameters changes the loss as well; one that cuts or adds a path does not. The
+    same to the last bit, for a small step moves a loss by less than any tolerance.
+    """
+    seen: dict[int, int] = {}
+    wanted, got = (trace.steps or trace.leaves for trace in (reference, candidate))
+    mine = {index: [s for s in got if s.optimizer == index] for index in {s.optimizer for s in wanted}}
+    for want in wanted:
+        number = seen[want.optimizer] = seen.get(want.optimizer, -1) + 1
+        if number >= len(mine[want.optimizer]):
+            return False
+        have = mine[want.optimizer][number]
+        if next(_step((), number, want, have, LIVE), None) is not None:
+            return want.losses == have.losses != ()
+    return False
+
+
+def _ended(reference: wire.Trace, candidate: wire.Trace) -> bool:
+    return reference.outcome == candidate.outcome == "finished"
+
+
+def _stopped_alike(reference: wire.Trace, candidate: wire.Trace) -> bool:
+    """Whether both runs were stopped at the same event, after the same steps in the same order.
+
+    Where an edit moves a step, the stop may come before a write in one run and after it in the other.
+    """
+    orders = [[step.optimizer for step in trace.steps] for trace in (reference, candidate)]
+    return (
+        reference.outcome == candidate.outcome == "stopped"
+        and orders[0] == orders[1]
+        and len(reference.leaves) == len(candidate.leaves)
+    )
+
+
+def owner(names: tuple[str, ...], index: int) -> str:
+    """What an optimizer is called by: the variables that hold its parameters."""
+    owners = list(dict.fromkeys(name.split(".")[0] for name in names))
+    return ", ".join(owners[:3]) or f"optimizer {index}"
+
+
+def _step(names: tuple[str, ...], number: int, want: wire.Step, have: wire.Step, tolerance: float) -> Iterator[Change]:
+    if want.settings != have.settings:
+        yield Change(owner(names, want.optimizer), number, 0, 0, note="the optimizer's settings differ")
+    if len(want.gradients) != len(have.gradients):
+        yield Change(
+            owner(names, want.optimizer), number, len(want.gradients), len(have.gradients), note="parameters differ"
+        )
+        return
+    least = _NOTHING * max(map(norm, (*want.gradients, *have.gradients)), default=0.0)
+    for place, (expected, got) in enumerate(zip(want.gradients, have.gradients, strict=True)):
+        if not close(expected, got, tolerance):
+            name = names[place] if place < len(names) else f"parameter {place}"
+            yield _departure(name, number, expected, got, least)
+    for place, (expected, got) in enumerate(zip(want.changes, have.changes, strict=False)):
+        if not close(expected, got, CHANGES if tolerance else EXACT):
+            name = names[place] if place < len(names) else f"parameter {place}"
+            yield Change(name, number, norm(expected), norm(got), note=_MOVED)
+
+
+def _departure(
+    name: str, number: int, expected: tuple[float, ...], got: tuple[float, ...], least: float
+) -> Change:  # fmt: skip
+    size = max(norm(expected), norm(got))
+    pairs = zip(expected or (0.0,) * len(got), got or (0.0,) * len(expected), strict=True)
+    far = max((abs(a - b) for a, b in pairs), default=0.0)
+    return Change(name, number, norm(expected), norm(got), relative=far / size if size > least else 0.0)
+
+
+def norm(sketch: tuple[float, ...]) -> float:
+    """The norm in a sketch, 0 for None."""
+    return sketch[0] if sketch else 0.0
+
+
+def close(expected: tuple[float, ...], got: tuple[float, ...], tolerance: float) -> bool:
+    """Whether two sketches are of one tensor; None equals zeros. No absolute floor: a small gradient counts too."""
+    if not expected or not got:
+        return norm(expected) == norm(got) == 0.0
+    size = max(norm(expected), norm(got))
+    return all(abs(a - b) <= tolerance * size for a, b in zip(expected, got, strict=True))
+
+
+def _leaves(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> Iterator[Change]:
+    names = reference.names[-1] if reference.names else ()
+    if not reference.leaves:
+        return
+    if not candidate.leaves:
+        yield Change("", 0, 0, 0, note="no leaf receives a gradient any more")
+        return
+    if _ended(reference, candidate) and len(reference.leaves) != len(candidate.leaves):
+        pairs = [(len(reference.leaves) - 1, reference.leaves[-1], candidate.leaves[-1])]
+    else:
+        both = zip(reference.leaves, candidate.leaves, strict=False)
+        pairs = [(number, want, have) for number, (want, have) in enumerate(both)]
+    for number, want, have in pairs:
+        rest = list(have.gradients)
+        least = _NOTHING * max(map(norm, (*want.gradients, *have.gradients)), default=0.0)
+        for place, expected in enumerate(want.gradients):
+            # An edit may change the order in which a backward comes upon the leaves.
+            same = [other for other in rest if close(expected, other, tolerance)]
+            got = have.gradients[place] if place < len(have.gradients) else ()
+            if same:
+                rest.remove(same[0])
+            elif not close(expected, (), tolerance):
+                name = names[place] if place < len(names) else f"leaf {place}"
+                yield _departure(name, number, expected, got, least)
+
+
+def _printed(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> Iterator[Change]:
+    expected, got = (_NUMBER.findall(text) for text in (reference.stdout, candidate.stdout))
+    if _ended(reference, candidate) and len(expected) != len(got):
+        yield Change("", 0, len(expected), len(got), note="the script prints another number of figures")
+        return
+    for number, (want, have) in enumerate(zip(expected, got, strict=False)):
+        a, b = float(want), float(have)
+        # Printed figures are rounded: one unit in the last place may flip.
+        unit = 2 * 10.0 ** -len(want.partition(".")[2].split("e")[0]) if "." in want else 0.0
+        if (
+            a != b
+            and not abs(a - b) <= unit + 10 * tolerance * max(abs(a), abs(b))
+            and not (math.isnan(a) and math.isnan(b))
+        ):
+            yield Change("", number, a, b, note=f"the script prints {have} instead of {want}")
+
+
+def _states(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> Iterator[Change]:
+    """Writes outside optimizers: target networks, moving averages, buffers."""
+    other = {state.name: state for state in candidate.states}
+    again = _again(reference, candidate)
+    same_end = _ended(reference, candidate) or _stopped_alike(reference, candidate)
+    for state in reference.states:
+        match = other.get(state.name)
+        if match is None:
+            continue
+        if state.changed != match.changed:
+            word = "no longer written" if state.changed else "written"
+            yield Change(state.name, 0, norm(state.last), norm(match.last), note=f"{state.name} is {word}")
+        elif state.result or match.result or state.name.startswith(again):
+            continue  # a result has the values of the last pass, wherever that was
+        elif state.changed and same_end and not close(state.last, match.last, 50 * tolerance):
+            yield Change(state.name, 0, norm(state.last), norm(match.last), note=f"{state.name} ends with other values")
+
+
+def _again(reference: wire.Trace, candidate: wire.Trace) -> tuple[str, ...]:
+    """What the names of running statistics begin with that another number of forwards has moved.
+
+    One more forward is no write that an edit lost; their own counter tells.
+    """
+    other = {state.name: state.last for state in candidate.states}
+    counts = [state for state in reference.states if state.name.endswith(_BATCHES)]
+    return tuple(s.name.removesuffix(_BATCHES) for s in counts if other.get(s.name, s.last) != s.last)
+
+
+def _helds(reference: wire.Trace, candidate: wire.Trace) -> Iterator[Change]:
+    """What state held at each step: a write that is taken back before the next, or a state at another end of a run."""
+    other = {one.name: one.values for one in candidate.held}
+    skipped = {state.name for trace in (reference, candidate) for state in trace.states if state.result}
+    again = _again(reference, candidate)
+    for one in reference.held:
+        if one.name not in other or one.name in skipped or one.name.startswith(again):
+            continue
+        if not _same_course(one.values, other[one.name], ended=_ended(reference, candidate)):
+            note = f"{one.name} holds other values between the steps"
+            yield Change(one.name, 0, len(one.values), len(other[one.name]), note=note)
+
+
+def _courses(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> Iterator[Change]:
+    """What parameters and buffers held where a forward, a backward or a step used them: a lost write shows there."""
+    other = {one.name: one.values for one in candidate.courses}
+    again = _again(reference, candidate)
+    for one in reference.courses:
+        got = other.get(one.name)
+        if got is None or one.name.startswith(again):
+            continue
+        index, _, place = one.name.partition(" ")
+        owned = bool(place) and index.isdecimal()
+        if not (owned or close(one.values[0], got[0], tolerance)) and any(
+            close(one.values[0], values[0], tolerance) for values in other.values()
+        ):
+            continue  # the name stands for another tensor there: a function may be called for one and for the other
+        same = all(close(want, have, tolerance) for want, have in zip(one.values, got, strict=False))
+        more = abs(len(one.values) - len(got))
+        # What is written last may be used in one run only: then a few more of many are no other program.
+        if not same or more > min(_BESIDE, len(one.values) - 1, len(got) - 1):
+            name = reference.names[int(index)][int(place)] if owned else one.name
+            note = f"{name} is used with other values"
+            yield Change(name, 0, norm(one.values[-1]), norm(got[-1]), note=note)
+
+
+def _same_course(want: _Course, have: _Course, *, ended: bool) -> bool:
+    """Whether two tensors held the same values in the same order, each for as long as may be.
+
+    One look more or less, by an edit that moves a backward or a step, is no difference; where runs were stopped, one of
+    them may have seen more.
+    """
+    return any(
+        _walks(want[a:], have[b:], ended=ended) for a, b in ((0, 0), (1, 0), (0, 1)) if want[a:] and have[b:]
+    ) or not (want and have)
+
+
+def _walks(want: _Course, have: _Course, *, ended: bool) -> bool:
+    if not close(want[0], have[0], LIVE):
+        return False
+    i = j = 0
+    while i + 1 < len(want) and j + 1 < len(have):
+        steps = [(a, b) for a, b in ((1, 1), (1, 0), (0, 1)) if close(want[i + a], have[j + b], LIVE)]
+        if not steps:
+            return False
+        i, j = i + steps[0][0], j + steps[0][1]
+    rest = [(value, have[-1]) for value in want[i + 1 :]] + [(value, want[-1]) for value in have[j + 1 :]]
+    return all(close(*pair, LIVE) for pair in rest) or (not ended and 2 * len(rest) <= max(len(want), len(have)))
+
+
+def vanished(reference: wire.Trace, candidate: wire.Trace) -> list[Change]:
+    """Variables that hold tensors of their own in the reference, and in the candidate share another's or hold none."""
+    mine = {_variable(state.name) for state in candidate.states}
+    names = dict.fromkeys(_variable(state.name) for state in reference.states if not state.result)
+    return [Change(n, 0, 0, 0, note=f"{n} holds no tensors of its own any more") for n in names if n not in mine]
+
+
+def _variable(name: str) -> str:
+    return re.split(r"[.\[]", name, maxsplit=1)[0]
+
+
+def lost_writes(reference: wire.Trace, candidate: wire.Trace) -> list[Change]:
+    """Writes outside optimizers that only the reference has, whatever the values: what it wrote, and what was used so.
+
+    Weights that are put back to what they were are told from others by that alone.
+    """
+    written = [change for change in _states(reference, candidate, _ANY) if change.note.endswith("no longer written")]
+    return [*written, *_courses(reference, candidate, _ANY)]
+
+
+def starves(reference: wire.Trace, cut: wire.Trace) -> bool:
+    """Whether the cut leaves some parameter, at some step, without any of the gradient it has in the reference."""
+    for index in range(min(len(reference.counts), len(cut.counts))):
+        wanted = [step for step in reference.steps if step.optimizer == index]
+        got = [step for step in cut.steps if step.optimizer == index]
+        for want, have in zip(wanted, got, strict=False):
+            pairs = zip(want.gradients, have.gradients, strict=False)
+            if any(norm(a) > 0.0 == norm(b) for a, b in pairs):
+                return True
+    return False
+
+
+def same_shape(reference: wire.Trace, candidate: wire.Trace) -> bool:
+    """Whether the graphs behind each step's gradients are made of the same operations."""
+    for index in range(len(reference.counts)):
+        wanted = [step.shape for step in reference.steps if step.optimizer == index]
+        got = [step.shape for step in candidate.steps if step.optimizer == index]
+        if not all(a == b for a, b in zip(wanted, got, strict=False)):
+            return False
+    return True
+
+
+def _finals(reference: wire.Trace, candidate: wire.Trace, tolerance: float, *, leaves: bool) -> Iterator[Change]:
+    """Where parameters end: a write after the last step is seen nowhere else."""
+    if not _ended(reference, candidate) or len(reference.finals) != len(candidate.finals):
+        return
+    names = [name for group in reference.names[: None if leaves else -1] for name in group]
+    for name, want, have in zip(names, reference.finals, candidate.finals, strict=False):
+        if not close(want, have, 50 * tolerance):
+            yield Change(name, 0, norm(want), norm(have), note=f"{name} ends with other values")
+
+
+def _rhythm(names: tuple[str, ...], wanted: list[wire.Step], got: list[wire.Step]) -> Iterator[Change]:
+    """How many backward calls lie between the steps of one optimizer: more, or none, is another training."""
+    before, mine = 0, 0
+    period = max((b.calls - a.calls for a, b in pairwise(wanted)), default=wanted[0].calls if wanted else 0)
+    for number, (want, have) in enumerate(zip(wanted, got, strict=False)):
+        # A step that an edit moves behind another backward is late by less than a period, however often.
+        late = have.calls - want.calls > period
+        again = have.calls == mine and want.calls > before
+        before, mine = want.calls, have.calls
+        if late or again:
+            label = owner(names, want.optimizer)
+            note = f"the optimizer of {label} has made {number + 1} steps after {have.calls} backward calls"
+            yield Change(label, number, want.calls, have.calls, note=f"{note}, in the code after {want.calls}")
+            return

@@ -1,0 +1,103 @@
+"""The first run of a target: what it comes to here, and what had to be arranged so that it runs at all."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from autofix.core.model import Crash
+from autofix.experiments.requests import plain
+from autofix.experiments.run import Probe, run
+
+if TYPE_CHECKING:
+    from autofix.core.model import Target
+    from autofix.probe import wire
+
+_ITERATIONS = 20
+"""The iterations of one step of L-BFGS, unless the script asks for others."""
+_SLOW = 10.0
+"""Seconds to the failure from which on a step has only as many iterations as its cure needs to show."""
+_LATE = 15.0
+"""Seconds to the failure from which on it is looked for with loops that end early."""
+_SOONER = 3.0
+"""How many times sooner it then has to come: each run of a repair has to get there."""
+_ITERATIONS_KEPT = 10
+"""Iterations after which loops then end: what goes wrong from pass to pass has gone wrong by then."""
+_DIGITS = re.compile(r"\d+")
+_WANTS_GPU = re.compile(r"(?<![a-z])(cuda|nccl|nvidia|gpus?)(?![a-z])|accelerator device", re.IGNORECASE)
+
+
+def reproduce(probe: Probe, target: Target) -> tuple[Target, wire.Trace]:
+    """The target as it can be run here, and its first run; raises run.ProbeError where the probe ends.
+
+    What fails late is run with loops that end early, if it then fails in the same way.
+    """
+    probe.hello()
+    if target.device == "cpu":
+        target = _on_cpu(target)
+    if target.crash is not None and (sooner := _sooner(probe, target, target.crash)) is not None:
+        return sooner
+    target, baseline = _first(probe, target)
+    failure = baseline.failure
+    if failure is not None and baseline.outcome == "failed":
+        known = Crash(failure.type, failure.message, baseline.seconds)
+        if target.crash is None and (sooner := _sooner(probe, target, known, failure)) is not None:
+            return sooner
+    return _bounded(target, baseline), baseline
+
+
+def _sooner(
+    probe: Probe, target: Target, crash: Crash, failure: wire.Failure | None = None
+) -> tuple[Target, wire.Trace] | None:  # fmt: skip
+    """The target with loops that end early, and its first run, if that fails in the same way in much less time."""
+    if crash.seconds < _LATE or target.setup.shorten or target.setup.skip_line:
+        return None
+    short = replace(target, setup=replace(target.setup, shorten=_ITERATIONS_KEPT))
+    limited = replace(short, time_limit=min(target.time_limit, crash.seconds / _SOONER))
+    short, trace = _first(probe, limited)
+    again = trace.failure
+    if trace.outcome != "failed" or again is None or not trace.notes:
+        return None
+    alike = (again.type, _DIGITS.sub("", again.message)) == (crash.type, _DIGITS.sub("", crash.message))
+    if not alike or (failure is not None and _lines(again) != _lines(failure)):
+        return None
+    return _bounded(replace(short, time_limit=target.time_limit), trace), trace
+
+
+def _lines(failure: wire.Failure) -> list[tuple[str, int]]:
+    return [(frame.file, frame.line) for frame in failure.stack]
+
+
+def _first(probe: Probe, target: Target) -> tuple[Target, wire.Trace]:
+    """The first run of a target, on the CPU where it asks for a GPU in vain."""
+    baseline = run(probe, plain(target))
+    if target.device == "auto" and baseline.outcome == "failed" and _WANTS_GPU.search(baseline.detail):
+        moved = _on_cpu(target)
+        again = run(probe, plain(moved))
+        # Where that did not help, the words of the script as it stands say more.
+        if again.notes:
+            return moved, again
+    return target, baseline
+
+
+def _bounded(target: Target, baseline: wire.Trace) -> Target:
+    """The target with steps that end: beyond the failure, and beyond what an optimizer does where nothing is said."""
+    least = _ITERATIONS if baseline.seconds < _SLOW else 1
+    most = max(least, baseline.backward_count + target.passes)
+    return replace(target, setup=replace(target.setup, closures=most))
+
+
+def limit_words(target: Target, baseline: wire.Trace) -> str:
+    """What a run that reached its time limit saw, and what to try."""
+    seen = baseline.detail or f"it ran for {target.time_limit:.0f} s without a word"
+    tries = []
+    if not target.setup.shorten:
+        tries.append("--shorten 3 ends loops early")
+    if not target.setup.skip_line:
+        tries.append("--skip-to LINE hurries through the loops before a line")
+    return f"{seen}; {', '.join([*tries, f'--time-limit {2 * target.time_limit:.0f} waits longer'])}"
+
+
+def _on_cpu(target: Target) -> Target:
+    return replace(target, setup=replace(target.setup, device="cpu"))

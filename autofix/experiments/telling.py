@@ -1,0 +1,36 @@
+"""What a repair says while it runs: the stage it is in, how far the run that it waits for has come, what is next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from autofix.experiments.run import Probe
+    from autofix.probe import wire
+
+RUNNING, TRACING, TRYING = "running the script", "tracing the failure", "trying edits"
+_NEXT = {RUNNING: TRACING, TRACING: TRYING}
+
+
+class Telling:
+    """Tells `progress` of stages, and of the signs of life that long runs give."""
+
+    def __init__(self, probe: Probe, progress: Callable[[str], None]) -> None:
+        self._progress = progress
+        self._stage = ""
+        self._calls = 0
+        probe.heard = self._heard
+
+    def __call__(self, stage: str, *, calls: int = 0) -> None:
+        """A stage begins; `calls`: the backward calls after which its run is known to end, where it is."""
+        self._stage, self._calls = stage, calls
+        self._progress(stage)
+
+    def _heard(self, sign: wire.Sign) -> None:
+        of = f" of {self._calls}" if self._calls >= sign.calls > 0 else ""
+        at = f", at {sign.file}:{sign.line}" if sign.file else ""
+        calls = f"{sign.calls}{of} backward call{'s' * (sign.calls != 1 or bool(of))}"
+        following = f"; next: {_NEXT[self._stage]}" if self._stage in _NEXT else ""
+        self._progress(f"{self._stage}: {calls}{at} after {sign.seconds:.0f} s{following}")

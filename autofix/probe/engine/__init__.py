@@ -1,0 +1,1 @@
+"""What instruments stand on: where torch's engine and optimizers are tapped, graphs, operators, names."""

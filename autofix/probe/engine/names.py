@@ -1,0 +1,132 @@
+"""Names for tensors as the user knows them, found in the variables in scope, and the state they hold."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .. import wire
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+
+    from ..program.frames import Frames
+
+_LOOKS = 6
+_ITEMS = 4000
+_DEPTH = 5
+
+
+class Names:
+    """Looks at scopes during the first few steps, and remembers the containers it found there."""
+
+    def __init__(self, frames: Frames, sketch: Callable[[list[torch.Tensor]], tuple[tuple[float, ...], ...]]) -> None:
+        self._frames = frames
+        self._sketch = sketch
+        self._looks = 0
+        self._roots: dict[int, tuple[str, Any]] = {}
+        # Weakly: whoever holds a result holds its graph, and with it what the reference copied for it.
+        self._names: dict[int, tuple[str, weakref.ref[torch.Tensor]]] = {}
+        self._first: dict[str, tuple[float, ...]] = {}
+        self._bound: dict[str, int] = {}
+        self._rebuilt: set[str] = set()
+
+    def look(self, frame: FrameType | None = None) -> None:
+        """Look through the user's frames now, or from `frame` outwards; only the first few calls do anything."""
+        if self._looks >= _LOOKS:
+            return
+        self._looks += 1
+        frame = frame or sys._getframe(1)
+        found: list[tuple[str, Any]] = []
+        while frame is not None:
+            if self._frames.owned(frame.f_code.co_filename):
+                found.extend((name, value) for name, value in frame.f_locals.items() if not name.startswith("__"))
+                if frame.f_globals is not frame.f_locals and frame.f_back is not None:
+                    found.extend((n, v) for n, v in frame.f_globals.items() if not n.startswith("__"))
+            frame = frame.f_back
+        for name, value in found:
+            if id(value) not in self._roots and self._is_container(value):
+                self._roots[id(value)] = (name, value)
+            if isinstance(value, (dict, list, tuple)) and self._bound.setdefault(name, id(value)) != id(value):
+                self._rebuilt.add(name)
+        fresh = {}
+        for name, tensor in self._tensors(found):
+            if not self.name(tensor, ""):
+                self._names[id(tensor)] = (name, weakref.ref(tensor))
+                fresh[name] = tensor
+        self._remember(fresh)
+
+    def _remember(self, fresh: dict[str, torch.Tensor]) -> None:
+        small = {name: t for name, t in fresh.items() if t.numel() <= 1 << 22}
+        for name, sketch in zip(small, self._sketch(list(small.values())), strict=True):
+            self._first.setdefault(name, sketch)
+
+    def name(self, tensor: torch.Tensor, fallback: str) -> str:
+        """The name of `tensor`, or `fallback`."""
+        known = self._names.get(id(tensor))
+        return known[0] if known is not None and known[1]() is tensor else fallback
+
+    def holder(self, value: Any) -> str:
+        """The name of the variable that holds a container, or ''."""
+        known = self._roots.get(id(value))
+        return known[0] if known else ""
+
+    def states(self, owned: set[int]) -> tuple[wire.State, ...]:
+        """Every named tensor that no optimizer owns: whether it was written since it was first seen, and its sketch."""
+        now = self.kept(owned)
+        sketches = zip(now.items(), self._sketch(list(now.values())), strict=True)
+        return tuple(
+            wire.State(name, sketch != self._first[name], sketch, result=tensor.grad_fn is not None)
+            for (name, tensor), sketch in sketches
+        )
+
+    def kept(self, owned: set[int]) -> dict[str, torch.Tensor]:
+        """Every named tensor that no optimizer owns, as it is now."""
+        # A batch that each pass makes anew is no state that is written.
+        roots = [pair for pair in self._roots.values() if pair[0] not in self._rebuilt]
+        found = {name: t for name, t in self._tensors(roots) if id(t) not in owned}
+        return {name: t for name, t in found.items() if name in self._first}
+
+    def _is_container(self, value: Any) -> bool:
+        return isinstance(value, (torch.nn.Module, dict, list, tuple)) or self._is_users(value)
+
+    def _is_users(self, value: Any) -> bool:
+        module = sys.modules.get(type(value).__module__)
+        return self._frames.owned(getattr(module, "__file__", None) or "") and hasattr(value, "__dict__")
+
+    def _tensors(self, roots: list[tuple[str, Any]]) -> Iterator[tuple[str, torch.Tensor]]:
+        """Tensors reachable from `roots`, breadth first, so that each comes under its shortest name."""
+        queue = [(name, value, 0) for name, value in roots]
+        seen: set[int] = set()
+        at = 0
+        while at < len(queue) and len(seen) < _ITEMS:
+            name, value, depth = queue[at]
+            at += 1
+            if id(value) in seen:
+                continue
+            if isinstance(value, torch.Tensor):
+                seen.add(id(value))
+                yield name.removeprefix("self."), value
+            elif depth < _DEPTH and self._is_container(value):
+                seen.add(id(value))
+                queue.extend((inner, item, depth + 1) for inner, item in _inside(name, value))
+
+
+def _inside(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, torch.nn.Module):
+        for inner, tensor in (*value.named_parameters(), *value.named_buffers()):
+            yield f"{name}.{inner}", tensor
+        attributes = (pair for pair in vars(value).items() if not pair[0].startswith("_") and pair[0] != "training")
+        yield from ((f"{name}.{key}", item) for key, item in attributes)
+    elif isinstance(value, dict):
+        yield from (
+            (f"{name}[{key!r}]", item) for key, item in list(value.items())[:200] if isinstance(key, (str, int))
+        )
+    elif isinstance(value, (list, tuple)):
+        yield from ((f"{name}[{index}]", item) for index, item in enumerate(value[:200]))
+    else:
+        yield from ((f"{name}.{key}", item) for key, item in vars(value).items())

@@ -1,0 +1,242 @@
+"""The two places where every training step passes: the autograd engine and the optimizers' step."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.optim import optimizer as optim
+
+from . import graph
+from .transforms import wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..program.frames import Frames, Raw
+
+
+NUDGE = 1.01
+
+
+@dataclass(slots=True)
+class Call:
+    """One backward call. A listener may set `keep` before the engine runs."""
+
+    index: int
+    stack: Raw
+    roots: tuple[torch.Tensor, ...]
+    inputs: tuple[torch.Tensor, ...]
+    keep: bool
+    create: bool
+    accumulate: bool
+    gradients: tuple[torch.Tensor | None, ...]
+    """What each root's gradient is taken to be: ones for a scalar, unless the caller gives another."""
+    outer: Call | None = None
+    """The call inside which this one runs: a checkpoint computes again, or an implicit layer solves."""
+    cleanups: list[Callable[[], None]] = field(default_factory=list)
+
+
+class Listener:
+    """What an instrument may hear. Every method does nothing unless overridden."""
+
+    inner = False
+    """Whether it hears of a backward inside another, too, which is no pass of the training by itself."""
+
+    def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        """`optimizer` was constructed as the `index`-th of the run."""
+
+    def optimizer_grew(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        """`optimizer` was given further parameters."""
+
+    def backward(self, call: Call) -> None:
+        """A backward call is about to run."""
+
+    def backward_done(self, call: Call) -> None:
+        """It ran to its end."""
+
+    def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        """A step, or one evaluation of its closure, is about to use gradients."""
+
+    def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        """A step has changed its parameters."""
+
+
+def parameters(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
+    """The parameters of all groups, in order."""
+    return [p for group in optimizer.param_groups for p in group["params"]]
+
+
+class Taps:
+    """Tells its listeners of each backward call and optimizer step, in the order given."""
+
+    def __init__(
+        self, frames: Frames, listeners: list[Listener], *, nudged: bool = False, doubled: int = -1, placed: bool = True
+    ) -> None:
+        self.frames = frames
+        self.placed = placed
+        """Whether somebody asks where a call stands: to walk over the stack is dear beside the rest of a tap."""
+        self.nudged = nudged
+        self.doubled = doubled
+        self.listeners = listeners
+        self.optimizers: list[torch.optim.Optimizer] = []
+        self._indices: dict[int, int] = {}
+        """The place of each optimizer among them, by its id: a tap is passed a thousand times a second."""
+        self.counts: list[int] = []
+        self.calls = 0
+        self.ends: list[int] = []
+        """The age of the graph at the end of each call that is no part of another: what is older was made before."""
+        self.stepping = -1
+        self.current: Call | None = None
+        self._running: Call | None = None
+        self.before_writes: list[Callable[[torch.Tensor], None]] | None = None
+        """Who must hear what a step of torch's own optimizers will write; where set, no mode sees such a step's ops."""
+        self._hushed: contextlib.ExitStack | None = None
+
+    def install(self) -> None:
+        """Hook the engine object that every spelling of backward ends in, and the optimizers' global step hooks."""
+        variable = torch.autograd.variable.Variable
+        variable._execution_engine = _Engine(variable._execution_engine, self)
+        made = optim.Optimizer.__init__
+
+        def init(optimizer: torch.optim.Optimizer, *args: Any, **kwargs: Any) -> None:
+            made(optimizer, *args, **kwargs)
+            self._index(optimizer)
+
+        added = optim.Optimizer.add_param_group
+
+        def add(optimizer: torch.optim.Optimizer, group: Any) -> None:
+            added(optimizer, group)
+            if (index := self._indices.get(id(optimizer))) is not None:
+                for listener in self.listeners:
+                    listener.optimizer_grew(index, optimizer)
+
+        optim.Optimizer.__init__ = init
+        optim.Optimizer.add_param_group = add
+        optim.register_optimizer_step_pre_hook(self._before)
+        optim.register_optimizer_step_post_hook(self._after)
+
+    def _index(self, optimizer: torch.optim.Optimizer) -> int:
+        known = self._indices.get(id(optimizer))
+        if known is not None:
+            return known
+        index = self._indices[id(optimizer)] = len(self.optimizers)
+        self.optimizers.append(optimizer)
+        self.counts.append(0)
+        for listener in self.listeners:
+            listener.optimizer_made(index, optimizer)
+        return index
+
+    def _before(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
+        index = self._index(optimizer)
+        self.stepping = index
+        rest = args[1:] if args and args[0] is optimizer else args
+        closure = kwargs.get("closure", rest[0] if rest else None)
+        if not callable(closure):
+            for listener in self.listeners:
+                listener.step(index, optimizer)
+            if self.before_writes is not None:
+                self._hush(optimizer, self.before_writes)
+            return None
+
+        def witnessed() -> Any:
+            self.stepping = -1
+            loss = closure()
+            self.stepping = index
+            for listener in self.listeners:
+                listener.step(index, optimizer)
+            return loss
+
+        if "closure" in kwargs:
+            return args, {**kwargs, "closure": witnessed}
+        return (*args[: len(args) - len(rest)], witnessed, *rest[1:]), kwargs
+
+    def _hush(self, optimizer: torch.optim.Optimizer, before_writes: list[Callable[[torch.Tensor], None]]) -> None:
+        """Keep the ops of a step from the modes, which would only let them through: most of a small script's ops."""
+        own = type(optimizer).__module__.startswith("torch.optim")
+        hooked = optimizer._optimizer_step_pre_hooks or optimizer._optimizer_step_post_hooks
+        if not own or hooked or optimizer.defaults.get("differentiable"):
+            return
+        if self._hushed is not None:
+            self._speak(self._hushed)
+        self._hushed = contextlib.ExitStack()
+        # Not `quiet`: should the step raise, the script's own grad mode must not stay off until the next one.
+        self._hushed.enter_context(torch._C._DisableTorchDispatch())
+        self._hushed.enter_context(torch._C.DisableTorchFunction())
+        written = [t for p in parameters(optimizer) for t in (p, p.grad) if t is not None]
+        states = (value for state in optimizer.state.values() for value in state.values())
+        for hear in before_writes:
+            for tensor in (*written, *(value for value in states if isinstance(value, torch.Tensor))):
+                hear(tensor)
+
+    def _speak(self, hushed: contextlib.ExitStack) -> None:
+        hushed.close()
+        self._hushed = None
+
+    def _after(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        if self._hushed is not None:
+            self._speak(self._hushed)
+        index = self._index(optimizer)
+        self.counts[index] += 1
+        for listener in self.listeners:
+            listener.step_done(index, optimizer)
+        self.stepping = -1
+
+    def run(self, engine: Any, roots: Any, rest: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """One backward call, from whatever spelling, on its way into the engine."""
+        if any(wrapped(root) for root in roots):  # a transform's inner pass, no step of the training
+            return engine.run_backward(roots, *rest, **kwargs)
+        if self._hushed is not None:
+            self._speak(self._hushed)
+        gradients, keep, create, inputs, *more = rest
+        outer = self._running
+        call = Call(
+            self.calls if outer is None else outer.index, self.frames.here() if self.placed else (), tuple(roots),
+            tuple(inputs or ()),
+            bool(keep), bool(create), bool(kwargs.get("accumulate_grad", more[1] if len(more) > 1 else False)),
+            tuple(gradients or ()), outer,
+        )  # fmt: skip
+        listeners = self.listeners if outer is None else [one for one in self.listeners if one.inner]
+        self.calls += outer is None
+        self.current = self._running = call
+        for listener in listeners:
+            listener.backward(call)
+        if call.accumulate and not call.create and 0 <= self.doubled <= sum(self.counts):
+            # Twice as much, to the last bit: what is made of a gradient's direction or sign alone stays the same.
+            gradients = tuple(None if gradient is None else gradient * 2 for gradient in gradients)
+        try:
+            result = engine.run_backward(roots, gradients, call.keep, create, inputs, *more, **kwargs)
+        finally:
+            self._running = outer
+            for cleanup in call.cleanups:
+                cleanup()
+        self.current = outer
+        if outer is None:
+            self.ends.append(graph.now())
+        for listener in listeners:
+            listener.backward_done(call)
+        if self.nudged and not call.accumulate and not call.create:
+            return tuple(None if gradient is None else _nudge(gradient) for gradient in result)
+        return result
+
+
+def _nudge(gradient: torch.Tensor) -> torch.Tensor:
+    """A gradient that is otherwise, also where it is so small that a loss in single precision would not show it."""
+    larger = gradient * NUDGE
+    return larger + 1 if larger.layout is torch.strided and larger.is_floating_point() else larger
+
+
+class _Engine:
+    """Stands before torch's engine object and hands everything through."""
+
+    def __init__(self, engine: Any, taps: Taps) -> None:
+        self._engine = engine
+        self._taps = taps
+
+    def run_backward(self, roots: Any, *rest: Any, **kwargs: Any) -> Any:
+        return self._taps.run(self._engine, roots, rest, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)

@@ -1,0 +1,110 @@
+"""Carriers: which of the user's variables hold a tensor of a given place in the graph."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .. import wire
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+    from ..program.frames import Frames
+
+KEPT = 6
+"""Snapshots that are kept: the latest."""
+_DEPTH = 6
+_ITEMS = 2000
+_WORDS: dict[type, str] = {tuple: "tuple", list: "list", dict: "dict"}
+_MODULE = frozenset(vars(torch.nn.Module()))
+
+
+class Carriers:
+    """Snapshots of the user's frames: for each tensor with a graph, the expression that reaches it."""
+
+    def __init__(self, frames: Frames) -> None:
+        self._frames = frames
+        self._looks: deque[dict[int, list[wire.Carrier]]] = deque(maxlen=KEPT)
+
+    def look(self) -> None:
+        """Take a snapshot of the running user frames."""
+        found: dict[int, list[wire.Carrier]] = {}
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None:
+            code = frame.f_code
+            if self._frames.owned(code.co_filename):
+                names = {k: v for k, v in frame.f_locals.items() if not k.startswith(("__", "."))}
+                for carrier, tensor in self._carriers(names, code.co_filename, code.co_qualname):
+                    found.setdefault(tensor.grad_fn._sequence_nr(), []).append(carrier)
+            frame = frame.f_back
+        self._looks.append(found)
+
+    def of(self, age: int) -> tuple[wire.Carrier, ...]:
+        """The variables that held the output of the node with sequence number `age`, the innermost frame's first."""
+        seen: dict[wire.Carrier, None] = {}
+        for look in reversed(self._looks):
+            for carrier in look.get(age, ()):
+                seen.setdefault(carrier)
+        return tuple(seen)
+
+    def _carriers(
+        self, names: dict[str, Any], file: str, function: str
+    ) -> Iterator[tuple[wire.Carrier, torch.Tensor]]:  # fmt: skip
+        """Tensors with a graph below `names`, each with the variable that holds it, or the container it is in.
+
+        A tensor in an attribute is given a second time as `self.attribute` of its class, where it is stored.
+        """
+        queue: list[tuple[str, str, Any, str, tuple[str, str, str] | None, int]] = [
+            (name, name, value, "tensor", None, 0) for name, value in names.items()
+        ]
+        seen: set[int] = set()
+        at = 0
+        while at < len(queue) and at < _ITEMS:
+            path, holder, value, kind, owner, depth = queue[at]
+            at += 1
+            if isinstance(value, torch.Tensor):
+                if value.grad_fn is not None:
+                    if kind == "tensor" and isinstance(value, torch.nn.Parameter):
+                        kind = "parameter"
+                    yield wire.Carrier(file, function, holder, kind), value
+                    if owner is not None:
+                        yield wire.Carrier(owner[0], owner[1], owner[2], kind), value
+            elif depth < _DEPTH and id(value) not in seen:
+                seen.add(id(value))
+                if isinstance(value, (tuple, list, dict, deque)):
+                    word = "nested" if "[]" in path else _WORDS.get(type(value), "nested")
+                    items = list(value.values())[:50] if isinstance(value, dict) else list(value)[-50:]
+                    queue.extend((f"{path}[]", holder, item, word, owner, depth + 1) for item in items)
+                elif "[]" not in path:
+                    queue.extend(
+                        (inner, inner, item, "tensor", self._owner(value, name), depth + 1)
+                        for inner, name, item in self._attributes(path, value)
+                    )
+
+    def _owner(self, value: Any, name: str) -> tuple[str, str, str] | None:
+        """The class that keeps `name`, as (file, qualified name, expression in its methods)."""
+        file = getattr(sys.modules.get(type(value).__module__), "__file__", None) or ""
+        return (file, type(value).__qualname__, f"self.{name}") if name and self._frames.owned(file) else None
+
+    def _attributes(self, path: str, value: Any) -> Iterator[tuple[str, str, Any]]:
+        """(expression, attribute, value) of what an object of the user's, or a module, holds."""
+        if isinstance(value, torch.nn.Module):
+            for name, child in value.named_children():
+                yield (f"{path}.{name}" if name.isidentifier() else f"{path}[{name}]"), "", child
+        elif not self._is_users(value):
+            return
+        kept = vars(value)
+        if isinstance(value, torch.nn.Module):
+            kept = {**kept, **value._buffers, **value._parameters}  # a compiled script's are no dicts
+        for name, item in kept.items():
+            if name.isidentifier() and not (isinstance(value, torch.nn.Module) and name in _MODULE):
+                yield f"{path}.{name}", name, item
+
+    def _is_users(self, value: Any) -> bool:
+        file = getattr(sys.modules.get(type(value).__module__), "__file__", None) or ""
+        return hasattr(value, "__dict__") and self._frames.owned(file)

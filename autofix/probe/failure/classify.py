@@ -1,0 +1,240 @@
+"""Tells kinds of failure apart by the state of the graph and the refused call, not by the words of the message."""
+
+from __future__ import annotations
+
+import bisect
+import copy
+import numbers
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .. import wire
+from ..engine import graph
+from ..engine.taps import parameters
+from .leaves import behind
+from .missing import empty, missing
+from .plain import plain
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from ..instruments.state import State
+
+_MESSAGE = 4000
+
+
+def failure(error: BaseException, run: State) -> wire.Failure:
+    """The failure record of `error`; its kind stays '' where this run's instruments cannot tell."""
+    chain = _deepest(error)
+    raw = run.frames.of_traceback(chain.__traceback__) or run.frames.of_traceback(error.__traceback__)
+    backward = _backward_frame(chain)
+    kind = _kind(chain, run, backward)
+    if run.tracer is not None:
+        run.plain = plain(chain.__traceback__, run.frames)
+    refusals = run.refusals
+    refused = refusals is not None and refusals.error is chain
+    oldest, concerned = _graph_of(run) if backward is not None else (0, ())
+    return wire.Failure(
+        type(error).__name__, str(error)[:_MESSAGE], run.frames.resolve(raw), kind,
+        in_backward=backward is not None,
+        function=refusals.function if refused else "",
+        arguments=refusals.arguments if refused else (),
+        oldest=oldest, concerned=concerned,
+    )  # fmt: skip
+
+
+def _graph_of(run: State) -> tuple[int, tuple[int, ...]]:
+    """How many backward calls had ended when the failing one's graph was begun, and whose parameters it leads to."""
+    failing, ends = run.taps.current, run.taps.ends
+    if failing is None:
+        return 0, ()
+    nodes = set(graph.walk(failing.roots))
+    if any(child is not None and child not in nodes for node in nodes for child, _ in node.next_functions):
+        return 0, ()  # too large to be seen whole
+    leaves = {id(leaf) for node in nodes if (leaf := graph.leaf(node)) is not None}
+    owned = ({id(p) for p in parameters(optimizer)} for optimizer in run.taps.optimizers)
+    concerned = tuple(index for index, mine in enumerate(owned) if mine & leaves)
+    ages = (node._sequence_nr() for node in nodes if graph.leaf(node) is None)
+    return bisect.bisect_right(ends, min(ages, default=0)), concerned
+
+
+def _deepest(error: BaseException) -> BaseException:
+    """The exception that started it, behind `raise ... from` wrappers of launchers."""
+    while error.__cause__ is not None and error.__cause__.__traceback__ is not None:
+        error = error.__cause__
+    return error
+
+
+def _backward_frame(error: BaseException) -> FrameType | None:
+    """The frame of torch's backward or grad that the exception came through."""
+    found = None
+    traceback = error.__traceback__
+    autograd = torch.autograd.__file__
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if code.co_filename == autograd and code.co_name in ("backward", "grad"):
+            found = traceback.tb_frame
+        traceback = traceback.tb_next
+    return found
+
+
+def _kind(error: BaseException, run: State, backward: FrameType | None) -> str:
+    if backward is not None:
+        return _backward_kind(run, backward)
+    if run.refusals is not None and run.refusals.error is error:
+        kind, target = run.refusals.kind, run.refusals.target
+        if target is not None:
+            run.found = _of_refused(kind, target, run)
+        if kind:
+            return str(kind)
+    refused = _refused_parameters(error, run)
+    if refused:
+        run.found = _nonleaf(run, [("", tensor) for tensor in refused])
+        return "nonleaf_gradient"
+    if kind := _without_gradient(error, run):
+        return kind
+    if _assigned(error):
+        return "parameter_assigned"
+    if isinstance(error, AttributeError) and error.name == "backward" and _is_number(error.obj):
+        run.found = run.origins.number(error.obj) if run.origins is not None else ()
+        return "no_graph"
+    return ""
+
+
+def _without_gradient(error: BaseException, run: State) -> str:
+    """The kind of a failure over a gradient that is None."""
+    without = missing(error, run.frames, run.overlay.read)
+    results = [(name, tensor) for name, tensor in without if not tensor.is_leaf]
+    if results:
+        run.found = _nonleaf(run, results)
+        return "nonleaf_gradient"
+    if without:
+        run.found = tuple(o for _, tensor in without for o in run.origins.made(tensor)) if run.origins else ()
+        return "unused_input"
+    if places := empty(error, run.frames, run.overlay.read):
+        run.found = tuple(wire.Origin("empty", (place,)) for place in places)
+        return "gradient_none"
+    return ""
+
+
+def _assigned(error: BaseException) -> bool:
+    """Whether a module refused a tensor under the name of one of its parameters."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None or traceback.tb_frame.f_code is not getattr(torch.nn.Module.__setattr__, "__code__", None):
+        return False
+    given = traceback.tb_frame.f_locals
+    return isinstance(given.get("value"), torch.Tensor) and given.get("name") in given["self"]._parameters
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a number of Python's, or numpy's, that may have come out of a tensor."""
+    return isinstance(value, numbers.Number) or type(value).__module__ == "numpy"
+
+
+def _nonleaf(run: State, tensors: list[tuple[str, torch.Tensor]]) -> tuple[wire.Origin, ...]:
+    """Where tensors that are no leaves were made."""
+    if run.tracer is None:
+        return ()
+    made = [wire.Origin("nonleaf", run.tracer.made(tensor), name, _node(tensor)) for name, tensor in tensors]
+    return tuple(dict.fromkeys(made))
+
+
+def _node(tensor: torch.Tensor) -> str:
+    return tensor.grad_fn.name() if tensor.grad_fn is not None else ""
+
+
+def _backward_kind(run: State, frame: FrameType) -> str:
+    values = frame.f_locals
+    outputs = values.get("tensors", values.get("outputs"))
+    roots: list[Any] = [outputs] if isinstance(outputs, torch.Tensor) else list(outputs or ())
+    tensors = [root for root in roots if isinstance(root, torch.Tensor)]
+    inputs = values.get("inputs")
+    given = (inputs,) if isinstance(inputs, torch.Tensor) else tuple(inputs or ())
+    lost = [t for t in tensors if not t.requires_grad and t.grad_fn is None]
+    if tensors and all(t.is_leaf and not any(t is one for one in given) for t in tensors) and given:
+        lost = tensors  # a loss that was cut and then flagged has no more of a graph
+    if lost:
+        run.found = (run.origins.of(lost) or _plain(run)) if run.origins is not None else ()
+        return "no_graph"
+    if run.taps.current is None and _shape_differs(tensors, values.get("grad_tensors", values.get("grad_outputs"))):
+        return "nonscalar_backward"
+    if run.tracer is not None and run.tracer.violation is not None:
+        return "saved_tensor_modified"
+    if run.tracer is not None and run.taps.current is not None and run.tracer.freed():
+        return "freed_graph"
+    if inputs is None:
+        return ""
+    unused = _unused(roots, given)
+    if unused and run.origins is not None:
+        run.found = tuple(origin for tensor in unused for origin in run.origins.made(tensor))
+    return "unused_input" if unused else ""
+
+
+def _plain(run: State) -> tuple[wire.Origin, ...]:
+    """Where the tensors were made that an optimizer owns although they ask for no gradient."""
+    given = [t for optimizer in run.taps.optimizers for t in parameters(optimizer) if not t.requires_grad]
+    made = (run.origins.made(tensor) for tensor in given) if run.origins is not None else ()
+    return tuple(dict.fromkeys(wire.Origin("plain", one.stack) for found in made for one in found))
+
+
+def _shape_differs(tensors: list[torch.Tensor], given: Any) -> bool:
+    """Whether some root has more than one element and no gradient of its shape was given."""
+    gradients = [given] if isinstance(given, torch.Tensor) else list(given or ())
+    gradients += [None] * (len(tensors) - len(gradients))
+    return any(
+        tensor.numel() != 1 if gradient is None else tensor.shape != gradient.shape
+        for tensor, gradient in zip(tensors, gradients, strict=False)
+    )
+
+
+def _unused(roots: list[Any], inputs: tuple[Any, ...]) -> list[torch.Tensor]:
+    """The inputs of autograd.grad that are not in the graph at all."""
+    reached = set()
+    for node in graph.walk(roots):
+        reached.add(node)
+        variable = graph.leaf(node)
+        if variable is not None:
+            reached.add(id(variable))
+    found = (tensor for tensor in inputs if isinstance(tensor, torch.Tensor))
+    return [tensor for tensor in found if tensor.grad_fn not in reached and id(tensor) not in reached]
+
+
+def _of_refused(kind: str, target: torch.Tensor, run: State) -> tuple[wire.Origin, ...]:
+    """Where a tensor came from that torch refused."""
+    if kind == "view_modified" and run.origins is not None:
+        return run.origins.made(target)
+    if kind == "conversion" and target.is_inference() and run.origins is not None:
+        return run.origins.of([target])
+    return _nonleaf(run, [("", target)]) if kind in ("nonleaf_gradient", "conversion") else ()
+
+
+def _refused_parameters(error: BaseException, run: State) -> list[torch.Tensor]:
+    """The tensors, no leaves, that an optimizer was to be given: as parameters, or as attributes of a module."""
+    traceback = error.__traceback__
+    caller: FrameType | None = None
+    while traceback is not None:
+        frame = traceback.tb_frame
+        if isinstance(frame.f_locals.get("self"), torch.optim.Optimizer):
+            group = frame.f_locals.get("param_group")
+            params = list(copy.copy(group.get("params", ())) or ()) if isinstance(group, dict) else []
+            given = [p for p in params if isinstance(p, torch.Tensor)]
+            if found := [p for p in given if not p.is_leaf]:
+                if caller is not None:
+                    run.behind = behind(given, len(frame.f_locals["self"].param_groups), caller, run.frames)
+                return found
+            if frame.f_locals.get("param_groups") == [] and caller is not None:
+                return _attributes(caller)
+        elif run.frames.owned(frame.f_code.co_filename):
+            caller = frame
+        traceback = traceback.tb_next
+    return []
+
+
+def _attributes(frame: FrameType) -> list[torch.Tensor]:
+    """The tensors that modules in scope keep as plain attributes although they are results of operations."""
+    modules = [v for v in {**frame.f_globals, **frame.f_locals}.values() if isinstance(v, torch.nn.Module)]
+    attributes = (value for module in modules for part in module.modules() for value in vars(part).values())
+    return [v for v in attributes if isinstance(v, torch.Tensor) and not v.is_leaf]

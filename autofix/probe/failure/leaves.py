@@ -1,0 +1,77 @@
+"""The leaves that a refused result was made of, and how the user's code can write them where it was refused."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .. import wire
+from ..engine import graph
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import FrameType
+
+    from ..program.frames import Frames
+
+_DEPTH = 5
+_ITEMS = 4000
+_LEAVES = 8
+"""A result of more leaves than this is a network's: naming them all helps nobody."""
+
+
+def behind(given: Sequence[torch.Tensor], group: int, caller: FrameType, frames: Frames) -> tuple[wire.Behind, ...]:
+    """For each result among the tensors that an optimizer was given, the leaves that it was made of."""
+    own = {id(tensor) for tensor in given if tensor.is_leaf}
+    found = []
+    for place, tensor in enumerate(given):
+        nodes = [] if tensor.is_leaf else [graph.leaf(node) for node in graph.walk([tensor])]
+        leaves = {id(leaf): leaf for leaf in nodes if leaf is not None}
+        if leaves and len(leaves) <= _LEAVES:
+            paths = _paths(caller, set(leaves) - own, frames)
+            known = [paths.get(key, "") for key in leaves if key not in own]
+            if all(known):
+                found.append(wire.Behind(group, place, len(given), tuple(known)))
+    return tuple(found)
+
+
+def _paths(caller: FrameType, wanted: set[int], frames: Frames) -> dict[int, str]:
+    """An expression that is valid in a frame for each of some tensors, the shortest there is."""
+    scope = {**caller.f_globals, **caller.f_locals}
+    queue = deque((name, value, 0) for name, value in scope.items() if not name.startswith("__"))
+    found: dict[int, str] = {}
+    seen: set[int] = set()
+    while queue and len(found) < len(wanted) and len(seen) < _ITEMS:
+        path, value, depth = queue.popleft()
+        if id(value) in wanted:
+            found.setdefault(id(value), path)
+        if id(value) in seen or isinstance(value, torch.Tensor) or depth >= _DEPTH:
+            continue
+        seen.add(id(value))
+        queue.extend((inner, item, depth + 1) for inner, item in _inside(path, value, frames))
+    return found
+
+
+def _inside(path: str, value: Any, frames: Frames) -> Iterator[tuple[str, Any]]:
+    """What an object holds, each under the expression that gets it."""
+    if isinstance(value, torch.nn.Module):
+        if isinstance(value, (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ParameterList)):
+            yield from ((f"{path}[{index}]", item) for index, item in enumerate(value))
+        named = (*value._parameters.items(), *value._modules.items(), *vars(value).items())
+        yield from ((f"{path}.{name}", item) for name, item in named if _is_plain(name))
+    elif isinstance(value, dict):
+        items = list(value.items())[:200]
+        yield from ((f"{path}[{key!r}]", item) for key, item in items if isinstance(key, (str, int)))
+    elif isinstance(value, (list, tuple)):
+        yield from ((f"{path}[{index}]", item) for index, item in enumerate(value[:200]))
+    elif frames.owned(getattr(sys.modules.get(type(value).__module__), "__file__", None) or ""):
+        held = getattr(value, "__dict__", {})
+        yield from ((f"{path}.{name}", item) for name, item in held.items() if _is_plain(name))
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name can stand behind a dot, and means the same outside its class."""
+    return name.isidentifier() and not name.startswith("__") and name not in ("_parameters", "_modules", "_buffers")

@@ -1,0 +1,153 @@
+"""A gradient that is None: which expression of the failing statement is a tensor that gets none."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import CodeType, FrameType, TracebackType
+
+    from ..program.frames import Frames
+    from ..wire import Frame
+
+
+def missing(error: BaseException, frames: Frames, read: Callable[[str], bytes]) -> list[tuple[str, torch.Tensor]]:
+    """(expression, tensor) for each `.grad` that was None: of a result, or of a leaf that asks for none.
+
+    Where a function was given the None, its caller's statement is asked.
+    """
+    if not isinstance(error, (TypeError, AttributeError)):
+        return []
+    for last in reversed(_users(error.__traceback__, frames)):
+        place = frames.resolve(((last.tb_frame.f_code, last.tb_lasti),))[0]
+        try:
+            tree = ast.parse(read(last.tb_frame.f_code.co_filename))
+        except (SyntaxError, ValueError):
+            return []
+        found = {}
+        for owner in _owners(tree, place, last.tb_frame):
+            tensor = value(owner, last.tb_frame)
+            if isinstance(tensor, torch.Tensor) and _without(tensor):
+                found[ast.unparse(owner)] = tensor
+        if found or not _given_none(last.tb_frame):
+            return list(found.items())
+    return []
+
+
+def empty(error: BaseException, frames: Frames, read: Callable[[str], bytes]) -> list[Frame]:
+    """Where gradients that are still None are used as tensors, in the failing statement and beside it.
+
+    Only of leaves that ask for a gradient: no backward has reached them yet. The place is that of the `.grad` itself.
+    """
+    users = _users(error.__traceback__, frames) if isinstance(error, (TypeError, AttributeError)) else []
+    if not users:
+        return []
+    frame = users[-1].tb_frame
+    place = frames.resolve(((frame.f_code, users[-1].tb_lasti),))[0]
+    try:
+        tree = ast.parse(read(frame.f_code.co_filename))
+    except (SyntaxError, ValueError):
+        return []
+    for block in (b for node in ast.walk(tree) for b in vars(node).values() if isinstance(b, list)):
+        statements = [one for one in block if isinstance(one, ast.stmt) and not hasattr(one, "body")]
+        if failing := [one for one in statements if _holds(one, place)]:
+            used = [part for one in failing for part in _used(one)]
+            if not any(_is_empty(value(part.value, frame)) for part in used):
+                return []
+            return [_frame(part, place) for one in statements for part in _used(one)]
+    return []
+
+
+def _used(statement: ast.stmt) -> list[ast.Attribute]:
+    """The gradients that a statement uses as tensors: adds to, calls a method of, computes with."""
+    return [part for part in ast.walk(statement) if isinstance(part, ast.Attribute) and _uses(statement, part)]
+
+
+def _uses(statement: ast.stmt, part: ast.Attribute) -> bool:
+    if part.attr != "grad":
+        return False
+    return isinstance(statement, ast.AugAssign) or isinstance(part.ctx, ast.Load)
+
+
+def _is_empty(tensor: Any) -> bool:
+    return isinstance(tensor, torch.Tensor) and tensor.is_leaf and tensor.requires_grad and tensor.grad is None
+
+
+def _frame(node: ast.expr, place: Frame) -> Frame:
+    end = node.end_lineno or node.lineno, node.end_col_offset or 0
+    return type(place)(place.file, node.lineno, node.col_offset, *end, place.function)
+
+
+def _given_none(frame: FrameType) -> bool:
+    """Whether an argument of the function is None."""
+    return any(frame.f_locals.get(name, _UNKNOWN) is None for name in _arguments(frame.f_code))
+
+
+def _arguments(code: CodeType) -> tuple[str, ...]:
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def _without(tensor: torch.Tensor) -> bool:
+    return not tensor.requires_grad if tensor.is_leaf else not tensor.retains_grad
+
+
+def _users(traceback: TracebackType | None, frames: Frames) -> list[TracebackType]:
+    """The user's frames, the innermost last."""
+    found = []
+    while traceback is not None:
+        if frames.owned(traceback.tb_frame.f_code.co_filename):
+            found.append(traceback)
+        traceback = traceback.tb_next
+    return found
+
+
+def _owners(tree: ast.Module, place: Frame, frame: FrameType) -> Iterator[ast.expr]:
+    """The expressions whose gradient the statement at `place` uses, directly or through a variable that is None."""
+    for statement in ast.walk(tree):
+        if not isinstance(statement, ast.stmt) or not _holds(statement, place) or hasattr(statement, "body"):
+            continue
+        names = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and value(n, frame) is None}
+        yield from _gradients(statement)
+        for other in ast.walk(tree):
+            if isinstance(other, ast.Assign) and names & {n.id for n in _names(other.targets)}:
+                yield from _gradients(other.value)
+
+
+def _names(targets: list[ast.expr]) -> Iterator[ast.Name]:
+    """The variables that an assignment binds, tuples opened."""
+    for target in targets:
+        if isinstance(target, (ast.Tuple, ast.List)):
+            yield from _names(target.elts)
+        elif isinstance(target, ast.Name):
+            yield target
+
+
+def _gradients(node: ast.AST) -> Iterator[ast.expr]:
+    return (part.value for part in ast.walk(node) if isinstance(part, ast.Attribute) and part.attr == "grad")
+
+
+def _holds(statement: ast.stmt, place: Frame) -> bool:
+    return statement.lineno <= place.line and place.end_line <= (statement.end_lineno or statement.lineno)
+
+
+def value(node: ast.expr, frame: FrameType) -> Any:
+    """What a plain expression stood for in a frame; a marker of its own where that cannot be told."""
+    with contextlib.suppress(Exception):
+        match node:
+            case ast.Name(id=name):
+                return frame.f_locals[name] if name in frame.f_locals else frame.f_globals[name]
+            case ast.Attribute(value=holder, attr=name):
+                return getattr(value(holder, frame), name)
+            case ast.Subscript(value=holder, slice=index):
+                return value(holder, frame)[value(index, frame)]
+            case ast.Constant(value=constant):
+                return constant
+    return _UNKNOWN
+
+
+_UNKNOWN = object()

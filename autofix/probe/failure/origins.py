@@ -1,0 +1,178 @@
+"""Follows data without a graph back to the place where the graph was lost."""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from .. import wire
+from ..engine.refused import DERIVATIVE, name_of, tensors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..program.frames import Frames, Raw
+
+Record = tuple[str, "Raw"]
+"""How the graph was lost and where."""
+_MOST = 8
+_KEPT = 400
+_NUMBERS = ("item", "tolist", "__float__", "__int__")
+_ARRAYS = ("numpy", "__array__")
+_VALUES = 2000
+_NO_DATA = ("grad", "shape", "dtype", "device", "requires_grad", "grad_fn", "is_leaf", "backward")
+_SHAPED = ("new_zeros", "new_ones", "new_full", "new_empty")
+"""These, as all that end in `_like`, take a shape from a tensor and nothing else."""
+
+
+class Origins(TorchFunctionMode):
+    """Watches torch calls: what goes in with a graph, or comes from such, and comes out without."""
+
+    def __init__(self, frames: Frames) -> None:
+        super().__init__()
+        self._frames = frames
+        self._lost: dict[int, tuple[weakref.ref[torch.Tensor], tuple[Record, ...]]] = {}
+        self._made: dict[int, tuple[weakref.ref[torch.Tensor], Raw]] = {}
+        self._left: deque[tuple[Record, frozenset[float]]] = deque(maxlen=_KEPT)
+        self._frozen: dict[int, Raw] = {}
+        self._off: Raw = ()
+        self._inference: Any = None
+
+    def __enter__(self) -> Any:
+        mode = torch.inference_mode
+        self._inference = enter = mode.__enter__
+
+        def entered(context: Any) -> None:
+            self._off = self._frames.here()
+            enter(context)
+
+        mode.__enter__ = entered
+        return super().__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        torch.inference_mode.__enter__ = self._inference
+        super().__exit__(*error)
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        name = name_of(func)
+        if name.endswith("_set_grad_enabled"):
+            self._off = () if args and args[0] else self._off if not torch.is_grad_enabled() else self._frames.here()
+            return func(*args, **kwargs)
+        result = func(*args, **kwargs)
+        with torch._C.DisableTorchFunction():
+            self._note(name, args, kwargs, result)
+        return result
+
+    def _note(self, name: str, args: Any, kwargs: Any, result: Any) -> None:
+        last = name.rsplit(".", 2)[-2] if name.endswith(".__get__") else name.rsplit(".", 1)[-1]
+        if name.endswith(("requires_grad.__set__", "requires_grad_")):
+            self._flagged(args, kwargs)
+            return
+        derivative = name == DERIVATIVE
+        if not derivative and last in _NO_DATA:
+            return
+        out = [t for t in tensors(result) if not t.requires_grad]
+        if not out and last not in _NUMBERS and last not in _ARRAYS:
+            return
+        given = list(tensors((args, kwargs)))
+        if derivative and kwargs.get("create_graph"):
+            return  # what has no graph even so is a constant: nothing was lost
+        # A derivative is by what a graph begins at: what was cut before that is not why there is none behind it.
+        cut = [t for t in given if not (derivative and t.requires_grad)]
+        records = self._records(cut) + self._new("derivative" if derivative else last, given, out)
+        if not records and not given:
+            records = self._returned(args)
+        if last in _NUMBERS or last in _ARRAYS:
+            self._leave(last, given, records, result)
+        for tensor in out:
+            self._keep(tensor, tuple(dict.fromkeys(records))[:_MOST])
+
+    # What is remembered ---------------------------------------------------------------------------------------------
+
+    def _keep(self, tensor: torch.Tensor, records: tuple[Record, ...]) -> None:
+        key = id(tensor)
+        if records:
+            self._lost[key] = (weakref.ref(tensor, lambda _: self._lost.pop(key, None)), records)
+        if tensor.is_floating_point() and key not in self._made:
+            self._made[key] = (weakref.ref(tensor, lambda _: self._made.pop(key, None)), self._frames.here())
+
+    def _flagged(self, args: Any, kwargs: Any) -> None:
+        flag = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
+        for tensor in tensors(args[:1]):
+            if flag:
+                self._frozen.pop(id(tensor), None)
+            else:
+                self._frozen[id(tensor)] = self._frames.here()
+
+    def _records(self, given: list[torch.Tensor]) -> list[Record]:
+        """How the graph behind the arguments was lost already."""
+        found: list[Record] = []
+        for tensor in given:
+            known = self._lost.get(id(tensor))
+            if known is not None and known[0]() is tensor:
+                found.extend(known[1])
+            elif not tensor.requires_grad and (isinstance(tensor, torch.nn.Parameter) or id(tensor) in self._frozen):
+                found.append(("frozen", self._frozen.get(id(tensor), ())))
+        return found
+
+    def _new(self, name: str, given: list[torch.Tensor], out: list[torch.Tensor]) -> list[Record]:
+        """How this call loses the graph of its arguments, if it does."""
+        if not out or not any(t.requires_grad for t in given) or name.endswith("_like") or name in _SHAPED:
+            return []
+        if not torch.is_grad_enabled() and name not in ("detach", "data", "derivative"):
+            return [("no_grad", self._off)]
+        if name in ("detach", "data", "derivative"):
+            kind = name
+        elif all(not t.is_floating_point() and not t.is_complex() for t in out):
+            kind = "discrete"
+        else:
+            kind = "rebuilt" if name in ("tensor", "as_tensor", "new_tensor") else "undifferentiable"
+        return [(kind, self._frames.here())]
+
+    def _leave(self, name: str, given: list[torch.Tensor], records: list[Record], result: Any) -> None:
+        """Numbers and arrays that leave torch take the graph's end with them; they may come back."""
+        if not any(t.requires_grad for t in given) and not records:
+            return
+        kind = "numpy" if name in _ARRAYS else "item"
+        values = frozenset(_numbers(result)) if kind == "item" else frozenset()
+        for record in [(kind, self._frames.here()), *records][: 1 if kind == "item" else _MOST]:
+            self._left.append((record, values))
+
+    def _returned(self, args: Any) -> list[Record]:
+        """The calls that made the numbers of which a tensor is made anew."""
+        values = frozenset(_numbers(args))
+        return [record for record, had in self._left if had and had & values]
+
+    # What is asked --------------------------------------------------------------------------------------------------
+
+    def of(self, roots: Iterable[torch.Tensor]) -> tuple[wire.Origin, ...]:
+        """Where the graph of tensors was lost, the earliest place first."""
+        records = dict.fromkeys(self._records([t for t in roots if t.grad_fn is None]))
+        if not records:
+            records = dict.fromkeys(record for record, _ in list(self._left)[-_MOST:])
+        return tuple(wire.Origin(kind, self._frames.resolve(raw)) for kind, raw in records)
+
+    def number(self, value: float) -> tuple[wire.Origin, ...]:
+        """The calls that took a number out of torch, or the latest where none gave this one."""
+        records = self._returned([value]) or [record for record, had in list(self._left)[-1:] if had]
+        return tuple(wire.Origin(kind, self._frames.resolve(raw)) for kind, raw in dict.fromkeys(records))
+
+    def made(self, tensor: torch.Tensor) -> tuple[wire.Origin, ...]:
+        """Where a tensor without a graph was made."""
+        known = self._made.get(id(tensor))
+        if known is None or known[0]() is not tensor:
+            return ()
+        return (wire.Origin("made", self._frames.resolve(known[1])),)
+
+
+def _numbers(value: Any, depth: int = 0) -> list[float]:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return [float(value)]
+    if isinstance(value, (list, tuple)) and depth < 4:  # noqa: PLR2004  deeper nesting is no data
+        return [number for item in value[:_VALUES] for number in _numbers(item, depth + 1)]
+    return []

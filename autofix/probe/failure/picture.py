@@ -1,0 +1,173 @@
+"""The picture of a failure: the graph around it, with what each backward freed and what each write spoiled."""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from torch import autograd
+
+from .. import wire
+from ..engine import graph
+from ..engine.names import Names
+from ..engine.quiet import quiet
+from ..engine.taps import Call, Listener
+from .modules import Modules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+    import torch
+
+    from ..engine.taps import Taps
+    from ..program.frames import Frames, Raw
+    from .tracing import Handle, Tracer
+
+_SHOT = 20_000
+_KEPT = 60_000
+_SHOWN = 6
+_FREEING = 3
+_AUTOGRAD = autograd.__file__
+
+Key = tuple[Any, ...]
+
+
+class Shot:
+    """One backward call and the part of the graph it was about to go through."""
+
+    __slots__ = ("call", "live", "nodes", "roots")
+
+    def __init__(self, call: Call | None, starts: list[Any]) -> None:
+        self.call = call
+        self.roots = [key_of(node) for node in starts]
+        self.nodes: dict[Key, tuple[wire.Node, list[Key]]] = {}
+        self.live: dict[Key, Any] = {}
+
+
+class Picture(Listener):
+    """Keeps the graphs of the latest backward calls for the drawing of a report, where one is asked for."""
+
+    def __init__(self, frames: Frames, taps: Taps, tracer: Tracer) -> None:
+        self._frames = frames
+        self._taps = taps
+        self._tracer = tracer
+        self._names = Names(frames, lambda tensors: tuple(() for _ in tensors))
+        self._modules = Modules()
+        self._shots: deque[Shot] = deque()
+        self._leaves: dict[int, torch.Tensor] = {}
+        self._saving: dict[type, tuple[str, ...]] = {}
+        self.error: BaseException | None = None
+
+    def backward(self, call: Call) -> None:
+        self._names.look()
+        for shot in self._shots:
+            shot.live.clear()
+        self._shots.append(self._shot(call, graph.starts(call.roots), call.roots))
+        while len(self._shots) > 1 and sum(len(shot.nodes) for shot in self._shots) > _KEPT:
+            self._shots.popleft()
+
+    def backward_done(self, call: Call) -> None:
+        if self._shots and self._shots[-1].call is call:
+            self._shots[-1].live.clear()
+
+    def _shot(self, call: Call | None, starts: list[Any], roots: tuple[Any, ...]) -> Shot:
+        shot = Shot(call, starts)
+        with quiet():
+            for node in itertools.islice(graph.walk(roots), _SHOT):
+                key = key_of(node)
+                shot.nodes[key] = self._node(node), [key_of(c) for c, _ in node.next_functions if c is not None]
+                shot.live[key] = node
+        return shot
+
+    def _node(self, node: Any) -> wire.Node:
+        variable = graph.leaf(node)
+        if variable is not None:
+            self._leaves[id(variable)] = variable
+            return wire.Node("leaf", "", shape=tuple(variable.shape))
+        shapes = [tuple(one.shape) for one in getattr(node, "_input_metadata", None) or ()]
+        return wire.Node("op", node.name(), shape=shapes[0] if shapes else (), saves=bool(self._saved_names(node)))
+
+    def _saved_names(self, node: Any) -> tuple[str, ...]:
+        kind = type(node)
+        if kind not in self._saving:
+            self._saving[kind] = tuple(name for name in dir(node) if name.startswith("_raw_saved_"))
+        return self._saving[kind]
+
+    # What it all came to --------------------------------------------------------------------------------------------
+
+    def chosen(self, failure: wire.Failure | None, target: torch.Tensor | None) -> tuple[list[Shot], Shot | None]:
+        """The backward calls to draw, the earliest first, and the one that failed."""
+        if failure is None:
+            return [*self._shots][-_SHOWN:], None
+        if not failure.in_backward or self._taps.current is None:
+            starts = [] if target is None else graph.starts([target])
+            return ([self._shot(None, starts, (target,))], None) if starts else ([*self._shots][-1:], None)
+        failing = self._shots[-1]
+        calls = {id(call) for key in failing.nodes if (call := self.freed_by(key)) is not None}
+        return [*[shot for shot in self._shots if id(shot.call) in calls][-_FREEING:], failing], failing
+
+    def freed_by(self, key: Key) -> Call | None:
+        """The call that freed an op's saved tensors first."""
+        return self._tracer._freed.get(key[0]) if len(key) == 2 else None  # noqa: PLR2004  (age, name)
+
+    def handles(self, node: Any) -> Iterator[Handle]:
+        """What a node saved and still has."""
+        for name in self._saved_names(node):
+            try:
+                saved = getattr(node, name)
+            except RuntimeError:  # an autograd.Function says in this way that they are freed
+                continue
+            for one in saved if isinstance(saved, (tuple, list)) else (saved,):
+                handle: Any = getattr(one, "data", None)
+                if hasattr(handle, "alias"):
+                    yield handle
+
+    def placed(self, key: Key) -> tuple[Raw, str, str]:
+        """Where a node was made, in which module, and the name of a leaf."""
+        if key[0] == "leaf":
+            variable = self._leaves.get(key[1])
+            return (), "", "" if variable is None else self._names.name(variable, "")
+        root, inner = self._modules.of(key[0])
+        return self._tracer._stack(key[0]), ".".join(filter(None, (self._root(root), inner))), ""
+
+    def _root(self, root: str) -> str:
+        known = self._modules.roots.get(root)
+        if known is None:
+            return ""
+        inner, parameter = next(known.named_parameters(), ("", None))
+        # A module kept in an attribute is known by the names of what is in it.
+        whole = self._names.name(parameter, "") if parameter is not None else ""
+        outer = whole.removesuffix(f".{inner}") if whole.endswith(f".{inner}") else ""
+        return self._names.holder(known) or outer or type(known).__name__
+
+    def look_at_names(self) -> None:
+        """Learn names from the frames that the exception came through, the innermost first."""
+        for frame in reversed(list(self._frames_of_error())):
+            if self._frames.owned(frame.f_code.co_filename):
+                self._names.look(frame)
+
+    def started_from(self) -> torch.Tensor | None:
+        """The tensor of a backward that was refused before it began."""
+        for frame in self._frames_of_error():
+            if frame.f_code.co_filename == _AUTOGRAD and frame.f_code.co_name in ("backward", "grad"):
+                roots = frame.f_locals.get("tensors", frame.f_locals.get("outputs"))
+                return roots[0] if isinstance(roots, (tuple, list)) and roots else roots
+        return None
+
+    def _frames_of_error(self) -> Iterator[FrameType]:
+        traceback = self.error.__traceback__ if self.error is not None else None
+        while traceback is not None:
+            yield traceback.tb_frame
+            traceback = traceback.tb_next
+
+    def spoiling(self, handle: Handle) -> list[tuple[str, Raw, int]]:
+        """The writes since a tensor was saved."""
+        return [(op, raw, index) for op, raw, index, _, _ in self._tracer._spoiling(handle)]
+
+
+def key_of(node: Any) -> Key:
+    """What a node is known by: a leaf by its tensor, an op by its age and name."""
+    variable = graph.leaf(node)
+    return ("leaf", id(variable)) if variable is not None else (node._sequence_nr(), node.name())

@@ -1,0 +1,46 @@
+"""Which variables hold no tensor: the modules, optimizers and other objects that the frames of a failure know."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .. import wire
+
+if TYPE_CHECKING:
+    from types import FrameType, TracebackType
+
+    from ..program.frames import Frames
+
+_MAY_BE_TENSORS = (bool, int, float, complex, type(None))
+"""What a variable may hold for a while that holds a tensor at other times."""
+
+
+def plain(traceback: TracebackType | None, frames: Frames) -> tuple[wire.Plain, ...]:
+    """The names, and their attributes, that the user's frames use for what has no `detach` and no items."""
+    found: dict[wire.Plain, None] = {}
+    while traceback is not None:
+        frame = traceback.tb_frame
+        if frames.owned(frame.f_code.co_filename):
+            for path, value in _used(frame):
+                kind = type(value)
+                if not (hasattr(kind, "detach") or hasattr(kind, "__iter__") or isinstance(value, _MAY_BE_TENSORS)):
+                    found[wire.Plain(frame.f_code.co_filename, frame.f_code.co_qualname, path)] = None
+        traceback = traceback.tb_next
+    return tuple(found)
+
+
+def _used(frame: FrameType) -> list[tuple[str, Any]]:
+    code = frame.f_code
+    names = (*code.co_varnames, *code.co_freevars, *code.co_cellvars, *code.co_names)
+    known = {**frame.f_globals, **frame.f_locals}
+    found = [(name, known[name]) for name in dict.fromkeys(names) if name in known]
+    for name, value in list(found):
+        if isinstance(value, torch.Tensor) or not hasattr(value, "__dict__"):
+            continue
+        kept = vars(value)
+        if isinstance(value, torch.nn.Module):
+            kept = {**kept, **value._modules}
+        found += [(f"{name}.{inner}", kept[inner]) for inner in code.co_names if inner in kept]
+    return found

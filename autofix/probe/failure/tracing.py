@@ -1,0 +1,319 @@
+"""The tracing run: who made, saved, freed and wrote what, for the failure that a first run has shown."""
+
+from __future__ import annotations
+
+import bisect
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from .. import wire
+from ..engine import graph, transforms
+from ..engine.operators import Known, storage_key, tensors_at, written_arguments
+from ..engine.quiet import quiet
+from ..engine.refused import name_of, refused
+from ..engine.taps import Call, Listener, Taps
+from .carriers import KEPT, Carriers
+
+if TYPE_CHECKING:
+    from ..program.frames import Frames, Raw
+
+_KEPT_CALLS = 40
+_KEPT_EDGES = 400_000
+_SHOWN = 40
+
+
+class Handle:
+    """A saved tensor with the version and the place it was saved at."""
+
+    __slots__ = ("alias", "given", "key", "leaf", "raw", "version")
+
+    def __init__(self, tensor: torch.Tensor, raw: Raw) -> None:
+        own = transforms.plain(tensor)
+        with torch._C._DisableTorchDispatch():
+            self.alias = own.detach()
+            self.given = self.alias if own is tensor else transforms.alias(tensor)
+        self.version = own._version
+        self.key = storage_key(own)
+        self.leaf = tensor.is_leaf and tensor.requires_grad
+        self.raw = raw
+
+
+class _Pass:
+    """One backward call and the part of the graph it went through."""
+
+    __slots__ = ("call", "edges", "nodes")
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+        self.edges: list[tuple[int, int]] = []
+        self.nodes: dict[int, str] = {}
+
+
+class Tracer(TorchDispatchMode, Listener):
+    """Logs node creations and writes, checks versions itself (hooks switch torch's check off), follows backwards."""
+
+    inner = True
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Not to be wrapped against compilation: nothing is compiled here, and the wrapper costs at each op."""
+        return False
+
+    def __init__(self, frames: Frames, taps: Taps, failing: int) -> None:
+        """`failing`: the backward calls that a run makes until it fails; those who hold tensors are told at its end."""
+        super().__init__()
+        self._frames = frames
+        self._taps = taps
+        self._look_from = failing - 2 * KEPT
+        self._entered = False
+        self._hooks = torch.autograd.graph.saved_tensors_hooks(self._pack, self._unpack)
+        self._ages: list[int] = []
+        self._stacks: list[Raw] = []
+        self._written = Known(written_arguments)
+        self._writes: dict[int, list[tuple[str, Raw, int, int, bool]]] = {}
+        self._watched: set[int] = set()
+        self._passes: deque[_Pass] = deque(maxlen=_KEPT_CALLS)
+        self._freed: dict[int, Call] = {}
+        self._carriers = Carriers(frames)
+        self._steps: dict[Raw, int] = {}
+        self._stepped: list[tuple[int, torch.Tensor, int]] = []
+        self._ends: dict[int, int] = {}
+        self.violation: Handle | None = None
+
+    def __enter__(self) -> Any:
+        self._entered = True
+        transforms.allow_hooks()
+        self._hooks.__enter__()
+        return super().__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        self._hooks.__exit__(*error)
+
+    # Operations -----------------------------------------------------------------------------------------------------
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        age = graph.now()
+        raw: Raw | None = None
+        if not self._ages or age != self._ages[-1]:
+            # Autograd makes an op's node before it hands the op down here: the nodes since the last op are this one's.
+            raw = self._frames.here()
+            self._ages.append(age)
+            self._stacks.append(raw)
+        places = self._written.of(func)
+        if places and self._watched:
+            self._log_writes(func, tensors_at(places, args, kwargs or {}), raw)
+        return func(*args, **(kwargs or {}))
+
+    def _log_writes(self, func: Any, tensors: list[torch.Tensor], raw: Raw | None) -> None:
+        for tensor in tensors:
+            key = storage_key(tensor)
+            if key is not None and key in self._watched:
+                raw = raw if raw is not None else self._frames.here()
+                self._writes.setdefault(key, []).append(
+                    (func.name(), raw, self._taps.stepping, graph.now(), self._whole(tensor))
+                )
+
+    def _whole(self, tensor: torch.Tensor) -> bool:
+        """Whether an operation of this pass made the tensor, and it is no view: nothing else is meant by a write."""
+        node, ends = tensor.grad_fn, self._taps.ends
+        return node is not None and not tensor._is_view() and node._sequence_nr() >= (ends[-1] if ends else 0)
+
+    def _pack(self, tensor: torch.Tensor) -> Handle:
+        handle = Handle(tensor, self._frames.here())
+        if handle.key is not None:
+            self._watched.add(handle.key)
+        return handle
+
+    def _unpack(self, handle: Handle) -> torch.Tensor:
+        if handle.alias._version != handle.version:
+            self.violation = handle
+            raise RuntimeError("a saved tensor was modified by an in-place operation")
+        return handle.given
+
+    # Backwards and steps --------------------------------------------------------------------------------------------
+
+    def backward(self, call: Call) -> None:
+        if not self._entered:
+            return
+        current = _Pass(call)
+        for node in graph.walk(call.roots):
+            if graph.leaf(node) is not None:
+                continue
+            age = node._sequence_nr()
+            current.nodes[age] = node.name()
+            if len(current.edges) < _KEPT_EDGES:
+                ends = (child for child, _ in node.next_functions if child is not None and graph.leaf(child) is None)
+                current.edges.extend((age, child._sequence_nr()) for child in ends)
+        self._passes.append(current)
+
+    def backward_done(self, call: Call) -> None:
+        if self._passes and self._passes[-1].call is call:
+            self._ends[call.index] = graph.now()
+            if not call.keep:
+                for age in self._passes[-1].nodes:
+                    self._freed.setdefault(age, call)
+            if call.index >= self._look_from:
+                with quiet():
+                    self._carriers.look()
+
+    def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._steps[self._frames.here()] = index
+        self._stepped.clear()
+
+    def expect(self, tensor: torch.Tensor) -> None:
+        """A step that no mode sees is about to write a tensor."""
+        if not self._watched:
+            return
+        key = storage_key(tensor)
+        if key is not None and key in self._watched:
+            self._stepped.append((key, tensor, tensor._version))
+
+    def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        if self._stepped:
+            raw, age = self._frames.here(), graph.now()
+            for key, tensor, version in self._stepped:
+                self._writes.setdefault(key, []).extend(
+                    [("step", raw, index, age, False)] * (tensor._version - version)
+                )
+            self._stepped.clear()
+
+    # What it all came to --------------------------------------------------------------------------------------------
+
+    def _stack(self, age: int) -> Raw:
+        at = bisect.bisect_right(self._ages, age)
+        return self._stacks[at] if at < len(self._stacks) else ()
+
+    def made(self, tensor: torch.Tensor) -> wire.Stack:
+        """Where the result of an operation was made."""
+        return self._frames.resolve(self._stack(tensor.grad_fn._sequence_nr())) if tensor.grad_fn is not None else ()
+
+    def step_sites(self) -> tuple[wire.Write, ...]:
+        """Where each optimizer was stepped."""
+        return tuple(wire.Write("step", self._frames.resolve(raw), index) for raw, index in self._steps.items())
+
+    def earlier(self) -> tuple[wire.Backward, ...]:
+        """The backward calls seen, one record per site, the latest first."""
+        seen: dict[Raw, list[Call]] = {}
+        for done in reversed(self._passes):
+            seen.setdefault(done.call.stack, []).append(done.call)
+        resolve = self._frames.resolve
+        return tuple(wire.Backward(resolve(raw), not c[0].accumulate, c[0].create, len(c)) for raw, c in seen.items())
+
+    def modified(self) -> tuple[wire.Saved, ...]:
+        """The saved tensor that backward found modified, with the writes since it was saved."""
+        handle = self.violation
+        if handle is None:
+            return ()
+        resolve = self._frames.resolve
+        unique = dict.fromkeys((op, raw, index, whole) for op, raw, index, _, whole in self._spoiling(handle))
+        shown = tuple(wire.Write(op, resolve(raw), index, whole) for op, raw, index, whole in list(unique)[:_SHOWN])
+        return (wire.Saved("", resolve(handle.raw), tuple(handle.alias.shape), handle.leaf, shown),)
+
+    def _spoiling(self, handle: Handle) -> list[tuple[str, Raw, int, int, bool]]:
+        """The writes since a tensor was saved, each with the age of the graph at it, and whether to a whole tensor."""
+        writes = self._writes.get(handle.key, []) if handle.key is not None else []
+        return writes[-(handle.alias._version - handle.version) :] if handle.alias._version > handle.version else []
+
+    def freed(self) -> tuple[wire.Saved, ...]:
+        """The nodes of the failing backward that an earlier one had freed, one per place that made them."""
+        if not self._passes:
+            return ()
+        places: dict[Raw, wire.Saved] = {}
+        for age in sorted(self._passes[-1].nodes, reverse=True):
+            call = self._freed.get(age)
+            raw = self._stack(age)
+            if call is not None and raw not in places:
+                resolve = self._frames.resolve
+                places[raw] = wire.Saved(
+                    self._passes[-1].nodes[age], resolve(raw), freed_by=resolve(call.stack)
+                )  # fmt: skip
+        return tuple(list(places.values())[:_SHOWN])
+
+    def crossings(self) -> tuple[wire.Crossing, ...]:
+        """The tensors that lead out of a shared part of the graph, out of an earlier pass, or past a spoiling write."""
+        if not self._passes or self._taps.current is None:  # no backward failed, but for one inside a transform
+            return ()
+        failing = self._passes[-1]
+        with quiet():
+            self._carriers.look()
+        shared = {age for age in failing.nodes if age in self._freed}
+        calls = {id(self._freed[age]) for age in shared}
+        mark = self._mark(failing, shared)
+        found: dict[tuple[int, Raw, str], None] = {}
+        for user, made in failing.edges:
+            if made < mark <= user:
+                found.setdefault((made, self._stack(user), "failing"))
+        spoiled = self._spoiling(self.violation)[0][3] if self.violation and self._spoiling(self.violation) else mark
+        for user, made in failing.edges:
+            if mark <= made < spoiled <= user:
+                found.setdefault((made, self._stack(user), "stale"))
+        for done in self._passes:
+            by = "failing" if done is failing else "earlier"
+            if done is not failing and id(done.call) not in calls:
+                continue
+            for user, made in done.edges:
+                if made in shared and user not in shared:
+                    found.setdefault((made, self._stack(user), by))
+        return tuple(self._crossing(made, used, by) for made, used, by in list(found)[:_SHOWN])
+
+    def remade(self) -> bool:
+        """Whether a place that made what the failing backward goes back to made something for it again since.
+
+        So does one that hands on a state; what was made once, for several passes, is only gone back to.
+        """
+        if not self._passes:
+            return True
+        failing = self._passes[-1]
+        stacks = {done.call.stack for done in self._passes if done is not failing}
+        mark = self._mark(failing, {age for age in failing.nodes if age in self._freed})
+        old = {self._stack(age) for age in failing.nodes if age < mark}
+        if failing.call.stack not in stacks or not old or () in old:
+            return True
+        return any(self._stack(age) in old for age in failing.nodes if age >= mark)
+
+    def _mark(self, failing: _Pass, shared: set[int]) -> int:
+        """The age at which the pass before the failing one had ended: what is older was carried over."""
+        freeing = {self._freed[age].index for age in shared}
+        same = {
+            done.call.index for done in self._passes if done is not failing and done.call.stack == failing.call.stack
+        }
+        return max((self._ends[index] for index in freeing or same if index in self._ends), default=-1)
+
+    def _crossing(self, made: int, used: Raw, by: str) -> wire.Crossing:
+        resolve = self._frames.resolve
+        return wire.Crossing(resolve(self._stack(made)), resolve(used), by, self._carriers.of(made))
+
+
+class Refusals(TorchFunctionMode):
+    """Remembers the torch call that raised: its name and what it was given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.function = ""
+        self.arguments: tuple[wire.Argument, ...] = ()
+        self.error: BaseException | None = None
+        self.kind = ""
+        self.target: torch.Tensor | None = None
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        try:
+            return func(*args, **(kwargs or {}))
+        except Exception as error:
+            if self.error is not error:
+                self.error = error
+                self.function = name_of(func)
+                self.kind, self.target = refused(func, args, kwargs or {})
+                named = [*((str(index), value) for index, value in enumerate(args)), *(kwargs or {}).items()]
+                self.arguments = tuple(describe(name, v) for name, v in named if isinstance(v, torch.Tensor))
+            raise
+
+
+def describe(name: str, tensor: torch.Tensor) -> wire.Argument:
+    """What matters to autograd about a tensor."""
+    with torch._C.DisableTorchFunction():
+        return wire.Argument(name, tensor.is_leaf, tensor.requires_grad, tuple(tensor.shape), str(tensor.dtype))

@@ -1,0 +1,1 @@
+"""The fence: what a run can reach and write, which processes it may leave, and what it used."""

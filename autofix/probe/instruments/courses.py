@@ -1,0 +1,200 @@
+"""What parameters and buffers held where the program used them, if something else than a step had written them."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import torch
+
+from .. import wire
+from ..engine.aliased import Aliased
+from ..engine.taps import Call, Listener, Taps, parameters
+from ..engine.transforms import wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from ..engine.names import Names
+    from .guards import Guards
+    from .witness import Witness
+
+_LONGEST = 400
+_NUMBERS = 1 << 25
+"""Of one tensor, as many numbers are looked at in all: 32 values of a million weights."""
+
+
+@dataclass(slots=True)
+class _Course:
+    """The values of one tensor; () stands for the one that the latest step left, which a write by hand brought back."""
+
+    tensor: weakref.ref[torch.Tensor]
+    left: tuple[int, int]
+    """Its version and place in memory when it was last looked at, or stepped."""
+    now: tuple[float, ...]
+    values: list[tuple[float, ...]] = field(default_factory=list)
+    stepped: tuple[float, ...] | torch.Tensor | None = None
+    """What the latest step left: a sketch of it where writes by hand are known, else its norm; None without a step."""
+    watched: bool = False
+    """Whether something else than a step wrote it."""
+    kept: bool = False
+    """Whether a module has it, an optimizer owns it, or it is updated by hand: else its name may pass to another."""
+    apart: bool = False
+    """Whether it holds something else than what the latest step left."""
+
+    @property
+    def full(self) -> bool:
+        tensor = self.tensor()
+        size = tensor.numel() if tensor is not None else 0
+        return len(self.values) >= max(4, min(_LONGEST, _NUMBERS // max(1, size)))
+
+    def note(self, sketch: tuple[float, ...]) -> bool:
+        """Note what a look found; whether it is another value than before."""
+        back = self.is_stepped(sketch)
+        moved = self.apart if back else sketch != self.now
+        if moved:
+            self.values.append(() if back else sketch)
+            self.apart, self.watched = not back, True
+        self.now = sketch
+        return moved
+
+    def is_stepped(self, sketch: tuple[float, ...]) -> bool:
+        """Whether this is what the latest step left."""
+        if isinstance(self.stepped, torch.Tensor):
+            return bool(sketch) and sketch[0] == float(self.stepped)
+        return self.stepped is not None and sketch == self.stepped
+
+
+class Courses(Listener):
+    """Looks where a module is called, where a backward reaches a leaf, and where a step reads its parameters.
+
+    A look costs two comparisons, unless the tensor was written since the last one, or may have been through `.data`.
+    """
+
+    def __init__(self, taps: Taps, names: Names, witness: Witness, guards: Guards) -> None:
+        self._taps = taps
+        self._names = names
+        self._witness = witness
+        self._guards = guards
+        self._aliased = Aliased(self._watch)
+        self._courses: dict[int, _Course] = {}
+        self.by_hand: Callable[[list[torch.Tensor]], None] | None = None
+        """Who may take back what writes by hand did, once they were looked at."""
+
+    def install(self) -> None:
+        """Look at what modules use, behind those hooked in before."""
+        torch.nn.modules.module.register_module_forward_pre_hook(self._called)
+
+    def _watch(self, tensor: torch.Tensor) -> None:
+        """A tensor may be written from now on without a trace: remember what it holds."""
+        course = self._course(tensor)
+        if course is not None and not course.watched:
+            course.watched = True
+            (course.now,) = self._witness.sketch_all([tensor])
+            course.stepped = course.now if course.is_stepped(course.now) else course.stepped
+
+    def _called(self, module: torch.nn.Module, _inputs: object) -> None:
+        if module._parameters or module._buffers:
+            self.look([*module._parameters.values(), *module._buffers.values()], kept=True)
+
+    def backward(self, call: Call) -> None:
+        self.look([*self._guards.leaves, *call.inputs])
+
+    def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self.look(parameters(optimizer), kept=True)
+
+    def stepped(self, tensors: list[torch.Tensor]) -> None:
+        """A step, and what else belongs to it, is over: what it wrote is no write by hand."""
+        mine = [(t, course) for t in tensors if (course := self._course(t)) is not None]
+        known = [(t, course) for t, course in mine if course.watched]
+        rest = [(t, course) for t, course in mine if not course.watched]
+        for (_, course), sketch in zip(known, self._witness.sketch_all([t for t, _ in known]), strict=True):
+            course.now = course.stepped = sketch
+        for (_, course), norm in zip(rest, self._witness.norms([t for t, _ in rest]), strict=True):
+            course.stepped = norm
+        for tensor, course in mine:
+            course.left, course.apart = _mark(tensor), False
+
+    def taken_back(self, tensors: list[torch.Tensor]) -> None:
+        """What was written by hand is undone: nothing that the program brings back later."""
+        for tensor, sketch in zip(tensors, self._witness.sketch_all(tensors), strict=True):
+            course = self._courses[id(tensor)]
+            course.left, course.now, course.apart, course.kept = _mark(tensor), sketch, False, True
+
+    def look(self, tensors: Iterable[torch.Tensor | None], *, kept: bool = False) -> None:
+        """Note the values of those that something else than a step has written since the last look."""
+        fresh, written = [], []
+        for tensor in tensors:
+            if not isinstance(tensor, torch.Tensor):
+                continue
+            course = self._course(tensor)
+            if course is None:
+                if _is_state(tensor):
+                    fresh.append(tensor)
+                continue
+            course.kept = course.kept or kept
+            if course.left != _mark(tensor) or tensor in self._aliased:
+                written.append((tensor, course))
+        if fresh or written:
+            self._note(fresh, written, kept=kept)
+
+    def _note(self, fresh: list[torch.Tensor], written: list[tuple[torch.Tensor, _Course]], *, kept: bool) -> None:
+        written = [(tensor, course) for tensor, course in written if not course.full]
+        sketches = iter(self._witness.sketch_all([*fresh, *(tensor for tensor, _ in written)]))
+        for tensor, sketch in zip(fresh, sketches, strict=False):
+            watched = tensor in self._aliased
+            course = _Course(weakref.ref(tensor), _mark(tensor), sketch, [sketch], watched=watched, kept=kept)
+            self._courses[id(tensor)] = course
+        moved = []
+        for (tensor, course), sketch in zip(written, sketches, strict=True):
+            if course.note(sketch):
+                moved.append(tensor)
+            course.left = _mark(tensor)
+        if moved and self.by_hand is not None:
+            self.by_hand(moved)
+
+    def _course(self, tensor: torch.Tensor) -> _Course | None:
+        course = self._courses.get(id(tensor))
+        return course if course is not None and course.tensor() is tensor else None
+
+    def told(self) -> tuple[wire.Held, ...]:
+        """The values of each tensor that an optimizer owns, by its place there, or that is kept and has a name."""
+        places = {
+            id(parameter): f"{index} {place}"
+            for index, optimizer in enumerate(self._taps.optimizers)
+            for place, parameter in enumerate(parameters(optimizer))
+        }
+        found: dict[str, wire.Held] = {}
+        for key, course in self._courses.items():
+            tensor = course.tensor()
+            name = self._names.name(tensor, "") if tensor is not None and course.kept else ""
+            if name := places.get(key, name) if tensor is not None else "":
+                found.setdefault(name, wire.Held(name, tuple(course.values)))
+        return tuple(found.values())
+
+
+class Stepped(Listener):
+    """Tells that a step is over, where it is not undone."""
+
+    def __init__(self, courses: Courses) -> None:
+        self._given = courses
+
+    def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._given.stepped(parameters(optimizer))
+
+
+def _mark(tensor: torch.Tensor) -> tuple[int, int]:
+    return tensor._version, tensor.data_ptr()
+
+
+def _is_state(tensor: torch.Tensor) -> bool:
+    """Whether a tensor is one that lasts and has numbers in memory: no result of an operation, not of unknown shape."""
+    return (
+        type(tensor) in (torch.Tensor, torch.nn.Parameter)
+        and tensor.is_leaf
+        and tensor.is_floating_point()
+        and tensor.layout is torch.strided
+        and not tensor.is_inference()
+        and not wrapped(tensor)
+    )

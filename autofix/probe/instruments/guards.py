@@ -1,0 +1,367 @@
+"""The guards: faults that a run can have although it ends well: stale graphs, cross-talk, growth."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .. import wire
+from ..engine import graph
+from ..engine.quiet import quiet
+from ..engine.taps import Call, Listener, Taps, parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import torch
+
+    from ..engine.names import Names
+    from ..program.frames import Frames, Raw
+
+
+@dataclass(slots=True)
+class _Site:
+    """What is known of one backward site.
+
+    `grows` says how many older nodes it reaches, ever more between two steps; `ends`: after a step it began anew;
+    `near`: the ages of the nodes beside leaves that its latest pass went through, once it grows.
+    """
+
+    mark: int = -1
+    reached: int = 0
+    growths: int = 0
+    segment: int = -1
+    grows: str = ""
+    ends: bool = False
+    near: set[int] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class _Given:
+    """The graph that `create_graph=True` gave the latest derivative of one site, and whether a backward went there."""
+
+    begin: int
+    end: int = 0
+    used: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Mixed:
+    """Losses that train `name` in one segment: of each its calls, and the other optimizers whose parameters it reaches.
+
+    `tied`: others that own some of the same parameters.
+    """
+
+    name: str
+    calls: dict[Raw, set[int]]
+    others: dict[Raw, set[int]]
+    tied: set[int]
+
+
+@dataclass(slots=True)
+class _Sent:
+    """Gradient that lies in one leaf: the segments whose backwards sent it, each with its call's stack."""
+
+    leaf: torch.Tensor
+    segments: dict[int, Raw] = field(default_factory=dict)
+    calls: set[int] = field(default_factory=set)
+
+
+class Guards(Listener):
+    """Watches backwards and steps; `found` holds each fault once.
+
+    A *segment* is the backwards up to the steps that follow them. `segments` says, for each backward call of the run,
+    which optimizers stepped in its segment.
+    """
+
+    inner = True
+
+    def __init__(self, frames: Frames, names: Names, taps: Taps, *, shapes: bool, growing: int) -> None:
+        self._shapes = shapes
+        self._growing = growing
+        self._counted: dict[int, list[Counter[str]]] = {}
+        self._frames = frames
+        self._names = names
+        self._taps = taps
+        self._calls: dict[int, tuple[Raw, set[int]]] = {}
+        self._sites: dict[Any, _Site] = {}
+        self._updated: dict[int, int] = {}
+        self._sent: dict[int, _Sent] = {}
+        self._reached: dict[Raw, dict[int, torch.Tensor]] = {}
+        self._segment = 0
+        self._given: dict[Raw, _Given] = {}
+        self._used: dict[int, set[int]] = {}
+        self._started: dict[tuple[int, int], list[int]] = {}
+        self._again: list[tuple[int, int]] = []
+        """Pairs of calls that start from one loss, each with all its weight."""
+        self._undecided: dict[tuple[Raw, ...], _Mixed] = {}
+        self._passed_by: set[tuple[Raw, int]] = set()
+        """Losses of these, and optimizers that stepped after them: whatever these did not use is thrown away."""
+        self._taken: set[tuple[Raw, int]] = set()
+        self.derivatives = 0
+        self._stepped: dict[int, set[int]] = {}
+        self._in_backwards = True
+        self._call_segments: list[int] = []
+        self.found: dict[tuple[str, Raw], wire.Fact] = {}
+        self.leaves: list[torch.Tensor] = []
+        """Those that the graph of the latest backward begins at."""
+
+    @property
+    def segments(self) -> tuple[tuple[int, ...], ...]:
+        """For each backward call, the optimizers that stepped in its segment."""
+        return tuple(tuple(sorted(self._stepped.get(segment, ()))) for segment in self._call_segments)
+
+    @property
+    def with_graph(self) -> int:
+        """How many places call `autograd.grad` with create_graph."""
+        return len(self._given)
+
+    def reaches(self) -> tuple[wire.Reach, ...]:
+        """For each backward site, the parameters that its loss reached."""
+        return tuple(
+            wire.Reach(
+                self._frames.site(stack), self._frames.resolve(stack),
+                tuple(name for leaf in leaves.values() if (name := self._names.name(leaf, ""))),
+            )
+            for stack, leaves in self._reached.items()
+        )  # fmt: skip
+
+    def backward(self, call: Call) -> None:
+        if call.outer is not None:  # what it leaves in parameters is what the call around it sends them
+            self._receive_all(call, call.outer)
+            return
+        self.derivatives += not call.accumulate and not call.create
+        if not self._in_backwards:
+            self._segment += 1
+            self._in_backwards = True
+        self._call_segments.append(self._segment)
+        if self._shapes:
+            self._counted[call.index] = self._count(call)
+        site = self._sites.setdefault(call.stack, _Site())
+        waiting = [given for given in self._given.values() if not given.used]
+        only = _inputs_only(call)
+        self._calls[call.index] = (call.stack, set())
+        old = 0
+        self.leaves = []
+        with quiet():
+            self._look_again(call)
+            for node in graph.walk(call.roots):
+                variable = graph.leaf(node)
+                if variable is not None:
+                    self.leaves.append(variable)
+                    if call.accumulate and (only is None or id(variable) in only):
+                        self._receive(variable, call)
+                    continue
+                age = node._sequence_nr()
+                for given in waiting:
+                    given.used |= given.begin <= age < given.end
+                if age < site.mark:
+                    old += 1
+                    self._check_stale(node, age, site, call)
+        self._check_growth(site, old, call)
+        if call.create and not call.accumulate:
+            before = self._given.get(call.stack)
+            self._given[call.stack] = _Given(graph.now(), used=before is not None and before.used)
+
+    def _count(self, call: Call) -> list[Counter[str]]:
+        """For each optimizer, the kinds of nodes through which `call` leads to its parameters."""
+        owners = [{id(p) for p in parameters(optimizer)} for optimizer in self._taps.optimizers]
+        leads: dict[Any, set[int]] = {}
+        for node in graph.children_first(call.roots):
+            variable = graph.leaf(node)
+            found = {i for i, own in enumerate(owners) if id(variable) in own} if variable is not None else set()
+            leads[node] = found.union(*(leads.get(child, ()) for child, _ in node.next_functions if child is not None))
+        return [Counter(node.name() for node, found in leads.items() if i in found) for i in range(len(owners))]
+
+    def shape(self, index: int, optimizer: torch.optim.Optimizer) -> str:
+        """What the graphs behind the gradients that lie in this optimizer's parameters are made of."""
+        mine = [self._sent[id(p)] for p in parameters(optimizer) if p.grad is not None and id(p) in self._sent]
+        total: Counter[str] = Counter()
+        for number in {n for sent in mine for n in sent.calls}:
+            counted = self._counted.get(number, [])
+            total.update(counted[index] if index < len(counted) else {})
+        return " ".join(f"{name}{count}" for name, count in sorted(total.items()) if "Detach" not in name)
+
+    def wasted(self) -> Iterator[wire.Fact]:
+        """Derivatives that were given a graph through which no backward ever goes."""
+        for stack, given in self._given.items():
+            if not given.used:
+                yield wire.Fact("wasted", "", self._frames.resolve(stack))
+
+    def _receive_all(self, call: Call, sender: Call) -> None:
+        with quiet():
+            for node in graph.walk(call.roots) if call.accumulate else ():
+                if (variable := graph.leaf(node)) is not None:
+                    self._receive(variable, sender)
+
+    def _receive(self, variable: torch.Tensor, call: Call) -> None:
+        sent = self._sent.get(id(variable))
+        if sent is None:
+            sent = self._sent[id(variable)] = _Sent(variable)
+        gradient = variable.grad
+        if gradient is None or (sent.segments and not bool(gradient.any())):
+            sent.segments.clear()
+            sent.calls.clear()
+        sent.segments.setdefault(self._segment, call.stack)
+        sent.calls.add(call.index)
+        self._calls[call.index][1].add(id(variable))
+        self._reached.setdefault(call.stack, {})[id(variable)] = variable
+
+    def _check_stale(self, node: Any, age: int, site: _Site, call: Call) -> None:
+        for child, _ in node.next_functions:
+            variable = graph.leaf(child) if child is not None else None
+            if variable is not None and self._updated.get(id(variable), -1) > age:
+                name = self._names.name(variable, "a parameter")
+                self._report("stale", call.stack, name)
+
+    def _check_growth(self, site: _Site, old: int, call: Call) -> None:
+        """A graph that grows over several backwards and ends with the step that uses them has a bound.
+
+        Unless each goes through all of the one before: then it is a loss that grows, as a running total does.
+        """
+        after_step, site.segment = site.segment not in (-1, self._segment), self._segment
+        if after_step:
+            if site.grows and old:
+                self._report("growth", call.stack, site.grows)
+            site.ends, site.grows = not old, ""
+        near = _beside_leaves(call) if site.growths else set()
+        total = not after_step and bool(site.near) and site.near <= near
+        site.growths = site.growths + 1 if old > site.reached else 0
+        site.reached, site.near = old, near
+        if site.growths >= self._growing:
+            site.grows = str(old)
+            if after_step or total:
+                self._report("growth", call.stack, site.grows)
+
+    def backward_done(self, call: Call) -> None:
+        if call.outer is None:
+            self._sites[call.stack].mark = graph.now()
+            if call.create and not call.accumulate:
+                self._given[call.stack].end = graph.now()
+
+    def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._stepped.setdefault(self._segment, set()).add(index)
+        self._in_backwards = False
+        own = [self._sent[id(p)] for p in parameters(optimizer) if p.grad is not None and id(p) in self._sent]
+        self._used.setdefault(index, set()).update(n for sent in own for n in sent.calls)
+        self._passed_by |= {(stack, index) for mixed in self._undecided.values() for stack in mixed.calls}
+        self._check_twice(optimizer)
+        self._check_mixed(index, optimizer)
+        self._tell_mixed()
+        self._outdate(optimizer)  # already now: a closure may be evaluated again before the step is done
+        for parameter in parameters(optimizer):
+            sent = self._sent.get(id(parameter))
+            if parameter.grad is None or sent is None:
+                continue
+            for segment, stack in sent.segments.items():
+                if segment < self._segment and index not in self._stepped.get(segment, ()):
+                    name = self._names.name(parameter, "a parameter")
+                    self._report("cross-talk", stack, name)
+
+    def _look_again(self, call: Call) -> None:
+        for root, gradient in zip(call.roots, call.gradients, strict=False) if call.accumulate else ():
+            if root.grad_fn is None or root.numel() != 1:
+                continue
+            if gradient is None or bool((gradient == 1).all()):
+                before = self._started.setdefault((root.grad_fn._sequence_nr(), root.output_nr), [])
+                self._again += [(one, call.index) for one in before]
+                before.append(call.index)
+
+    def _check_twice(self, optimizer: torch.optim.Optimizer) -> None:
+        """Two calls went backward from one loss, and what both left in a parameter is used."""
+        for parameter in parameters(optimizer) if self._again else ():
+            sent = self._sent.get(id(parameter))
+            if sent is None or parameter.grad is None:
+                continue
+            for first, second in self._again:
+                if {first, second} <= sent.calls:
+                    stack = self._calls[second][0]
+                    self._report("same-loss-twice", stack, self._names.name(parameter, "a parameter"))
+
+    def _check_mixed(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        """Two losses train this optimizer's parameters, and one of them another's too: was it meant to train both?"""
+        mine = parameters(optimizer)
+        calls = {n for p in mine if p.grad is not None and id(p) in self._sent for n in self._sent[id(p)].calls}
+        calls = {n for n in calls if self._call_segments[n] == self._segment}
+        sites: dict[Raw, set[int]] = {}
+        for n in sorted(calls):
+            sites.setdefault(self._calls[n][0], set()).add(n)
+        if len(sites) < 2 or len(self._taps.optimizers) < 2:  # noqa: PLR2004  two losses
+            return
+        own = {id(p) for p in mine}
+        all_of = {i: {id(p) for p in parameters(o)} for i, o in enumerate(self._taps.optimizers) if i != index}
+        others = {
+            stack: {i for i, theirs in all_of.items() if any(self._calls[n][1] & (theirs - own) for n in numbers)}
+            for stack, numbers in sites.items()
+        }
+        tied = {i for i, theirs in all_of.items() if own & theirs}
+        name = self._names.name(mine[0], "a parameter").split(".")[0]
+        self._undecided[tuple(sites)] = _Mixed(name, sites, others, tied)
+
+    def _tell_mixed(self) -> None:
+        """Once steps have shown which of these gradients are used."""
+        for mixed in self._undecided.values():
+            for stack, numbers in mixed.calls.items():
+                used = {i for i in mixed.others[stack] if i in mixed.tied or numbers & self._used.get(i, set())}
+                self._taken |= {(stack, i) for i in used}
+            if (both := self._trains_two(mixed, known=True)) is not None:
+                self._report("mixed", both, mixed.name)
+
+    def _trains_two(self, mixed: _Mixed, *, known: bool) -> Raw | None:
+        """The loss that is in doubt; with `known`, only if a step has shown that the other network uses its gradient.
+
+        A trunk under several heads is not in doubt: there each loss has an optimizer that no other loss reaches. An
+        optimizer that throws the gradient away, as that of a critic does with what an actor's loss sends, is none.
+        """
+        trains = {
+            stack: {i for i in others if (stack, i) in self._taken or (stack, i) not in self._passed_by}
+            for stack, others in mixed.others.items()
+        }
+        for stack, mine in trains.items():
+            rest = set[int]().union(*(also for other, also in trains.items() if other is not stack))
+            if mine - rest:
+                continue
+            sure = (one for one, also in trains.items() if any((one, i) in self._taken or not known for i in also))
+            if (both := next(sure, None)) is not None:
+                return both
+        return None
+
+    def undecided(self) -> Iterator[wire.Fact]:
+        """Graphs that grow, if no step has shown that they end with it, and doubts about losses for another network.
+
+        Of these no step has shown whether it throws their gradient away.
+        """
+        for stack, site in self._sites.items():
+            if site.grows and not site.ends and ("growth", stack) not in self.found:
+                yield wire.Fact("growth", site.grows, self._frames.resolve(stack))
+        for mixed in self._undecided.values():
+            stack = self._trains_two(mixed, known=False)
+            if stack is not None and ("mixed", stack) not in self.found:
+                yield wire.Fact("mixed", mixed.name, self._frames.resolve(stack))
+
+    def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._outdate(optimizer)
+
+    def _outdate(self, optimizer: torch.optim.Optimizer) -> None:
+        age = graph.now()
+        for parameter in parameters(optimizer):
+            self._updated[id(parameter)] = age
+
+    def _report(self, name: str, stack: Raw, subject: str) -> None:
+        if (name, stack) not in self.found:
+            self.found[name, stack] = wire.Fact(name, subject, self._frames.resolve(stack))
+
+
+def _beside_leaves(call: Call) -> set[int]:
+    """The ages of the nodes of a call's graph that lead straight to leaves."""
+    return {
+        node._sequence_nr()
+        for node in graph.walk(call.roots)
+        if any(child is not None and graph.leaf(child) is not None for child, _ in node.next_functions)
+    }
+
+
+def _inputs_only(call: Call) -> set[int] | None:
+    """Ids of the leaves that `inputs=` restricts a call to, None without a restriction."""
+    return {id(tensor) for tensor in call.inputs} if call.inputs else None

@@ -1,0 +1,44 @@
+"""What other state than parameters held, one value after another: a write that is taken back shows nowhere else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .. import wire
+from ..engine.taps import Listener, Taps, parameters
+
+if TYPE_CHECKING:
+    import torch
+
+    from ..engine.names import Names
+    from .witness import Witness
+
+_MOST = 1 << 27
+"""Numbers that are looked at in all: enough for a large model over some passes."""
+_LONGEST = 400
+
+
+class Held(Listener):
+    """Looks at each step at what the user's variables hold; keeps what differs from the value before, as sketches."""
+
+    def __init__(self, taps: Taps, names: Names, witness: Witness) -> None:
+        self._taps = taps
+        self._names = names
+        self._witness = witness
+        self._left = _MOST
+        self._states: dict[str, list[tuple[float, ...]]] = {}
+
+    def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        owned = {id(parameter) for one in self._taps.optimizers for parameter in parameters(one)}
+        states = {name: tensor for name, tensor in self._names.kept(owned).items() if tensor.grad_fn is None}
+        self._left -= sum(tensor.numel() for tensor in states.values())
+        if self._left <= 0:
+            return
+        for name, sketch in zip(states, self._witness.sketch_all(list(states.values())), strict=True):
+            values = self._states.setdefault(name, [])
+            if len(values) < _LONGEST and (not values or values[-1] != sketch):
+                values.append(sketch)
+
+    def told(self) -> tuple[wire.Held, ...]:
+        """The values of each tensor, by its name."""
+        return tuple(wire.Held(name, tuple(values)) for name, values in self._states.items())

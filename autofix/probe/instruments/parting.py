@@ -1,0 +1,48 @@
+"""When a run is known to differ: it ends where the gradients that steps used have left those of every reference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..engine.taps import Listener
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import torch
+
+    from ..wire import Step
+
+FAR = 1e-3
+"""Relative; hundreds of times what a comparison lets pass, so that none could find the run equal."""
+
+
+class Parting(Listener):
+    """Ends a run early. `expected` has the first steps of each reference, `steps` those that the witness has seen."""
+
+    def __init__(self, expected: tuple[tuple[Step, ...], ...], steps: list[Step], part: Callable[[], None]) -> None:
+        self._expected = expected
+        self._steps = steps
+        self._part = part
+
+    def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        if all(_apart(reference, self._steps) for reference in self._expected):
+            self._part()
+
+
+def _apart(reference: tuple[Step, ...], steps: list[Step]) -> bool:
+    for index in {step.optimizer for step in reference}:
+        wanted, got = ([step for step in those if step.optimizer == index] for those in (reference, steps))
+        for want, have in zip(wanted, got, strict=False):
+            if len(want.gradients) != len(have.gradients):
+                return True
+            if any(_far(one, other) for one, other in zip(want.gradients, have.gradients, strict=True)):
+                return True
+    return False
+
+
+def _far(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    """Whether two sketches are of different tensors; no sketch is one of zeros."""
+    width = max(len(one), len(other))
+    pairs = list(zip(one or (0.0,) * width, other or (0.0,) * width, strict=True))
+    return any(abs(a - b) > FAR * max(map(abs, pairs[0])) for a, b in pairs)

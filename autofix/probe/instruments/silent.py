@@ -1,0 +1,228 @@
+"""Faults that crash nothing: steps without gradient, gradients never cleared, parameters left out, graphs kept."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .. import wire
+from ..engine import graph
+from ..engine.taps import Call, Listener, Taps, parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+    from ..program.frames import Frames, Raw
+
+_LOOKED_AT = 3
+"""The step of an optimizer at which the user's variables are looked at: by then a loop has come round twice."""
+_ENOUGH = 100
+"""Steps of an optimizer after which it is not watched any more: a fault of a loop shows as soon as it comes round."""
+_WALKED = 400
+_ITEMS = 200
+
+
+class _Owner:
+    """What is known of one optimizer."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self.first: Raw = ()
+        self.idle = ""
+        self.sample: torch.Tensor | None = None
+        self.gradient: torch.Tensor | None = None
+        self.version = -1
+        self.kept = False
+        self.added = False
+        self.uncleared = 0
+        self.reached: set[int] = set()
+
+
+class Silent(Listener):
+    """Watches the unedited run with a few comparisons for each step; `found` holds each fault once."""
+
+    def __init__(self, frames: Frames, taps: Taps) -> None:
+        self._frames = frames
+        self._taps = taps
+        self._owners: dict[int, _Owner] = {}
+        self._seen_enough: set[int] = set()
+        self._mark = -1
+        self.found: dict[tuple[str, str], wire.Fact] = {}
+        self._watch_schedulers()
+
+    def facts(self) -> tuple[wire.Fact, ...]:
+        """Each fault that was seen."""
+        return tuple(self.found.values())
+
+    # Schedulers -----------------------------------------------------------------------------------------------------
+
+    def _watch_schedulers(self) -> None:
+        kind = torch.optim.lr_scheduler.LRScheduler
+        step = kind.step
+
+        def watched(scheduler: Any, *args: Any, **kwargs: Any) -> Any:
+            self._scheduled(scheduler)
+            return step(scheduler, *args, **kwargs)
+
+        kind.step = watched
+
+    def _scheduled(self, scheduler: Any) -> None:
+        if getattr(scheduler, "_step_count", 0) < 1:  # torch's own first step, as a scheduler is made
+            return
+        for index, optimizer in enumerate(self._taps.optimizers):
+            if optimizer is scheduler.optimizer and not self._taps.counts[index]:
+                self._note("scheduler-before-optimizer", "", self._frames.here())
+
+    # Gradients ------------------------------------------------------------------------------------------------------
+
+    def backward(self, call: Call) -> None:
+        if not call.accumulate:
+            return
+        for owner in self._owners.values():
+            owner.kept = owner.kept and _same(owner)
+
+    def backward_done(self, call: Call) -> None:
+        if not call.accumulate:
+            return
+        for owner in self._owners.values():
+            if owner.kept and owner.sample is not None and owner.sample.grad is owner.gradient:
+                version = owner.gradient._version if owner.gradient is not None else -1
+                owner.added = owner.added or version > owner.version
+                owner.version = version
+
+    def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        if index in self._seen_enough:
+            return
+        owner = self._owners.setdefault(index, _Owner())
+        owner.steps += 1
+        if owner.steps <= _LOOKED_AT:
+            self._early(owner, parameters(optimizer))
+        elif owner.idle and self._frames.here() == owner.first:
+            self._note(owner.idle, "", owner.first)
+            owner.idle = ""
+        if owner.kept and owner.added and owner.sample is not None and owner.sample.grad is owner.gradient:
+            owner.uncleared += 1
+            if owner.uncleared == _LOOKED_AT - 1:
+                self._note("missing-zero-grad", "", self._frames.here())
+
+    def _early(self, owner: _Owner, mine: list[torch.Tensor]) -> None:
+        """The first steps of an optimizer, which show whether it is stepped in its place and has what it needs."""
+        here = self._frames.here()
+        with_gradient = [p for p in mine if p.grad is not None]
+        if owner.steps == 1:
+            cleared = self._taps.calls and len(self._taps.optimizers) == 1
+            owner.first = here
+            owner.idle = "" if with_gradient else "zeroed-before-step" if cleared else "step-before-backward"
+        elif owner.idle and here == owner.first:
+            self._note(owner.idle, "", here)
+            owner.idle = ""
+        owner.reached.update(map(id, with_gradient))
+        if owner.steps == _LOOKED_AT:
+            self._look(owner, mine, here)
+
+    def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        if index in self._seen_enough:
+            return
+        owner = self._owners.setdefault(index, _Owner())
+        if owner.steps >= _ENOUGH:
+            self._seen_enough.add(index)
+            del self._owners[index]
+            return
+        gradient = owner.sample.grad if owner.sample is not None else None
+        if gradient is None:
+            owner.sample = next((p for p in parameters(optimizer) if p.grad is not None), None)
+            gradient = owner.sample.grad if owner.sample is not None else None
+        owner.gradient = gradient
+        owner.version = gradient._version if gradient is not None else -1
+        owner.kept, owner.added = gradient is not None, False
+        if self._mark < 0:
+            self._mark = graph.now()
+
+    # The user's variables -------------------------------------------------------------------------------------------
+
+    def _look(self, owner: _Owner, mine: list[torch.Tensor], here: Raw) -> None:
+        """What the user's variables hold at the third step of an optimizer."""
+        variables = list(self._variables())
+        names = dict(_named(variables))
+        unreached = [names.get(id(p), "") for p in mine if p.requires_grad and id(p) not in owner.reached]
+        if unreached and owner.reached and all(unreached):
+            self._note("parameters-never-reached", _listed(unreached), here)
+        owned = {id(p) for optimizer in self._taps.optimizers for p in parameters(optimizer)}
+        for whole, module in variables:
+            if isinstance(module, torch.nn.Module):
+                inner = list(module.parameters())
+                left = [p for p in inner if p.requires_grad and p.grad is not None and id(p) not in owned]
+                if left and any(id(p) in owned for p in inner):
+                    left_names = [names.get(id(p), whole) for p in left]
+                    self._note("parameters-without-optimizer", _listed(left_names), here)
+                    break
+        for name in self._keepers(variables):
+            self._note("graph-kept-for-logging", name, here)
+
+    def _variables(self) -> Iterator[tuple[str, Any]]:
+        frame: FrameType | None = sys._getframe(2)
+        seen: set[int] = set()
+        while frame is not None:
+            if self._frames.owned(frame.f_code.co_filename):
+                for name, value in list({**frame.f_globals, **frame.f_locals}.items()):
+                    if not name.startswith("__") and id(value) not in seen:
+                        seen.add(id(value))
+                        yield name, value
+                        if name == "self" and not isinstance(value, torch.nn.Module):
+                            yield from ((f"self.{key}", item) for key, item in vars(value).items())
+            frame = frame.f_back
+
+    def _keepers(self, variables: list[tuple[str, Any]]) -> Iterator[str]:
+        """The variables that hold a number with the graphs of passes that a step has ended."""
+        for name, value in variables:
+            if isinstance(value, torch.Tensor):
+                if _number(value) and self._old(value, spans=True):
+                    yield name
+            elif isinstance(value, list) and len(value) > 1 and all(map(_number, value[:_ITEMS])):
+                yield from [name] if value[0] is not value[-1] and self._old(value[0], spans=False) else []
+
+    def _old(self, tensor: torch.Tensor, *, spans: bool) -> bool:
+        """Whether a graph reaches back beyond the first step; with `spans`, and beyond that step to later passes."""
+        ages = []
+        for node in graph.walk([tensor]):
+            if graph.leaf(node) is None:
+                ages.append(node._sequence_nr())
+            if len(ages) > _WALKED:
+                break
+        return bool(ages) and min(ages) < self._mark and (not spans or max(ages) >= self._mark)
+
+    def _note(self, name: str, detail: str, raw: Raw) -> None:
+        self.found.setdefault((name, detail), wire.Fact(name, detail, self._frames.resolve(raw)))
+
+
+def _same(owner: _Owner) -> bool:
+    """Whether the gradient that a step used lies there as the step left it."""
+    gradient = owner.gradient
+    return (
+        gradient is not None
+        and owner.sample is not None
+        and owner.sample.grad is gradient
+        and gradient._version == owner.version
+    )
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.numel() == 1 and value.grad_fn is not None
+
+
+def _named(variables: list[tuple[str, Any]]) -> Iterator[tuple[int, str]]:
+    for name, value in reversed(variables):
+        if isinstance(value, torch.nn.Module):
+            for inner, parameter in value.named_parameters():
+                yield id(parameter), f"{name}.{inner}"
+        elif isinstance(value, torch.nn.Parameter):
+            yield id(value), name
+
+
+def _listed(names: list[str]) -> str:
+    unique = list(dict.fromkeys(names))
+    more = f" and {len(unique) - 3} more" if len(unique) > 3 else ""  # noqa: PLR2004  three say which part it is
+    return ", ".join(unique[:3]) + more

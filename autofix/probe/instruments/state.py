@@ -1,0 +1,32 @@
+"""What belongs to one run while it goes on: what was asked, what it is watched with, and what its failure came to."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+from ..engine.taps import Taps
+from ..program.frames import Frames
+from ..program.overlay import Overlay
+
+if TYPE_CHECKING:
+    from .. import wire
+
+
+class State:
+    """Made from the request; the instruments of the run's mode are None until they are in place."""
+
+    def __init__(self, request: wire.Request) -> None:
+        self.request = request
+        overlay = {path: text.encode("latin-1") for path, text in request.overlay.items()}
+        self.overlay = Overlay(overlay, request.marks)
+        self.frames = Frames(request.root, request.lines)
+        placed = request.mode != "baseline"
+        self.taps = Taps(self.frames, [], nudged=request.nudged, doubled=request.doubled, placed=placed)
+        self.modes = contextlib.ExitStack()
+        self.tracer: Any = None
+        self.refusals: Any = None
+        self.origins: Any = None
+        self.found: tuple[wire.Origin, ...] = ()
+        self.behind: tuple[wire.Behind, ...] = ()
+        self.plain: tuple[wire.Plain, ...] = ()

@@ -1,0 +1,181 @@
+"""When a run has shown enough: passes beyond the failure, within a budget of time; the same for all compared runs."""
+
+from __future__ import annotations
+
+import _thread
+import signal
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from ..engine.taps import Call, Listener, Taps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import torch
+
+    from ..wire import Request
+
+
+MOST = 60
+"""Passes beyond the failure after which no run goes on: rounding of reordered sums grows from step to step."""
+LEAST = 2
+"""Steps beyond the failure without which nothing was compared: one alone shows no carried graph and no stale one."""
+_WAITING = 2.0
+"""A budget counts the time that the script computes; of time in which it waits it may have this many times as much."""
+_LOOK = 0.25
+_TOO_MANY = 4
+"""How many times the backward calls of its reference a run may make: an edit may have taken a step away."""
+
+
+class Stopper(Listener):
+    """Ends the run at a step or a backward. Counts are (backward calls, steps of optimizer 0, of optimizer 1, ...).
+
+    A run that leads (`failed_at`) chooses where it ends; one that follows (`stop_at`) ends there. Where time ends a run
+    between two events, what it tells is as it was at the event that made `LEAST` steps: `mark` keeps that.
+    """
+
+    def __init__(
+        self, request: Request, taps: Taps, stop: Callable[[], None],
+        mark: Callable[[], None], stop_at_mark: Callable[[], None],
+    ) -> None:  # fmt: skip
+        self._request = request
+        self._taps = taps
+        self._stop = stop
+        self._mark = mark
+        self._began = time.monotonic()
+        self._passed_at = 0.0
+        self._budget = _Budget(request)
+        self._marked = False
+        if request.budget and request.failed_at:
+            _Watch(self._overdue, stop_at_mark).start()
+
+    def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._consider()
+
+    def backward_done(self, call: Call) -> None:
+        if not self._taps.counts or self._lost():
+            self._consider()
+
+    def _consider(self) -> None:
+        spent = time.monotonic() - self._began
+        enough = self._reached() or self._lost() if self._request.stop_at else self._passed()
+        if enough or spent > 0.8 * self._request.time_limit:
+            self._stop()
+
+    @property
+    def past(self) -> float:
+        """Seconds for which the run has gone on beyond the failure."""
+        return self._budget.passed
+
+    @property
+    def hurried(self) -> bool:
+        """Whether a run that leads has not come as far as it would with more time."""
+        return self._is_past() and not self._beyond(self._request.passes)
+
+    def _overdue(self) -> bool:
+        """Whether the time is over, wherever the run is; asked from another thread."""
+        if not self._is_past():
+            return False
+        self._budget.begin()
+        return self._budget.over(least=self._marked)
+
+    def _reached(self) -> bool:
+        backwards, *steps = self._request.stop_at
+        if not steps:
+            return self._taps.calls >= backwards
+        counts = self._taps.counts
+        return len(counts) >= len(steps) and all(have >= want for have, want in zip(counts, steps, strict=False))
+
+    def _lost(self) -> bool:
+        """Whether it made so many backward calls that it will not come to the steps at which it is to end."""
+        return bool(self._request.stop_at) and self._taps.calls >= _TOO_MANY * self._request.stop_at[0] + MOST
+
+    def _is_past(self) -> bool:
+        return bool(self._request.failed_at) and self._taps.calls >= self._request.failed_at[0]
+
+    def _passed(self) -> bool:
+        """Beyond the failure by `passes` steps of each optimizer (or backwards), and by a moment of time or `MOST`.
+
+        Or by `LEAST` of those that the failure concerns, where the budget is used up.
+        """
+        if not self._is_past():
+            return False
+        self._budget.begin()
+        self._passed_at = self._passed_at or time.process_time()
+        # Of this process, so that a busy machine does not shorten what is compared.
+        early = time.process_time() - self._passed_at < self._request.grace
+        if self._beyond(max(self._request.passes, MOST) if early else self._request.passes):
+            return True
+        least = self._beyond(LEAST, self._request.concerned)
+        if least and self._budget.over(least=True):
+            return True
+        if least and not self._marked and self._request.budget and not self._beyond(self._request.passes):
+            self._marked = True
+            self._mark()
+        return False
+
+    def _beyond(self, passes: int, optimizers: tuple[int, ...] = ()) -> bool:
+        backwards, *steps = self._request.failed_at
+        counts = self._taps.counts
+        if not counts:
+            return self._taps.calls >= backwards + passes
+        before = steps + [0] * (len(counts) - len(steps))
+        asked = [index for index in optimizers if index < len(counts)] or range(len(counts))
+        return all(counts[index] >= before[index] + passes for index in asked)
+
+
+class _Watch:
+    """Has the main thread do something between two of its instructions, when it is due.
+
+    Not by an alarm: there is one for each process, and a script may want it. Nor by a thread that the script could
+    find: one that joins all of its threads would never end.
+    """
+
+    _SIGNAL = signal.SIGPROF
+
+    def __init__(self, due: Callable[[], bool], act: Callable[[], None]) -> None:
+        self._due = due
+        self._main = threading.get_ident()
+        self._heard = lambda *_: act()
+        signal.signal(self._SIGNAL, self._heard)
+
+    def start(self) -> None:
+        """From now on."""
+        _thread.start_new_thread(self._wait, ())
+
+    def _wait(self) -> None:
+        while True:
+            time.sleep(_LOOK)
+            if self._due():
+                if signal.getsignal(self._SIGNAL) is not self._heard:  # the script has a use for it
+                    return
+                signal.pthread_kill(self._main, self._SIGNAL)
+
+
+class _Budget:
+    """The time that a run may take beyond the failure: of computing, so that a busy machine does not shorten it."""
+
+    def __init__(self, request: Request) -> None:
+        self._seconds = request.budget + request.lead if request.budget else 0.0
+        self._longest = max(request.budget, request.longest) + request.lead
+        self._threads = max(1, request.threads)
+        self._began: tuple[float, float] | None = None
+
+    def begin(self) -> None:
+        """The failure is past, from here on or since earlier."""
+        self._began = self._began or (time.process_time(), time.monotonic())
+
+    @property
+    def passed(self) -> float:
+        """Seconds since it began, as a clock on the wall tells them."""
+        return time.monotonic() - self._began[1] if self._began is not None else 0.0
+
+    def over(self, *, least: bool) -> bool:
+        """Whether it is used up; `least`: the steps without which nothing was compared were made."""
+        if self._began is None or not self._seconds:
+            return False
+        most = self._seconds if least else self._longest
+        computed = (time.process_time() - self._began[0]) / self._threads
+        return computed > most or self.passed > _WAITING * most

@@ -1,0 +1,54 @@
+"""The terms of losses: whether a backward call starts from the loss of its last pass and more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import wire
+from ..engine import graph
+from ..engine.taps import Call, Listener
+
+if TYPE_CHECKING:
+    from ..program.frames import Frames, Raw
+
+_ADDS = frozenset(
+    f"{name}Backward{kind}"
+    for name in ("Add", "Sub", "Neg", "Sum", "Mean", "Stack", "Cat", "View", "Reshape", "Squeeze", "Unsqueeze", "Clone")
+    for kind in ("", "0", "1")
+)
+_SCALES = frozenset({"MulBackward0", "DivBackward0"})
+
+
+class Terms(Listener):
+    """Follows the sum that each backward call starts from down to its addends; `found` holds each loss that grows.
+
+    A loss grows if, at one place, it has all the terms that it had at the call before, and others besides.
+    """
+
+    def __init__(self, frames: Frames) -> None:
+        self._frames = frames
+        self._before: dict[Raw, set[int]] = {}
+        self.found: dict[Raw, wire.Fact] = {}
+
+    def backward(self, call: Call) -> None:
+        if not call.accumulate:
+            return
+        terms = _terms(call.roots)
+        before = self._before.get(call.stack)
+        self._before[call.stack] = terms
+        if before and before < terms and call.stack not in self.found:
+            self.found[call.stack] = wire.Fact("loss-grows", str(len(terms)), self._frames.resolve(call.stack))
+
+
+def _terms(roots: tuple[Any, ...]) -> set[int]:
+    """The ages of the nodes that are summed up into the roots, each with a constant weight."""
+    return {
+        node._sequence_nr()
+        for node in graph.walk(roots, _is_sum)
+        if graph.leaf(node) is None and not _is_sum(node)
+    }  # fmt: skip
+
+
+def _is_sum(node: graph.Node) -> bool:
+    name = node.name()
+    return name in _ADDS or (name in _SCALES and sum(child is not None for child, _ in node.next_functions) == 1)

@@ -1,0 +1,144 @@
+"""Which optimizers' parameters a loss depends on, and what the script reads beside a leaf in the same storage."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .. import wire
+from ..engine.operators import Known, storage_key
+from ..engine.taps import Call, Listener, Taps, parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..engine.names import Names
+    from ..program.frames import Frames, Raw
+
+_ALONE = 2
+"""How often a storage is held that belongs to one tensor: by the tensor, and by who asks."""
+
+
+class Uses(Listener):
+    """Follows the values of what steps without any gradient, and notes where an elder of a leaf is read.
+
+    From the first step of an optimizer that finds no gradient on, what is computed from its parameters is followed,
+    through cuts of the graph too, as far as torch computes it: `used` are the optimizers that a backward started from
+    such a value of.
+
+    An *elder* is a tensor that was there when an optimizer took a leaf of the same storage, so that each step writes
+    it, too. Only reads that train are noted: as an argument of a module, or beside something that has a graph.
+    Parameters that share a storage are tied on purpose.
+    """
+
+    def __init__(self, frames: Frames, names: Names, taps: Taps) -> None:
+        self._frames = frames
+        self._names = names
+        self._taps = taps
+        self._sources: dict[int, set[int]] = {}
+        """By a parameter's id, its optimizers that found no gradient at their latest step."""
+        self._made: dict[int, tuple[weakref.ref[torch.Tensor], set[int]]] = {}
+        """By its id, a tensor that was computed from such parameters, and whose they are."""
+        self._used: set[int] = set()
+        self._leaves: dict[int | None, tuple[torch.Tensor, int]] = {}
+        """By its storage, a leaf that shares it, and its optimizer."""
+        self._elders: dict[int, weakref.ref[torch.Tensor]] = {}
+        self._read: dict[Raw, str] = {}
+        self._views = Known(_makes_view)
+        torch.nn.modules.module.register_module_forward_pre_hook(self._called)
+
+    def told(self) -> dict[str, Any]:
+        """The optimizers of which something was used, and the elders read."""
+        elders = tuple(wire.Elder(name, self._frames.resolve(raw)) for raw, name in self._read.items())
+        return {"used": tuple(sorted(self._used)), "elders": elders}
+
+    @property
+    def follows(self) -> bool:
+        """Whether it has to hear of operations from now on."""
+        return bool(self._sources or self._elders)
+
+    def watch(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        """Hear of an operation, and of what it gave."""
+        if self._taps.stepping >= 0 or not self.follows:
+            return
+        tensors = list(_tensors((*args, *kwargs.values())))
+        if self._sources:
+            owners = set().union(*map(self._owners, tensors))
+            if owners:
+                self._made |= {id(one): (weakref.ref(one), owners) for one in _tensors((result,))}
+        if self._elders:
+            self._watch_elders(func, tensors, result)
+
+    # Optimizers without gradient ------------------------------------------------------------------------------------
+
+    def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        mine = parameters(optimizer)
+        without = any(p.requires_grad for p in mine) and all(p.grad is None for p in mine)
+        for parameter in mine:
+            known = self._sources.setdefault(id(parameter), set())
+            (known.add if without else known.discard)(index)
+        self._sources = {key: owners for key, owners in self._sources.items() if owners}
+
+    def backward(self, call: Call) -> None:
+        for root in call.roots if self._sources else ():
+            self._used |= self._owners(root)
+        self._made = {key: known for key, known in self._made.items() if known[0]() is not None}
+
+    def _owners(self, one: Any) -> set[int]:
+        made = self._made.get(id(one))
+        return made[1] if made is not None and made[0]() is one else self._sources.get(id(one), set())
+
+    # Elders ---------------------------------------------------------------------------------------------------------
+
+    def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self.optimizer_grew(index, optimizer)
+
+    def optimizer_grew(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        mine = {key: p for p in parameters(optimizer) if (key := storage_key(p)) is not None}
+        shared = {key: p for key, p in mine.items() if torch._C._storage_Use_Count(key) > _ALONE}
+        if shared:
+            self._leaves |= {key: (p, index) for key, p in shared.items()}
+            # Of a parameter's own class: tied.
+            alive = (one for one in gc.get_objects() if type(one) is torch.Tensor)
+            self._elders |= {id(one): weakref.ref(one) for one in alive if storage_key(one) in shared}
+
+    def _called(self, module: torch.nn.Module, given: tuple[Any, ...]) -> None:
+        for one in given if self._elders else ():
+            self._meet(one)
+
+    def _watch_elders(self, func: Any, tensors: list[torch.Tensor], result: Any) -> None:
+        views = self._views.of(func)
+        if views is not None:  # a view of an elder is one, too; a write reads nothing
+            made = _tensors((result,)) if views and tensors and self._is_elder(tensors[0]) else ()
+            self._elders |= {id(one): weakref.ref(one) for one in made}
+        elif torch.is_grad_enabled() and any(one.requires_grad for one in tensors):
+            for one in tensors:
+                self._meet(one)
+
+    def _meet(self, one: Any) -> None:
+        """Something that trains reads a tensor: where it is an elder, a step may have written it."""
+        if self._is_elder(one):
+            leaf, index = self._leaves[storage_key(one)]
+            if one is not leaf and self._taps.counts[index]:
+                self._read.setdefault(self._frames.here(), self._names.name(leaf, "a leaf"))
+
+    def _is_elder(self, one: Any) -> bool:
+        known = self._elders.get(id(one))
+        return known is not None and known() is one
+
+
+def _makes_view(func: Any) -> bool | None:
+    """Whether an operator gives views of its arguments (True), writes them (False), or neither (None)."""
+    aliases = [value.alias_info for value in (*func._schema.arguments, *func._schema.returns) if value.alias_info]
+    return not any(one.is_write for one in aliases) if aliases else None
+
+
+def _tensors(values: tuple[Any, ...]) -> Iterator[torch.Tensor]:
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _tensors(tuple(value))

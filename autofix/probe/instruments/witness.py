@@ -1,0 +1,116 @@
+"""The witness: which gradients each optimizer step used, what it did with them, and what else was written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .. import wire
+from ..engine import graph
+from ..engine.quiet import quiet
+from ..engine.sketch import Sketcher
+from ..engine.taps import Call, Listener, parameters
+from ..engine.transforms import outside
+
+if TYPE_CHECKING:
+    from ..engine.names import Names
+    from ..program.frames import Frames
+    from .guards import Guards
+
+_MOST = 1000
+_VALUES = (bool, int, float, str, tuple, type(None), torch.Tensor)
+
+
+class Witness(Listener):
+    """Records sketches of used gradients and of each step's own change of the parameters."""
+
+    def __init__(self, frames: Frames, names: Names) -> None:
+        self._frames = frames
+        self._names = names
+        self._sketcher = Sketcher()
+        self._before: dict[int, list[torch.Tensor]] = {}
+        self._gradients: dict[int, tuple[tuple[float, ...], ...]] = {}
+        self._evaluated: dict[int, int] = {}
+        self._leaves: dict[int, tuple[int, torch.Tensor]] = {}
+        self._losses: list[float] = []
+        self._calls = 0
+        self._shapes: dict[int, str] = {}
+        self.guards: Guards | None = None
+        self.steps: list[wire.Step] = []
+        self.leaf_steps: list[wire.Step] = []
+
+    def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._names.look()
+        with quiet():
+            params = parameters(optimizer)
+            gradients = self._sketcher.sketches([p.grad for p in params])
+            if index in self._gradients:  # one more evaluation of a closure
+                self.steps.append(wire.Step(index, self._gradients[index], (), "closure", calls=self._evaluated[index]))
+            else:
+                self._before[index] = [p.detach().clone() for p in params]
+            self._gradients[index], self._evaluated[index] = gradients, self._calls
+        self._shapes[index] = self.guards.shape(index, optimizer) if self.guards is not None else ""
+
+    def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        if index not in self._gradients:
+            return
+        with quiet():
+            before = self._before.pop(index)
+            for parameter, old in zip(parameters(optimizer), before, strict=False):
+                torch.sub(parameter.detach(), old, out=old)  # in its place: a large model is held often enough
+            changes = self._sketcher.sketches(list(before))
+        losses, self._losses = tuple(self._losses), []
+        gradients, shape = self._gradients.pop(index), self._shapes.pop(index, "")
+        asks = any(parameter.requires_grad for parameter in parameters(optimizer))
+        self.steps.append(wire.Step(index, gradients, changes, _settings(optimizer), losses, self._calls, shape, asks))
+
+    def backward(self, call: Call) -> None:
+        self._calls += 1
+        with quiet():
+            roots = (root for root in call.roots if isinstance(root, torch.Tensor))
+            self._losses.extend(float(root.detach().sum()) for root in roots if not root.is_complex())
+
+    def backward_done(self, call: Call) -> None:
+        """For scripts without optimizers: the gradients that leaves have after each backward."""
+        if self.steps or not call.accumulate or len(self.leaf_steps) > _MOST:
+            return
+        self._names.look()
+        reached = []
+        for node in graph.walk(call.roots):
+            variable = graph.leaf(node)
+            if variable is not None:
+                reached.append(self._leaves.setdefault(id(variable), (len(self._leaves), variable)))
+        with quiet():
+            # A script may make its leaves anew in each iteration: only those that this call reached are compared.
+            tensors = [tensor for _, tensor in sorted(reached, key=lambda pair: pair[0])]
+            gradients = self._sketcher.sketches([t.grad for t in tensors])
+        self.leaf_steps.append(wire.Step(-1, gradients, (), "", tuple(self._losses[-1:])))
+
+    def leaf_tensors(self) -> list[torch.Tensor]:
+        """The leaves that backward reached, in the order of `leaves` records."""
+        return [tensor for _, tensor in sorted(self._leaves.values(), key=lambda pair: pair[0])]
+
+    def norms(self, tensors: list[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+        """Their norms, not read yet."""
+        with quiet(), outside():
+            return self._sketcher.norms(tensors)
+
+    def sketch_all(self, tensors: list[torch.Tensor]) -> tuple[tuple[float, ...], ...]:
+        """Sketches of tensors that are no gradients."""
+        with quiet(), outside():
+            return self._sketcher.sketches(list(tensors))
+
+
+def _settings(optimizer: torch.optim.Optimizer) -> str:
+    """The optimizer's kind and hyperparameters, as text that two runs can compare."""
+    groups: list[Any] = [
+        sorted((key, _setting(value)) for key, value in group.items() if key != "params" and isinstance(value, _VALUES))
+        for group in optimizer.param_groups
+    ]
+    return f"{type(optimizer).__name__}{groups}"
+
+
+def _setting(value: Any) -> str:
+    """A hyperparameter as text; a tensor (a learning rate may be one) by its values."""
+    return repr(value.tolist() if isinstance(value, torch.Tensor) else value)

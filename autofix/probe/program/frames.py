@@ -1,0 +1,87 @@
+"""Which frames are the user's, where exactly they stand, and when two of them are the same site."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from .. import HERE
+from ..wire import Frame, Stack
+
+if TYPE_CHECKING:
+    from types import CodeType, FrameType, TracebackType
+
+Raw = tuple[tuple["CodeType", int], ...]
+"""A stack as captured: (code, index of the last instruction) of each user frame, innermost first."""
+
+_LIBRARY = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+
+
+class Frames:
+    """Answers for one run: the user's files are those below `root` that no package manager installed."""
+
+    def __init__(self, root: str, lines: dict[str, tuple[int, ...]]) -> None:
+        self._root = os.path.join(root, "")
+        self._lines = lines
+        self._owned: dict[str, bool] = {}
+        self._positions: dict[CodeType, list[tuple[int | None, ...]]] = {}
+        self.outermost: FrameType | None = None
+        """The frame that runs the script: none further out is the user's."""
+
+    def owned(self, filename: str) -> bool:
+        """Whether `filename` is a file of the user's project."""
+        answer = self._owned.get(filename)
+        if answer is None:
+            name = os.path.normpath(filename)
+            inside = name.startswith(self._root) and not any(part in name for part in _LIBRARY)
+            others = (os.path.join(sys.prefix, "lib"), HERE)
+            answer = self._owned[filename] = inside and not name.startswith(others)
+        return answer
+
+    def here(self) -> Raw:
+        """The user frames that are running now."""
+        found = []
+        frame: FrameType | None = sys._getframe(1)
+        owned, last = self._owned, self.outermost
+        while frame is not None and frame is not last:
+            code = frame.f_code
+            known = owned.get(code.co_filename)
+            if known or (known is None and self.owned(code.co_filename)):
+                found.append((code, frame.f_lasti))
+            frame = frame.f_back
+        return tuple(found)
+
+    def of_traceback(self, traceback: TracebackType | None) -> Raw:
+        """The user frames of an exception, innermost first."""
+        found = []
+        while traceback is not None:
+            code = traceback.tb_frame.f_code
+            if self.owned(code.co_filename):
+                found.append((code, traceback.tb_lasti))
+            traceback = traceback.tb_next
+        return tuple(reversed(found))
+
+    def resolve(self, raw: Raw) -> Stack:
+        """`raw` with the source span of each frame."""
+        return tuple(self._frame(code, lasti) for code, lasti in raw)
+
+    def _frame(self, code: CodeType, lasti: int) -> Frame:
+        positions = self._positions.get(code)
+        if positions is None:
+            positions = self._positions[code] = list(code.co_positions())
+        line, end_line, column, end_column = positions[lasti // 2] if 0 <= lasti // 2 < len(positions) else (None,) * 4
+        first = line or code.co_firstlineno
+        # An entry of sys.path may lead through `..`.
+        name = os.path.normpath(code.co_filename)
+        return Frame(name, first, column or 0, end_line or first, end_column or 0, code.co_qualname)
+
+    def site(self, raw: Raw) -> str:
+        """A name of the whole chain of frames that is the same in an edited copy of the files."""
+        return "|".join(self._place(code, lasti) for code, lasti in raw)
+
+    def _place(self, code: CodeType, lasti: int) -> str:
+        frame = self._frame(code, lasti)
+        lines = self._lines.get(frame.file)
+        line = lines[frame.line - 1] if lines and frame.line <= len(lines) else frame.line
+        return f"{os.path.basename(frame.file)}:{frame.function}:{line or -frame.line}"

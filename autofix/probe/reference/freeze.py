@@ -1,0 +1,242 @@
+"""Frozen runs: from a perturbed start each step is put back, and random draws repeat with their inputs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from ..engine.aliased import data, set_data
+from ..engine.operators import Known, storage_key
+from ..engine.quiet import quiet
+from ..engine.taps import Call, parameters
+from ..engine.transforms import outside
+from .perturb import Perturb
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..instruments.courses import Courses
+    from ..program.frames import Frames
+
+_TWICE = 2
+
+
+class Freeze(Perturb):
+    """Undoes each step, and drifts: moves all parameters after each round.
+
+    Undoing steps makes an edit that only recomputes after an update equal to the original. Without the drift nothing
+    would ever depart from its first value, and a term that pulls towards an old copy, or a copy that is no longer kept
+    up, would be invisible. A round ends when every optimizer has stepped once more, in any order.
+
+    A step made by hand is a write to a leaf that a backward has reached, and that an optimizer owns, if there are any.
+    It is undone where the leaf is next used, when its value has been looked at; the first of them, between a forward
+    and the first backward, then too. Without optimizers, a round ends when all of them were written once more.
+    """
+
+    def __init__(
+        self, courses: Courses, leaves: Callable[[], list[torch.Tensor]], *, drift: bool, by_hand: bool
+    ) -> None:
+        super().__init__()
+        self._courses = courses
+        if by_hand:
+            courses.by_hand = self._by_hand
+        self.undone = False
+        """Whether a step made by hand was undone."""
+        self._leaves = leaves
+        self._drift = drift
+        self._optimizers: list[torch.optim.Optimizer] = []
+        self._counts: list[int] = []
+        self._round = 0
+        self._before: dict[int, list[torch.Tensor]] = {}
+        self._trained: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+        """Each leaf that a backward has reached, and what it is put back to."""
+        self._starts: dict[int, torch.Tensor] = {}
+        """What each leaf held where it was first used, until a backward reaches it."""
+        self._reached: dict[int | None, torch.Tensor] = {}
+        self._written: set[int] = set()
+        self._rounds: set[int] = set()
+        """The leaves that are written by hand in each round, once that is known."""
+        self._asked: set[int] = set()
+
+    def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._optimizers.append(optimizer)
+        self._counts.append(0)
+        super().optimizer_made(index, optimizer)
+
+    def watch(self, func: Any, args: Any) -> None:
+        super().watch(func, args)
+        if self._reached and self._uses.of(func):
+            found = self._used_of(self._reached, args)
+            if any(leaf is not None for leaf in found):
+                self._courses.look(found)
+
+    def saved(self, tensor: torch.Tensor) -> None:
+        super().saved(tensor)
+        if (leaf := self._reached.get(storage_key(tensor))) is not None:
+            self._courses.look([leaf])
+
+    # Steps by hand --------------------------------------------------------------------------------------------------
+
+    def backward(self, call: Call) -> None:
+        if not call.accumulate:
+            self._asked.update(map(id, call.inputs))
+        written = []
+        with quiet():
+            for leaf in (*self._leaves(), *(t for t in call.inputs if isinstance(t, torch.Tensor) and t.is_leaf)):
+                if id(leaf) not in self._trained and leaf.requires_grad and leaf.layout is torch.strided:
+                    start = self._starts.pop(id(leaf), None)
+                    if start is None:
+                        start = leaf.detach().clone()
+                    elif start.shape == leaf.shape and not torch.equal(start, leaf):
+                        written.append(leaf)
+                    self._trained[id(leaf)] = leaf, start
+                    self._reached[storage_key(leaf)] = leaf
+        if written and self._courses.by_hand is not None:
+            self._by_hand(written)
+
+    def _perturb(self, parameter: torch.Tensor, moved: int = 0) -> None:
+        super()._perturb(parameter, moved)
+        if not moved:
+            with quiet(), outside():
+                self._starts[id(parameter)] = parameter.detach().clone()
+
+    def _by_hand(self, written: list[torch.Tensor]) -> None:
+        owned = {id(p) for optimizer in self._optimizers for p in parameters(optimizer)} | self._asked
+        mine = [t for t in written if id(t) in self._trained and (id(t) in owned or not self._optimizers)]
+        with quiet(), outside():
+            for leaf in mine:
+                self._put_back(leaf)
+        self._courses.taken_back(mine)
+        self.undone = self.undone or bool(mine)
+        if self._drift and not any(self._counts):
+            self._count_by_hand(mine)
+
+    def _count_by_hand(self, mine: list[torch.Tensor]) -> None:
+        """Without optimizers: which leaves are written in each round shows where one of them is written again."""
+        keys = set(map(id, mine))
+        if keys & self._written and not self._rounds:
+            self._rounds, self._written = set(self._written), set()
+        self._written |= keys
+        if self._rounds and self._written >= self._rounds:
+            self._rounds |= self._written
+            self._written = set()
+            self._move([leaf for leaf, _ in self._trained.values()])
+
+    def _put_back(self, leaf: torch.Tensor) -> None:
+        old = self._trained[id(leaf)][1]
+        if self._reached.get(storage_key(leaf)) is leaf:
+            data(leaf).copy_(old)
+        else:  # it was given other memory, which may be somebody else's, too
+            set_data(leaf, old.clone())
+            self._reached[storage_key(leaf)] = leaf
+
+    # Steps of optimizers --------------------------------------------------------------------------------------------
+
+    def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        super().step(index, optimizer)
+        if index not in self._before:
+            with quiet():
+                self._before[index] = [p.detach().clone() for p in parameters(optimizer)]
+
+    def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        with quiet():
+            for parameter, old in zip(parameters(optimizer), self._before.pop(index, []), strict=False):
+                data(parameter).copy_(old)
+        self._courses.stepped(parameters(optimizer))
+        self._counts[index] += 1
+        if self._drift and min(self._stepping()) > self._round:
+            self._move([parameter for key, parameter in self._known.items() if key in self._seeds])
+
+    def _stepping(self) -> list[int]:
+        """How often each optimizer has stepped, but for one that only wraps others: they step twice, and it never."""
+        if max(self._counts) < _TWICE:
+            return self._counts
+        owned = [{id(p) for p in parameters(optimizer)} for optimizer in self._optimizers]
+        counts = enumerate(self._counts)
+        rest = [set().union(*(own for other, own in enumerate(owned) if other != i)) for i in range(len(owned))]
+        return [count for i, count in counts if count or not owned[i] <= rest[i]]
+
+    def _move(self, moved: list[torch.Tensor]) -> None:
+        self._round += 1
+        self._courses.look(moved)  # what was written by hand meanwhile
+        with quiet():
+            for parameter in moved:
+                self._perturb(parameter, self._round)
+                if id(parameter) in self._trained:
+                    self._trained[id(parameter)] = parameter, parameter.detach().clone()
+        self._courses.stepped(moved)
+
+
+class KeyedRandom(TorchDispatchMode):
+    """Seeds each random draw by its call site and how often that site drew, or, in dropout, by the input it drops.
+
+    Without this an edit that runs a forward twice would move every later draw, and would look like a change. One that
+    moves a draw to another place would, too: `ordered` tells draws apart by what is drawn and how often instead.
+    """
+
+    _SEEDED = torch.Tag.nondeterministic_seeded
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Not to be wrapped against compilation: nothing is compiled here, and the wrapper costs at each op."""
+        return False
+
+    def __init__(self, frames: Frames, freeze: Freeze | None, *, ordered: bool) -> None:
+        super().__init__()
+        self._frames = frames
+        self._freeze = freeze
+        self._ordered = ordered
+        self._seeded = Known(lambda func: self._SEEDED in func.tags)
+        self._content: str = ""
+        self.places: Counter[str] = Counter()
+        """How often each call site drew."""
+        self._kinds: Counter[str] = Counter()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if self._freeze is not None:
+            self._freeze.watch(func, args)
+        if self._seeded.of(func):
+            seed = self._key(func, args)
+            if not (kwargs or {}).get("generator"):
+                torch.default_generator.manual_seed(seed)
+        return func(*args, **(kwargs or {}))
+
+    def _key(self, func: Any, args: Any) -> int:
+        if self._content:
+            text = self._content
+        else:
+            kind, site = f"{func}{_kinds(args)}", self._frames.site(self._frames.here())
+            self._kinds[kind] += 1
+            self.places[site] += 1
+            text = f"{kind}#{self._kinds[kind]}" if self._ordered else f"{site}#{self.places[site]}"
+        return int.from_bytes(hashlib.blake2b(f"{func}{text}".encode(), digest_size=7).digest())
+
+    def patch_dropout(self) -> None:
+        """Give every functional dropout the key of its input's content."""
+        functional = torch.nn.functional
+        for name in ("dropout", "alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"):
+            setattr(functional, name, self._keyed(getattr(functional, name)))
+
+    def _keyed(self, function: Any) -> Any:
+        def dropout(input: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:  # noqa: A002  as torch names it
+            with quiet():
+                flat = input.detach().double()
+                # Rounded: the same input computed twice may differ in the last bits.
+                self._content = f"{tuple(input.shape)}{float(flat.sum()):.4e}{float(flat.norm()):.4e}"
+            try:
+                return function(input, *args, **kwargs)
+            finally:
+                self._content = ""
+
+        return dropout
+
+
+def _kinds(value: Any) -> Any:
+    """What a draw is asked for: numbers as they are, tensors by their shapes."""
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_kinds, value))
+    return tuple(value.shape) if isinstance(value, torch.Tensor) else value

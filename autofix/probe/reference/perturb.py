@@ -1,0 +1,196 @@
+"""Perturbed starts: each parameter begins a little beside where the script puts it, by an amount that repeats."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import math
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.nn.parameter import is_lazy
+from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
+
+from ..engine.aliased import data
+from ..engine.operators import Known, storage_key, written_arguments
+from ..engine.quiet import quiet
+from ..engine.refused import tensors
+from ..engine.taps import Listener, parameters
+from ..engine.transforms import outside
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ..engine.taps import Call
+
+SCALE = 0.02
+"""Perturbation, relative to a parameter's mean magnitude (absolute where that is zero)."""
+
+
+class Perturb(Listener):
+    """Perturbs each parameter where it is first used, and again if the script writes it before it gets a gradient.
+
+    The perturbation makes gradients visible that a zero-initialised layer would hide. It follows from what the
+    parameter holds where it is used, not from how it came to hold that, nor from when an optimizer was given it.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, torch.Tensor] = {}
+        self._starting: dict[int, torch.Tensor] = {}
+        self._seeds: dict[int, int] = {}
+        self._alike: Counter[str] = Counter()
+        self._left: dict[int, tuple[float, float]] = {}
+        self._storages: dict[int | None, torch.Tensor] = {}
+        self._checked: set[int] = set()
+        self._uses = Known(_uses)
+        self._mode: Starting | None = None
+        self.intact = True
+        """Whether each parameter of an optimizer met its first step as it was perturbed: no write was overlooked."""
+        modules = torch.nn.modules.module
+        modules.register_module_parameter_registration_hook(self._register)
+        modules.register_module_forward_pre_hook(self._called)
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        """Watch each op until the first step: parameters may be used without a module."""
+        self._mode = Starting(self)
+        self._mode.__enter__()
+        try:
+            yield
+        finally:
+            self._unwatch()
+
+    def _unwatch(self) -> None:
+        if self._mode is not None and _get_current_dispatch_mode() is self._mode:
+            self._mode.__exit__(None, None, None)
+            self._mode = None
+
+    # Which ones, and where they are used ----------------------------------------------------------------------------
+
+    def _register(self, _module: torch.nn.Module, _name: str, parameter: torch.Tensor | None) -> None:
+        if parameter is not None and parameter.requires_grad:
+            self._meet(parameter)
+
+    def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self.optimizer_grew(index, optimizer)
+
+    def optimizer_grew(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        for parameter in parameters(optimizer):
+            self._meet(parameter)
+
+    def _meet(self, parameter: torch.Tensor) -> None:
+        if parameter.is_floating_point() and id(parameter) not in self._known:
+            self._known[id(parameter)] = self._starting[id(parameter)] = parameter
+            self._storages.clear()
+
+    def _called(self, module: torch.nn.Module, _inputs: object) -> None:
+        if self._starting:
+            self._use(module._parameters.values())
+
+    def watch(self, func: Any, args: Any) -> None:
+        """Hear of one op: a write or a view may still be part of initialising, and so may what records no graph.
+
+        But for what brings a parameter together with other data: whether a graph is recorded, it is used then.
+        """
+        if self._starting and self._uses.of(func):
+            self._use(self._used_of(self._by_storage(), args))
+
+    def saved(self, tensor: torch.Tensor) -> None:
+        """Hear of a tensor that an operation is about to use and saves for its backward."""
+        if self._starting:
+            self._use([self._by_storage().get(storage_key(tensor))])
+
+    def _by_storage(self) -> dict[int | None, torch.Tensor]:
+        if not self._storages:
+            self._storages = {storage_key(p): p for p in self._starting.values() if not is_lazy(p)}
+        return self._storages
+
+    @staticmethod
+    def _used_of(storages: dict[int | None, torch.Tensor], args: Any) -> list[torch.Tensor | None]:
+        """Which parameters an op uses, of those with these storages."""
+        read = list(tensors(args))
+        found = [storages.get(storage_key(tensor)) for tensor in read]
+        together = any(p is None and t.dim() for p, t in zip(found, read, strict=True))
+        return found if torch.is_grad_enabled() or together else []
+
+    def _use(self, used: Iterable[torch.Tensor | None]) -> None:
+        for parameter in list(used):
+            if parameter is None or id(parameter) not in self._starting or is_lazy(parameter):
+                continue
+            with quiet():
+                if self._left.get(id(parameter)) != _content(parameter):
+                    self._perturb(parameter)
+
+    def _perturb(self, parameter: torch.Tensor, moved: int = 0) -> None:
+        with quiet(), outside():
+            total, size = _content(parameter)
+            if id(parameter) not in self._seeds or not moved:
+                alike = f"{tuple(parameter.shape)}{total:.3e}{size:.3e}"
+                self._alike[alike] += 1
+                text = f"{alike}#{self._alike[alike]}"
+                self._seeds[id(parameter)] = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=6).digest())
+            mean = size / max(1, parameter.numel()) or 1.0
+            if math.isfinite(mean):  # memory that was not initialised yet may hold anything
+                generator = torch.Generator().manual_seed(self._seeds[id(parameter)] + 7_919 * moved)
+                noise = torch.randn(parameter.shape, generator=generator).to(parameter)
+                data(parameter).add_(noise, alpha=SCALE * mean)
+            self._left[id(parameter)] = _content(parameter)
+        self._storages.clear()
+
+    # Until they are trained -----------------------------------------------------------------------------------------
+
+    def backward_done(self, call: Call) -> None:
+        """What has a gradient is trained: a later write is an update, not an initialisation."""
+        asked = {id(tensor) for tensor in call.inputs}
+        trained = [key for key, tensor in self._starting.items() if key in asked or tensor.grad is not None]
+        self._settle(trained)
+
+    def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        if index in self._checked:
+            return
+        self._checked.add(index)
+        mine = parameters(optimizer)
+        with quiet():
+            # What was never perturbed (no floating point, or used before anybody owned it) has nothing to compare with.
+            self.intact = self.intact and all(
+                p.grad is None or (id(p) in self._left and self._left[id(p)] == _content(p)) for p in mine
+            )
+        self._settle([id(p) for p in mine])
+        self._unwatch()
+
+    def _settle(self, keys: list[int]) -> None:
+        for key in keys:
+            self._starting.pop(key, None)
+        self._storages.clear()
+
+
+class Starting(TorchDispatchMode):
+    """Tells of every op until parameters have started."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Not to be wrapped against compilation: nothing is compiled here, and the wrapper costs at each op."""
+        return False
+
+    def __init__(self, perturb: Perturb) -> None:
+        super().__init__()
+        self._perturb = perturb
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self._perturb.watch(func, args)
+        return func(*args, **(kwargs or {}))
+
+
+@functools.cache
+def _uses(func: Any) -> bool:
+    """Whether an operator reads its arguments for their values, and neither writes them nor gives a view of them."""
+    return not written_arguments(func) and all(result.alias_info is None for result in func._schema.returns)
+
+
+def _content(tensor: torch.Tensor) -> tuple[float, float]:
+    """What tells the values of a tensor from others: their sum, and that of their magnitudes, without a copy."""
+    plain = tensor.detach()
+    wide = torch.promote_types(plain.dtype, torch.float32)
+    return float(plain.sum(dtype=wide)), float(torch.linalg.vector_norm(plain, 1, dtype=wide))

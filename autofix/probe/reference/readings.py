@@ -1,0 +1,250 @@
+"""Performs what torch refuses, so that a reference run can go on: each refused call once, in one of its readings.
+
+A write to a leaf, or to a view of one, has two readings. As an *update* it changes the values and leaves no trace in
+the graph. As an *operation* it is part of the forward: what stood there goes into the graph, and so does the value
+written. A conversion, a flag on a non-leaf or an unused input has one reading each.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dis
+import functools
+import sys
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from .. import HERE, wire
+from ..engine import graph
+from ..engine.refused import DERIVATIVE, name_of, refused, swapped
+from ..engine.taps import NUDGE, Call, Listener, parameters
+from .sites import NOTHING, Sites
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType, FrameType
+
+    from ..program.frames import Frames, Raw
+
+_OVERRIDES = torch.overrides.__file__
+_UNUSED = {"allow_unused": True, "materialize_grads": True}
+
+
+class Perform(TorchFunctionMode, Listener):
+    """Lets every call through; one that torch refuses is performed in the reading asked for and noted."""
+
+    def __init__(
+        self, frames: Frames, reading: str, sites: tuple[wire.Site, ...] = (), *, nudged: bool = False
+    ) -> None:
+        super().__init__()
+        self._frames = frames
+        self._operation = reading == "operation"
+        self._nudged = nudged
+        self._performed: dict[Raw, str] = {}
+        self._pending: dict[int, Raw] = {}
+        self._unreached: set[Raw] = set()
+        self._sites = Sites(frames, sites, operation=self._operation) if sites else None
+
+    def __exit__(self, *error: object) -> None:
+        # A run may end inside a torch function, where torch has taken the mode off already.
+        with contextlib.suppress(RuntimeError):
+            super().__exit__(*error)
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        try:
+            if self._sites is None:
+                return func(*args, **kwargs)
+            early = self._sites.before(func, args, kwargs)
+            return self._sites.after(func(*args, **kwargs)) if early is NOTHING else early
+        except RuntimeError:
+            again = self._again(func, args, kwargs)
+            if again is None:
+                raise
+        return again()
+
+    # One refused call -----------------------------------------------------------------------------------------------
+
+    def _again(self, func: Any, args: Any, kwargs: Any) -> Callable[[], Any] | None:
+        """How to perform a call that was refused; None where there is no way, or where it failed for another reason."""
+        kind, target = refused(func, args, kwargs)
+        if kind in ("leaf_modified", "view_modified") and target is not None:
+            again = self._write(kind, func, args, kwargs, target)
+        elif kind == "conversion" and target is not None:
+            again = functools.partial(_convert, func, args, kwargs, target, nudged=self._nudged)
+        elif kind == "nonleaf_gradient" and target is not None and not target._is_view():
+            flag = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
+            again = functools.partial(_flag, target, bool(flag))
+        elif kind == "no_graph":
+            again = functools.partial(_as_float, func, args, kwargs, target)
+        elif name_of(func) == DERIVATIVE and not kwargs.get("allow_unused"):
+            kind, again = "unused_input", functools.partial(self._with_zeros, func, args, kwargs)
+        else:
+            return None
+        if again is not None:
+            self._performed.setdefault(self._frames.here(), kind)
+        return again
+
+    def _write(
+        self, kind: str, func: Any, args: Any, kwargs: Any, target: torch.Tensor
+    ) -> Callable[[], Any] | None:  # fmt: skip
+        if kind == "view_modified" and isinstance(target.grad_fn, torch.autograd.function.BackwardCFunction):
+            # Written in place, or through its base, it would lose the backward that its function has of its own.
+            kept = not _discarded(func) and "out" not in kwargs
+            return (lambda: _out_of_place(func, args, kwargs, target)[1]) if kept else None
+        if not self._operation:
+            return functools.partial(_update, func, args, kwargs)
+        if "out" in kwargs:
+            return None
+        bound = _out_of_place if not _discarded(func) else _in_place
+        perform = _on_fresh_view if kind == "view_modified" else bound
+
+        def again() -> Any:
+            changed, result = perform(func, args, kwargs, target)
+            self._follow(changed)
+            return result
+
+        return again
+
+    def _with_zeros(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """A derivative with zeros for what its output does not depend on; where that is all of it, it is noted."""
+        found = func(*args, **kwargs | {"allow_unused": True, "materialize_grads": False})
+        if all(one is None for one in found):
+            self._performed[self._frames.here()] = "nothing_used"
+        return func(*args, **kwargs | _UNUSED)
+
+    # What became of it ----------------------------------------------------------------------------------------------
+
+    def _follow(self, changed: torch.Tensor) -> None:
+        """Watch whether a later backward goes through the result of an operation."""
+        if changed.grad_fn is not None:
+            raw = self._frames.here()
+            self._pending[changed.grad_fn._sequence_nr()] = raw
+
+    def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        if self._sites is not None:
+            self._sites.unfreeze(parameters(optimizer))
+
+    def backward(self, call: Call) -> None:
+        if self._sites is not None:
+            self._sites.look()
+        if not self._pending:
+            return
+        reached = {node._sequence_nr() for node in graph.walk(call.roots) if graph.leaf(node) is None}
+        sites = set(self._pending.values())
+        used = {raw for age, raw in self._pending.items() if age in reached}
+        self._unreached = (self._unreached | sites) - used
+        self._pending = {age: raw for age, raw in self._pending.items() if raw not in used}
+
+    def left_out(self) -> list[torch.Tensor]:
+        """The leaves that the script holds and that lose what comes after a leaf that was made of them."""
+        return self._sites.left_out() if self._sites is not None else []
+
+    def performed(self) -> tuple[wire.Performed, ...]:
+        """The refused calls, one record per site."""
+        resolve = self._frames.resolve
+        every = self._performed | (self._sites.met if self._sites is not None else {})
+        return tuple(wire.Performed(kind, resolve(raw), raw not in self._unreached) for raw, kind in every.items())
+
+
+# The readings of a write --------------------------------------------------------------------------------------------
+
+
+def _update(func: Any, args: Any, kwargs: Any) -> Any:
+    with torch.no_grad():
+        return func(*args, **kwargs)
+
+
+def _out_of_place(func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> tuple[torch.Tensor, Any]:
+    """Write to a copy that is bound in place of the target; the leaf itself stays as it is."""
+    copy = target.clone()
+    result = func(*swapped(args, target, copy), **swapped(kwargs, target, copy))
+    return copy, result
+
+
+def _in_place(func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> tuple[torch.Tensor, Any]:
+    """Make the user's own tensor go on as the result: all who hold it see the write, and it is a leaf no more."""
+    base = target if target.is_leaf or target._base is None else target._base
+    whole = base.detach().clone().requires_grad_().clone()
+    written = whole if base is target else _same_view(whole, target, base)
+    result = func(*swapped(args, target, written), **swapped(kwargs, target, written))
+    base.requires_grad_(False)
+    base.copy_(whole)
+    return base, target if result is written else result
+
+
+def _on_fresh_view(func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> tuple[torch.Tensor, Any]:
+    """Write through a view of the same place that autograd knows."""
+    base = target if target._base is None else target._base
+    view = base.as_strided(target.size(), target.stride(), target.storage_offset())
+    return base, func(*swapped(args, target, view), **swapped(kwargs, target, view))
+
+
+def _same_view(whole: torch.Tensor, target: torch.Tensor, base: torch.Tensor) -> torch.Tensor:
+    if whole.stride() != base.stride():
+        raise RuntimeError("the layout of a copy differs from that of the tensor written")
+    return whole.as_strided(target.size(), target.stride(), target.storage_offset() - base.storage_offset())
+
+
+def _discarded(func: Any) -> bool:
+    """Whether the caller of a torch function drops its result."""
+    if getattr(func, "__name__", "") == "__setitem__":
+        return True
+    own = getattr(func, "__code__", None)
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if code is not own and code.co_filename != _OVERRIDES and not code.co_filename.startswith(HERE):
+            return _drops(code, frame.f_lasti)
+        frame = frame.f_back
+    return False
+
+
+@functools.cache
+def _drops(code: CodeType, lasti: int) -> bool:
+    """Whether the instruction after the one at `lasti` throws its result away, or puts it back as an attribute."""
+    found = False
+    for instruction in dis.get_instructions(code):
+        if found and instruction.opname not in ("SWAP", "CACHE"):
+            # `self.p += v` stores what it wrote to where it was: the object that all others hold goes on.
+            return instruction.opname in ("POP_TOP", "STORE_ATTR")
+        found = found or instruction.offset == lasti
+    return False
+
+
+# Everything else has one reading ------------------------------------------------------------------------------------
+
+
+def _convert(func: Any, args: Any, kwargs: Any, target: torch.Tensor, *, nudged: bool) -> Any:
+    if target.is_inference():
+        plain = target.clone()
+    elif func.__name__ == "__deepcopy__":
+        plain = _other(target.detach().clone(), nudged=nudged)
+        args[1][id(target)] = plain
+        return plain
+    else:
+        plain = target.detach()
+    return _other(func(*swapped(args, target, plain), **swapped(kwargs, target, plain)), nudged=nudged)
+
+
+def _other(value: Any, *, nudged: bool) -> Any:
+    """What a conversion gives, or something a little beside it: does a later loss depend on it?"""
+    kind = getattr(value, "dtype", None)
+    floating = kind.is_floating_point if isinstance(kind, torch.dtype) else getattr(kind, "kind", "") == "f"
+    return value * NUDGE + (NUDGE - 1) if nudged and floating else value
+
+
+def _flag(target: torch.Tensor, flag: bool) -> torch.Tensor:
+    target.detach_()
+    return target.requires_grad_(flag)
+
+
+def _as_float(func: Any, args: Any, kwargs: Any, target: torch.Tensor | None) -> torch.Tensor:
+    dtype = torch.get_default_dtype()
+    if target is None:
+        plain: torch.Tensor = func(*args, **{key: value for key, value in kwargs.items() if key != "requires_grad"})
+        return plain.to(dtype).requires_grad_()
+    target.data = target.data.to(dtype)
+    return target.requires_grad_()

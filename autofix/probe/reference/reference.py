@@ -1,0 +1,296 @@
+"""The reference mode: runs a script as if autograd's bookkeeping were free, so that nothing freed or overwritten fails.
+
+Every backward keeps its graph, and a saved tensor is cloned just before its storage is written. The clones are found by
+storage: torch's own `allow_mutation_on_saved_tensors` looks tensors up by data pointer and version, and so misses a
+write through a view at another offset.
+"""
+
+from __future__ import annotations
+
+import resource
+import threading
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
+
+from .. import OURS
+from ..engine import graph, transforms
+from ..engine.operators import Known, storage_key, tensors_at, written_arguments
+from ..engine.taps import Call, Listener
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..engine.sources import Sources
+    from ..instruments.uses import Uses
+    from ..program.frames import Raw
+
+_SWEEP = 4096
+_DEAR = 1 << 18
+"""Bytes of a saved tensor, on average, from which on to copy each costs more than to watch for writes."""
+_MUCH = 1 << 30
+"""Bytes by which a run may grow while it copies."""
+
+
+class _Saved:
+    """A saved tensor: an alias of the original until somebody writes to its storage, a copy afterwards."""
+
+    __slots__ = ("__weakref__", "tensor")
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self.tensor = tensor
+
+
+class MutationSafe(TorchDispatchMode, Listener):
+    """Keeps what saved tensors were, whoever writes to their storage.
+
+    `at_once`: each is copied when it is saved. Then nobody need watch for writes, which makes every operation several
+    times as dear as small ones are; an environment's steps without gradients cost what they cost. Where the copies come
+    to cost more than that, tensors are cloned only before a write from the next step or backward on.
+    """
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Not to be wrapped against compilation: nothing is compiled here, and the wrapper costs at each op."""
+        return False
+
+    def __init__(self, wrote: Callable[[int], None], uses: Uses, *, at_once: bool) -> None:
+        super().__init__()
+        self._wrote = wrote
+        self._uses = uses
+        self._at_once = at_once
+        self._entered = self._stepped = False
+        self.missed = False
+        """Whether it could not watch when it ought to."""
+        self._copied = 0
+        self._held = _peak()
+        self._thread = threading.get_ident()
+        self._saved: dict[int, list[weakref.ref[_Saved]]] = {}
+        self._written = Known(written_arguments)
+        self._packs = 0
+        self._hooks = torch.autograd.graph.saved_tensors_hooks(self._pack, self._unpack)
+        self.before_copy: Callable[[torch.Tensor], None] | None = None
+        """Who moves parameters where they are used: torch saves them before it tells a mode of the operation."""
+
+    def __enter__(self) -> Any:
+        transforms.allow_hooks()
+        self._hooks.__enter__()
+        self._entered = True
+        return self if self._at_once else super().__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        if not self._at_once:
+            super().__exit__(*error)
+        self._hooks.__exit__(*error)
+
+    def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._turn()
+
+    def optimizer_grew(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._turn()
+
+    def backward_done(self, call: Call) -> None:
+        self.missed |= self._at_once and call.index > 0 and not self._stepped  # its steps may be made by hand
+        self._turn()
+
+    def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._stepped = True
+        self._turn()
+
+    def _turn(self) -> None:
+        """Watch operations from here on, where copies have become dear, or somebody asks what reads and computes.
+
+        Not where the script has a mode of its own.
+        """
+        if not (self._at_once and self._entered):
+            return
+        if self._copied <= _DEAR * self._packs and _peak() - self._held <= _MUCH and not self._uses.follows:
+            return
+        mode = _get_current_dispatch_mode()
+        if threading.get_ident() == self._thread and (mode is None or type(mode).__module__.startswith(OURS)):
+            self._at_once = False
+            super().__enter__()
+        else:
+            self.missed = True
+
+    def _pack(self, tensor: torch.Tensor) -> _Saved:
+        if transforms.wrapped(tensor):  # a write goes to the tensor that it stands for: too late to copy this one
+            return _Saved(transforms.copied(tensor))
+        if self._at_once:
+            self._packs += 1
+            self._copied += tensor.nbytes
+            if self.before_copy is not None:
+                self.before_copy(tensor)
+            with torch._C._DisableTorchDispatch():
+                return _Saved(tensor.detach().clone())
+        with torch._C._DisableTorchDispatch():
+            handle = _Saved(tensor.detach())
+        key = storage_key(tensor)
+        if key is not None:
+            self._saved.setdefault(key, []).append(weakref.ref(handle))
+            self._packs += 1
+            if self._packs % _SWEEP == 0:
+                self._sweep()
+        return handle
+
+    @staticmethod
+    def _unpack(handle: _Saved) -> torch.Tensor:
+        return handle.tensor
+
+    def _sweep(self) -> None:
+        alive = {key: [ref for ref in refs if ref() is not None] for key, refs in self._saved.items()}
+        self._saved = {key: refs for key, refs in alive.items() if refs}
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        places = self._written.of(func)
+        if places:
+            for tensor in tensors_at(places, args, kwargs or {}):
+                self.spare(tensor)
+        result = func(*args, **(kwargs or {}))
+        self._uses.watch(func, args, kwargs or {}, result)
+        return result
+
+    def spare(self, tensor: torch.Tensor) -> None:
+        """Copy what was saved of a tensor that is about to be written."""
+        key = storage_key(tensor)
+        if key is None:
+            return
+        self._wrote(key)
+        refs = self._saved.pop(key, None)
+        for ref in refs or ():
+            handle = ref()
+            if handle is not None:
+                handle.tensor = handle.tensor.clone()
+
+
+def _peak() -> int:
+    """The most memory, in bytes, that this process has held."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+class KeepGraphs(Listener):
+    """Makes every backward keep its graph."""
+
+    inner = True
+
+    def backward(self, call: Call) -> None:
+        call.keep = True
+
+
+class Truncate(Listener):
+    """Notes whether a backward reaches past the pass before it at its site, and cuts it there if asked to.
+
+    A pass is what a site does from one step to the next: one line may run backward for several losses, and each of them
+    ends where the pass began. `reused` holds the sites with a pass that reached only nodes older than the pass before:
+    not a state that each pass hands to the next, but something made once, for several passes. `alone` says that these
+    passes had no leaf but in there, `fed` that data went into it, as far as somebody watches for `sources`.
+    """
+
+    def __init__(self, cut: bool, sources: Sources | None = None) -> None:
+        self._cut = cut
+        self._sources = sources
+        self.alone = True
+        self.fed = False
+        self._leaves: set[int | None] = set()
+        self._ended: dict[Raw, tuple[int, int]] = {}
+        """How many steps there had been when a site last ran, and the age of the graph at its end."""
+        self._began: dict[Raw, list[int]] = {}
+        """The age of the graph from which on each pass of a site but the first may have made its nodes."""
+        self._steps = 0
+        self.carried = False
+        self.reused: dict[Raw, None] = {}
+
+    def backward(self, call: Call) -> None:
+        began = self._began.setdefault(call.stack, [])
+        steps, age = self._ended.get(call.stack, (self._steps, 0))
+        if steps < self._steps:
+            began.append(age)
+        mark = began[-1] if began else -1
+
+        def recent(node: Any) -> bool:
+            return bool(node._sequence_nr() >= mark)
+
+        old, leaves = [], []
+        for node in graph.walk(call.roots, recent):
+            if not recent(node):
+                old.append(node)
+            elif (variable := graph.leaf(node)) is not None:
+                leaves.append(storage_key(variable))
+        self._leaves.update(leaves)
+        if not old:
+            return
+        self.carried = True
+        if len(began) > 1 and all(node._sequence_nr() < began[-2] for node in old):
+            self.reused[call.stack] = None
+            self.alone = self.alone and not leaves
+            if self._sources is not None:
+                self.fed = self.fed or self._sources.fed(graph.walk_nodes(old))
+        if self._cut:
+            call.cleanups.extend(node.register_prehook(_zeros).remove for node in old)
+
+    def backward_done(self, call: Call) -> None:
+        self._ended[call.stack] = self._steps, graph.now()
+
+    def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._steps += 1
+
+    def wrote(self, key: int) -> None:
+        """A storage was written: where it is a leaf's, this is a step made by hand."""
+        self._steps += key in self._leaves
+
+
+def _zeros(gradients: tuple[torch.Tensor | None, ...]) -> tuple[torch.Tensor | None, ...]:
+    return tuple(None if gradient is None else torch.zeros_like(gradient) for gradient in gradients)
+
+
+def single_views() -> None:
+    """Let split, chunk and unbind give views that may be written to: torch refuses writes to the ones it makes."""
+    split, tensor_split = torch.split, torch.Tensor.split
+
+    def unbind(tensor: torch.Tensor, dim: int = 0) -> tuple[torch.Tensor, ...]:
+        return tuple(tensor.select(dim, index) for index in range(tensor.size(dim)))
+
+    def pieces(tensor: torch.Tensor, sizes: int | list[int], dim: int = 0) -> tuple[torch.Tensor, ...]:
+        total = tensor.size(dim)
+        if isinstance(sizes, int):
+            if sizes <= 0:
+                return tensor_split(tensor, sizes, dim)
+            sizes = [min(sizes, total - at) for at in range(0, total, sizes)] or [0]
+        if sum(sizes) != total:
+            return split(tensor, sizes, dim)
+        starts = [sum(sizes[:index]) for index in range(len(sizes))]
+        return tuple(tensor.narrow(dim, start, size) for start, size in zip(starts, sizes, strict=True))
+
+    def chunk(tensor: torch.Tensor, chunks: int, dim: int = 0) -> tuple[torch.Tensor, ...]:
+        return pieces(tensor, max(1, -(-tensor.size(dim) // chunks)), dim)
+
+    def method_split(tensor: torch.Tensor, split_size: Any, dim: int = 0) -> tuple[torch.Tensor, ...]:
+        return pieces(tensor, split_size, dim)
+
+    def function_split(tensor: torch.Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[torch.Tensor, ...]:
+        return pieces(tensor, split_size_or_sections, dim)
+
+    torch.unbind = torch.Tensor.unbind = unbind
+    torch.chunk = torch.Tensor.chunk = chunk
+    torch.split = function_split
+    torch.Tensor.split = method_split
+
+
+def plain_checkpoints() -> None:
+    """Run `torch.utils.checkpoint` as plain calls: it would recompute with weights that a step has changed."""
+    import torch.utils.checkpoint as checkpoints
+
+    own = ("use_reentrant", "context_fn", "determinism_check", "debug", "early_stop", "preserve_rng_state")
+
+    def checkpoint(function: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(*args, **{key: value for key, value in kwargs.items() if key not in own})
+
+    def checkpoint_sequential(functions: Any, segments: int, value: Any, **_: Any) -> Any:
+        for function in list(functions.children()) if isinstance(functions, torch.nn.Sequential) else functions:
+            value = function(value)
+        return value
+
+    checkpoints.checkpoint = checkpoint
+    checkpoints.checkpoint_sequential = checkpoint_sequential

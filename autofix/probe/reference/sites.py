@@ -1,0 +1,158 @@
+"""Expressions of the unedited script whose values a reference run treats otherwise, whenever they are computed.
+
+`leaf`: what is made there is a leaf with the same value. `update`: so is what is bound there in place of a leaf, and
+its gradient can be zeroed as that of a leaf can. `keep`: the graph is not cut there, numbers stay tensors.
+`grad`: gradients are not switched off there. `require`: what is made there requires a gradient. `unfreeze`: what was
+frozen there requires a gradient again when an optimizer takes it, if that optimizer leaves other frozen ones alone.
+`create`: the derivative computed there has a graph. `zero`: a gradient that is still None is one of zeros there.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from ..engine import graph
+from ..engine.refused import DERIVATIVE, name_of, tensors
+
+if TYPE_CHECKING:
+    from ..program.frames import Frames, Raw
+    from ..wire import Frame, Site
+
+_CUTS = ("torch.Tensor.detach", "torch.Tensor.data.__get__", "torch.Tensor.detach_")
+_GRADIENT = "torch.Tensor.grad.__get__"
+_NUMBERS = ("torch.Tensor.item", "torch.Tensor.__float__")
+_SETTERS = ("requires_grad.__set__", "requires_grad_")
+_REMAKE = ("torch.tensor", "torch.as_tensor")
+NOTHING = object()
+_OURS = 2
+"""References to a tensor that only the call that counts them and the variable it is in hold."""
+
+
+class Sites:
+    """Answers for each torch call whether it stands at a site, and performs it as the site asks."""
+
+    def __init__(self, frames: Frames, sites: tuple[Site, ...], *, operation: bool) -> None:
+        self._frames = frames
+        self._operation = operation
+        self._sites: dict[Frame, dict[str, str]] = {}
+        for site in sites:
+            self._sites.setdefault(site.frame, {})[site.action] = site.node
+        self._remake = any(site.action == "keep" for site in sites)
+        self._frozen: dict[int, tuple[torch.Tensor, Raw]] = {}
+        self.met: dict[Raw, str] = {}
+        self._behind: list[torch.Tensor] = []
+        self._held: list[torch.Tensor] = []
+
+    def before(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """The result of a call that is not to run as written; NOTHING where it is."""
+        name = name_of(func)
+        if name.endswith(_SETTERS) and False in (*args[1:2], *kwargs.values()):
+            raw, actions = self._here()
+            self._frozen |= {id(t): (t, raw) for t in tensors(args[:1]) if "unfreeze" in actions}
+        if name == DERIVATIVE:
+            return self._derivative(func, args, kwargs)
+        if name == _GRADIENT:
+            return self._gradient(args[0])
+        if self._remake and name in _REMAKE and args and any(t.requires_grad for t in tensors(args[:1])):
+            with torch._C.DisableTorchFunction():
+                return _cast(_stacked(args[0]), kwargs)
+        if name not in _CUTS and name not in _NUMBERS and not name.endswith(("_set_grad_enabled", "Tensor.tolist")):
+            return NOTHING
+        raw, actions = self._here()
+        if "grad" in actions and name.endswith("_set_grad_enabled") and not args[0]:
+            self.met[raw] = "no_graph"
+            return None
+        if "keep" not in actions or name.endswith("_set_grad_enabled"):
+            return NOTHING
+        self.met[raw] = "no_graph"
+        with torch._C.DisableTorchFunction():
+            if name.endswith("tolist"):
+                return _listed(args[0])
+            return args[0].reshape(()) if name in _NUMBERS else args[0].view_as(args[0])
+
+    def _derivative(self, func: Any, args: Any, kwargs: Any) -> Any:
+        raw, actions = self._here()
+        if "create" not in actions or kwargs.get("create_graph"):
+            return NOTHING
+        self.met[raw] = "no_graph"
+        return func(*args, **kwargs | {"create_graph": True})
+
+    def _gradient(self, tensor: torch.Tensor) -> Any:
+        raw, actions = self._here()
+        with torch._C.DisableTorchFunction():
+            if "zero" not in actions or tensor.grad is not None:
+                return NOTHING
+            self.met[raw] = "gradient_none"
+            return torch.zeros_like(tensor)
+
+    def unfreeze(self, taken: list[torch.Tensor]) -> None:
+        """Let parameters train that an optimizer takes, where it takes only frozen ones and not all of them."""
+        mine = {id(t) for t in taken}
+        if mine and mine < self._frozen.keys():
+            for tensor in taken:
+                self.met[self._frozen[id(tensor)][1]] = "no_graph"
+                tensor.requires_grad_()
+
+    def after(self, result: Any) -> Any:
+        """The result of a call as the site that it stands at asks."""
+        if not isinstance(result, torch.Tensor) or not result.is_floating_point():
+            return result
+        raw, actions = self._here()
+        with torch._C.DisableTorchFunction():
+            if "require" in actions and not result.requires_grad:
+                self.met[raw] = "unused_input"
+                return result.requires_grad_()
+            if "update" in actions:
+                self.met[raw] = "nonleaf_gradient"
+                return self._updated(result)
+            if "leaf" in actions and result.grad_fn is not None and actions["leaf"] in ("", result.grad_fn.name()):
+                self.met[raw] = "nonleaf_gradient"
+                if not self._operation:
+                    self._behind += [leaf for node in graph.walk([result]) if (leaf := graph.leaf(node)) is not None]
+                    # Where a view is made a leaf, its steps are not to write what it is a view of.
+                    return result.detach().clone().requires_grad_()
+                result.retain_grad()
+        return result
+
+    def _updated(self, result: torch.Tensor) -> torch.Tensor:
+        if not self._operation:
+            result = result.detach().requires_grad_()
+            result.grad = torch.zeros_like(result)
+        elif result.grad_fn is not None:
+            result.retain_grad()
+        return result
+
+    def look(self) -> None:
+        """Find the leaves that the script still holds, of those that leaves were made of."""
+        while self._behind:
+            leaf = self._behind.pop()
+            if sys.getrefcount(leaf) > _OURS:
+                self._held.append(leaf)
+
+    def left_out(self) -> list[torch.Tensor]:
+        """The leaves that the script holds, of which leaves were made, and to which no gradient has come."""
+        return [leaf for leaf in {id(leaf): leaf for leaf in self._held}.values() if leaf.grad is None]
+
+    def _here(self) -> tuple[Raw, dict[str, str]]:
+        raw = self._frames.here()
+        return raw, self._sites.get(self._frames.resolve(raw[:1])[0], {}) if raw else {}
+
+
+def _stacked(value: Any) -> torch.Tensor:
+    """Nested lists of numbers and tensors as one tensor that keeps their graphs."""
+    if isinstance(value, torch.Tensor):
+        return value.view_as(value)
+    if isinstance(value, (list, tuple)):
+        return torch.stack([_stacked(item) for item in value])
+    return torch.tensor(float(value))
+
+
+def _cast(tensor: torch.Tensor, kwargs: Any) -> torch.Tensor:
+    return tensor.to(kwargs["dtype"]) if kwargs.get("dtype") is not None else tensor
+
+
+def _listed(tensor: torch.Tensor) -> Any:
+    return tensor if tensor.dim() == 0 else [_listed(item) for item in tensor.unbind()]

@@ -1,0 +1,1 @@
+"""What stands in for what this machine lacks, or has no time for: devices, packages, data, whole loops."""

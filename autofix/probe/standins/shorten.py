@@ -1,0 +1,104 @@
+"""Loops that end early, where that was asked for: in training after some iterations, over data after some batches.
+
+A loop counts as training once a backward ran in one of its iterations; other loops (over layers, time steps, files)
+are part of what is computed and stay whole.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import os
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ..instruments.state import State
+
+SHORT = "__autofix_short__"
+GOES_ON = "__autofix_goes_on__"
+
+
+class Shorten(ast.NodeTransformer):
+    """Puts a counting iterator around what `for` loops iterate over, and a counting test into `while` loops."""
+
+    def __init__(self, run: State, note: Callable[[str], None]) -> None:
+        self._run = run
+        self._note = note
+        setup = run.request.setup
+        self._most = setup.shorten
+        self._skip = os.path.join(run.request.root, setup.skip_file), setup.skip_line
+        self._path = ""
+
+    def install(self) -> None:
+        """Have the run's sources changed in this way as they are loaded."""
+        setattr(builtins, SHORT, self._shortened)
+        setattr(builtins, GOES_ON, self._goes_on)
+        self._run.overlay.change(self._run.frames.owned, self._changed)
+
+    def _changed(self, tree: ast.Module, path: str) -> ast.Module:
+        self._path = path
+        return ast.fix_missing_locations(self.visit(tree))
+
+    # The code -------------------------------------------------------------------------------------------------------
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        self.generic_visit(node)
+        most = self._limit(node)
+        if most:
+            place = ast.Constant(f"{os.path.basename(self._path)}:{node.lineno}")
+            call = ast.Call(ast.Name(SHORT, ast.Load()), [node.iter, ast.Constant(most), place], [])
+            node.iter = ast.copy_location(call, node.iter)
+        return node
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        self.generic_visit(node)
+        most = self._limit(node)
+        if most:
+            key = f"{os.path.basename(self._path)}:{node.lineno}"
+            call = ast.Call(ast.Name(GOES_ON, ast.Load()), [ast.Constant(key), ast.Constant(most)], [])
+            node.test = ast.copy_location(ast.BoolOp(ast.And(), [node.test, call]), node.test)
+        return node
+
+    def _limit(self, node: ast.For | ast.While) -> int:
+        """The iterations that a loop may train for; 0: as many as it wants."""
+        path, line = self._skip
+        if line and os.path.realpath(path) == os.path.realpath(self._path):
+            return 1 if (node.end_lineno or node.lineno) < line else 0
+        return self._most
+
+    # The loops ------------------------------------------------------------------------------------------------------
+
+    def _shortened(self, values: Any, most: int, place: str) -> Any:
+        data = isinstance(values, torch.utils.data.DataLoader)
+        return values if isinstance(values, (dict, str)) else self._counted(values, most, place, data)
+
+    def _counted(self, values: Any, most: int, place: str, data: bool) -> Iterator[Any]:
+        trained = 0
+        before = self._run.taps.calls
+        for value in values:
+            yield value
+            trained += data or self._run.taps.calls > before
+            before = self._run.taps.calls
+            if trained >= most:
+                self._tell(place, most)
+                return
+
+    def _goes_on(self, key: str, most: int) -> bool:
+        calls = self._run.taps.calls
+        trained, before = self._turns.get(key, (0, calls))
+        trained += calls > before
+        self._turns[key] = trained, calls
+        if trained < most:
+            return True
+        del self._turns[key]  # entered again, it counts again
+        self._tell(key, most)
+        return False
+
+    _turns: dict[str, tuple[int, int]] = {}  # noqa: RUF012  one run a process
+
+    def _tell(self, place: str, most: int) -> None:
+        self._note(f"the loop at {place} was ended after {most} iteration{'s' if most != 1 else ''}")

@@ -1,1 +1,0 @@
-"""Files and diffs: edits of bytes applied, shown as a diff, and diffs of others read."""

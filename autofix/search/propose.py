@@ -1,0 +1,122 @@
+"""Turns a diagnosis into candidates: each rule's edits, applied to the sources as they stand."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from autofix.core.edit import Declined, EditConflict
+from autofix.core.model import Candidate, Note
+from autofix.syntax.apply import BrokenRewrite, apply
+from autofix.syntax.blocks import qualified
+from autofix.syntax.edits import remove_keyword, rendered
+from autofix.syntax.lost import lost_write
+from autofix.syntax.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from autofix.core.model import Diagnosis
+    from autofix.probe import wire
+    from autofix.search.rule import Proposal, Rule
+    from autofix.syntax.sources import Sources
+
+_MOST = 40
+_KEEP = "retain_graph"
+
+
+def propose(
+    diagnosis: Diagnosis, sources: Sources, rules: Iterable[Rule], base: Candidate | None = None
+) -> tuple[list[Candidate], list[Note]]:
+    """Candidates for `diagnosis`, best idiom first, each once; and what was declined. `base` is what they build on."""
+    found: dict[tuple[tuple[str, bytes], ...], Candidate] = {}
+    notes: list[Note] = []
+    for rule in rules:
+        if diagnosis.cause not in rule.causes:
+            continue
+        proposals = rule.proposals(diagnosis, sources)
+        while True:
+            try:
+                proposal = next(proposals)
+                candidate = _candidate(rule, proposal, sources, base, diagnosis.trace.plain)
+            except StopIteration:
+                break
+            except (Declined, EditConflict, BrokenRewrite) as error:
+                notes.append(Note(rule.code, str(error)))
+                continue
+            key = tuple(sorted((str(path), data) for path, data in candidate.files.items()))
+            known = found.get(key)
+            if known is None or candidate.rank < known.rank:
+                found[key] = candidate
+    ordered = sorted(found.values(), key=lambda c: (c.rank, sum(len(e.text) + e.end - e.start for e in c.edits)))
+    best = {candidate.rules: candidate for candidate in reversed(ordered)}
+    lighter = [one for candidate in best.values() for one in _without_keeping(candidate, base)]
+    return [*lighter, *ordered][:_MOST], notes
+
+
+def _candidate(
+    rule: Rule, proposal: Proposal, sources: Sources, base: Candidate | None, plain: Iterable[wire.Plain]
+) -> Candidate:  # fmt: skip
+    files: dict[Path, bytes] = dict(base.files) if base is not None else {}
+    edits = rendered(proposal.steps)
+    for path in dict.fromkeys(edit.path for edit in edits):
+        source = sources.source(str(path))
+        if source is None:
+            raise Declined(f"{path} is not a file that may be edited")
+        files[path] = apply(source, [edit for edit in edits if edit.path == path])
+        if vain := _in_vain(source.data, Source(path, files[path]), plain):
+            raise Declined(f"{vain} holds no tensor, so it has neither a graph to cut nor a value to copy")
+        name, line = lost_write(path, source.data, files[path])
+        if name:
+            raise Declined(f"{name} would get a new value at line {line} that nothing reads: the write would be lost")
+    before = base or Candidate((), (), (), (), {})
+    return Candidate(
+        (*before.rules, rule.code), (*before.titles, proposal.title), (*before.whys, proposal.why),
+        (*before.rank, proposal.rank), files, edits, before.applicability.lowered(rule.applicability),
+    )  # fmt: skip
+
+
+def _in_vain(before: bytes, edited: Source, plain: Iterable[wire.Plain]) -> str:
+    """The variable that an edit treats as a tensor, or as a container of some, although it held neither; '' if none."""
+    known = {(one.function, one.path) for one in plain if one.file == str(edited.path)}
+    texts = [re.compile(rb"(?<![\w.])%s(?:\.(?:detach|clone)\(|[\])])" % path.encode()) for _, path in known]
+    if all(len(text.findall(edited.data)) <= len(text.findall(before)) for text in texts):
+        return ""
+    for node in ast.walk(edited.tree):
+        match node:
+            case ast.Call(ast.Attribute(value, "detach" | "clone")) | ast.comprehension(iter=value):
+                if (qualified(edited, value), ast.unparse(value)) in known:
+                    return ast.unparse(value)
+    return ""
+
+
+def _without_keeping(candidate: Candidate, base: Candidate | None) -> Iterator[Candidate]:
+    """A chain that began by keeping a graph, without that: what follows may have made it needless.
+
+    Only where each call that keeps its graph is one that the chain made do so.
+    """
+    if base is None or len(base.rules) != 1:
+        return
+    ours = sum(edit.text.count(f"{_KEEP}=True") for edit in base.edits)
+    files: dict[Path, bytes] = {}
+    for path, data in candidate.files.items():
+        source = Source(path, data)
+        calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and _keeps(node)]
+        ours -= len(calls)
+        with contextlib.suppress(Declined, EditConflict, BrokenRewrite):
+            files[path] = apply(
+                source, rendered(step for call in calls for step in remove_keyword(source, call, _KEEP))
+            )
+    if ours == 0 and files.keys() == candidate.files.keys() and files != candidate.files:
+        yield replace(
+            candidate, rules=candidate.rules[1:], titles=candidate.titles[1:], whys=candidate.whys[1:],
+            rank=candidate.rank[1:], files=files,
+        )  # fmt: skip
+
+
+def _keeps(call: ast.Call) -> bool:
+    return any(keyword.arg == _KEEP for keyword in call.keywords)

@@ -1,0 +1,277 @@
+"""Takes an edit apart: the same edit without one of its parts, for each part that can be left out."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import difflib
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from autofix.syntax.aligned import opcodes
+from autofix.verdict.bare import bare, exact
+from autofix.verdict.pieces import pieces, spliced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+MOST = 16
+"""How many parts of an edit are tried; of a larger one it cannot be said what each part is for."""
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases", "decorator_list")
+_ALIKE = 0.5
+_LONG = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of an edit."""
+
+    path: Path
+    line: int
+    """The line of the old text that it changes or removes; 0 for what it adds."""
+    words: str
+    """What it does, as a person says it."""
+    graph_only: bool
+    """Whether it changes only what autograd records, and no value that is computed."""
+    without: bytes
+    """The file's new text with this part left out."""
+
+    def left_out(self, files: Mapping[Path, bytes]) -> dict[Path, bytes]:
+        """The edit without this part."""
+        return {**files, self.path: self.without}
+
+    def same_as(self, other: Part) -> bool:
+        """Whether this is the same part of an edit of which another part was left out."""
+        return (self.path, self.line, self.words) == (other.path, other.line, other.words)
+
+
+@dataclass(slots=True, eq=False)
+class _Item:
+    """A statement, or the head of a compound one: lines `start` to `stop`, all of it to `end`."""
+
+    node: ast.stmt
+    exact: tuple[Any, ...]
+    bare: tuple[Any, ...]
+    start: int
+    stop: int
+    end: int
+    inner: list[_Item] = field(default_factory=list)
+
+    @property
+    def shown(self) -> ast.stmt:
+        """The statement, without what is inside it where that is no part of the change."""
+        return self.node if self.stop == self.end else _head(self.node)
+
+
+def parts(old: Mapping[Path, bytes], new: Mapping[Path, bytes], *, whole: bool = False) -> list[Part] | None:
+    """The parts of an edit that can be left out by themselves; None where there are too many to try.
+
+    An edit of one part has none, unless `whole`: without it there is no edit. Comments, layout and imports are no
+    parts, nor is a statement that only moves within its loop or function.
+    """
+    found = [part for path, data in new.items() for part in _of_file(path, old[path], data)]
+    if len(new) == 1 and not whole:
+        found = [part for part in found if _tree(part.without) != _tree(old[part.path])]
+    return found if len(found) <= MOST else None
+
+
+def _of_file(path: Path, old: bytes, new: bytes) -> Iterator[Part]:
+    try:
+        trees = ast.parse(old), ast.parse(new)
+    except (SyntaxError, ValueError):
+        return
+    before, after = (data.splitlines(keepends=True) for data in (old, new))
+    ours, theirs = (list(_items(tree, (), 0)) for tree in trees)
+    gone, fresh = _unmatched(ours, theirs), _unmatched(theirs, ours)
+    place = _places(before, after)
+    used = {node.id for node in ast.walk(trees[1]) if isinstance(node, ast.Name)}
+    bound = {name: item.start for item in reversed(fresh) for name in _bound(item.node)}
+    for mine, other in _paired(gone, fresh, before, after, place):
+        lines, words = before[mine.start : mine.stop] if mine else [], _words(mine, other, before, after)
+        line = mine.start + 1 if mine else 0
+        if mine and other and mine.exact[0] == other.exact[0]:
+            changes = [(other.start, other.stop, lines)]
+        else:
+            changes = [(place[mine.start], place[mine.start], lines)] if mine else []
+            changes += [_left_out(other, after)] if other else []
+        without = _changed(after, changes)
+        idle = mine and not other and _idle(_bound(mine.node), used, bound, place[mine.start])
+        if not idle and _tree(without) not in (None, _tree(new)):
+            rests = {item.bare for item in (mine, other) if item}
+            graph_only = len(rests) == 1 and (bool(mine and other) or () in rests)
+            yield Part(path, line, words, graph_only, without)
+        if other:
+            for node, text, same in pieces(mine.shown if mine else None, other.shown, old, new):
+                shorter = spliced(new, node, text)
+                if _tree(shorter) not in (None, _tree(new)):
+                    yield Part(path, line, words, same, shorter)
+
+
+def _changed(lines: list[bytes], changes: list[tuple[int, int, list[bytes]]]) -> bytes:
+    lines = list(lines)
+    for start, stop, others in sorted(changes, key=lambda change: -change[0]):
+        lines[start:stop] = others
+    return b"".join(lines)
+
+
+def _items(tree: ast.AST, chain: tuple[str, ...], depth: int) -> Iterator[_Item]:
+    """The statements of a tree in their order, outermost, each with those inside it."""
+    for node in _children(tree):
+        first = min([node, *getattr(node, "decorator_list", [])], key=lambda n: n.lineno)
+        start, end = first.lineno - 1, node.end_lineno or node.lineno
+        inner = _children(node)
+        own = inner and inner[0].lineno > node.lineno
+        stop = inner[0].lineno - 1 if own else end
+        if own and getattr(inner[0], "decorator_list", None):
+            stop = min(d.lineno for d in inner[0].decorator_list) - 1  # type: ignore[attr-defined]
+        name, loop = getattr(node, "name", None), isinstance(node, (ast.For, ast.While, ast.AsyncFor))
+        head = _head(node) if own else node
+        where = (chain, depth)
+        rest = bare(head)
+        item = _Item(node, (where, exact(head)), (where, rest) if rest else (), start, stop, end)
+        if own:
+            item.inner = list(_items(node, (*chain, name) if name else chain, depth + loop))
+        yield item
+
+
+def _children(node: ast.AST) -> list[ast.stmt]:
+    found = []
+    for block in _BLOCKS[:-1]:
+        for child in getattr(node, block, None) or ():
+            found.extend([child] if isinstance(child, ast.stmt) else _children(child))
+    return found
+
+
+def _head(node: ast.stmt) -> ast.stmt:
+    head = copy.copy(node)
+    for block in _BLOCKS[:-1]:
+        if hasattr(head, block):
+            setattr(head, block, [])
+    return head
+
+
+def _flat(items: list[_Item]) -> Iterator[_Item]:
+    for item in items:
+        yield item
+        yield from _flat(item.inner)
+
+
+def _unmatched(mine: list[_Item], others: list[_Item]) -> list[_Item]:
+    """The statements that the other side has not; one whose whole inside is missing too, as a whole."""
+    left = Counter(item.exact for item in _flat(others))
+    missing = set()
+    for item in _flat(mine):
+        if left[item.exact]:
+            left[item.exact] -= 1
+        elif not isinstance(item.node, (ast.Import, ast.ImportFrom, ast.Pass)) and not _text(item.node):
+            missing.add(id(item))
+    return list(_outermost(mine, missing))
+
+
+def _outermost(items: list[_Item], missing: set[int]) -> Iterator[_Item]:
+    for item in items:
+        if id(item) in missing and all(id(one) in missing for one in _flat(item.inner)):
+            item.stop = item.end
+            yield item
+        else:
+            if id(item) in missing:
+                yield item
+            yield from _outermost(item.inner, missing)
+
+
+def _text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _paired(
+    gone: list[_Item], fresh: list[_Item], before: list[bytes], after: list[bytes], place: dict[int, int]
+) -> Iterator[tuple[_Item | None, _Item | None]]:  # fmt: skip
+    """What stands for what: first the same but for the graph, then what resembles most, then what is there now."""
+    rest = list(fresh)
+    alone = []
+    for item in gone:
+        same = next((other for other in rest if item.bare and other.bare == item.bare), None)
+        if same is None:
+            alone.append(item)
+        else:
+            rest.remove(same)
+            yield item, same
+    for item, same in _moved_in(alone, rest):
+        alone.remove(item)
+        yield item, same
+    ratios = []
+    for item in alone:
+        for other in rest:
+            text, changed = (b"".join(t[i.start : i.stop]).strip() for t, i in ((before, item), (after, other)))
+            ratio = difflib.SequenceMatcher(None, text, changed, autojunk=False).ratio()
+            ends = isinstance(item.node, ast.Return) and isinstance(other.node, ast.Return)
+            ratios.append((1.0 if ends and item.exact[0] == other.exact[0] else ratio, item, other))
+    for ratio, item, other in sorted(ratios, key=lambda found: -found[0]):
+        if ratio >= _ALIKE and item in alone and other in rest:
+            alone.remove(item)
+            rest.remove(other)
+            yield item, other
+    for item in list(alone):
+        here = next((o for o in rest if o.start == place[item.start] and o.exact[0] == item.exact[0]), None)
+        if here is not None:
+            alone.remove(item)
+            rest.remove(here)
+            yield item, here
+    yield from ((item, None) for item in alone)
+    yield from ((None, other) for other in rest)
+
+
+def _moved_in(gone: list[_Item], fresh: list[_Item]) -> list[tuple[_Item, _Item]]:
+    """What moved into a new function, which is no removal, and as what."""
+    inside = [one for other in fresh for one in _flat(other.inner) if one.bare]
+    found = []
+    for item in gone:
+        same = next((one for one in inside if item.bare and one.bare[1] == item.bare[1]), None)
+        if same is not None:
+            inside.remove(same)
+            found.append((item, same))
+    return found
+
+
+def _places(before: list[bytes], after: list[bytes]) -> dict[int, int]:
+    """For each old line, the new line before which it would stand."""
+    found = {}
+    for _, a, b, c, d in opcodes(before, after):
+        found.update({line: min(c + line - a, d) for line in range(a, b)})
+    return found
+
+
+def _left_out(head: _Item, after: list[bytes]) -> tuple[int, int, list[bytes]]:
+    """The change that takes a new statement away; what is inside a new block, and is not new, stays."""
+    if head.stop == head.end:
+        return head.start, head.stop, []
+    width = head.inner[0].node.col_offset - head.node.col_offset
+    inside = [line[width:] if line[:width].isspace() else line for line in after[head.stop : head.end]]
+    return head.start, head.end, inside
+
+
+def _bound(node: ast.stmt) -> set[str]:
+    """The plain names that a statement assigns."""
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+def _idle(names: set[str], used: set[str], bound: dict[str, int], place: int) -> bool:
+    """Whether an assignment, brought back, does nothing: nobody uses it, or what the edit added assigns it anew."""
+    return bool(names) and (not names & used or all(bound.get(name, -1) >= place for name in names))
+
+
+def _words(mine: _Item | None, other: _Item | None, before: list[bytes], after: list[bytes]) -> str:
+    lines, item = (before, mine) if mine else (after, other)
+    text = lines[item.start].strip().decode(errors="replace") if item else ""
+    text = text if len(text) <= _LONG else text[: _LONG - 1] + "…"
+    return f"the {'removal of' if other is None else 'change to' if mine else 'new'} `{text}`"
+
+
+def _tree(data: bytes) -> str | None:
+    try:
+        return ast.dump(ast.parse(data))
+    except (SyntaxError, ValueError):
+        return None

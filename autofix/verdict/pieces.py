@@ -1,0 +1,134 @@
+"""Takes a changed statement apart: the same statement without one of the expressions that changed in it."""
+
+from __future__ import annotations
+
+import ast
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from autofix.verdict.bare import bare, graph_call
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_PLACES = {"to", "cpu", "cuda", "numpy", "backward", "step"}
+"""Where a tensor is, which is the same here and not elsewhere; and what has no result."""
+Piece = tuple[ast.expr, bytes, bool]
+"""An expression of the new text, what to put in its place, and whether that is the same but for the graph."""
+
+
+def pieces(old: ast.stmt | None, new: ast.stmt, before: bytes, after: bytes) -> Iterator[Piece]:
+    """Where several expressions of a statement changed, each as it was; each new condition, with one side alone.
+
+    Of a condition within a line no run tells which side was taken: it was, if neither side alone does as well. Of an
+    operation that was put around what was there (a clamp), no run tells whether it did something, so it is left out.
+    """
+    changed = list(_changed(old, new)) if old else []
+    for mine, other in changed if len(changed) > 1 else ():
+        yield other, b"(" + _source(mine, before) + b")", bare(ast.Expr(mine)) == bare(ast.Expr(other))
+    whole: list[ast.AST] = [other for _, other in changed] or [new]
+    for part in whole:
+        for node in ast.walk(part):
+            if isinstance(node, ast.IfExp):
+                yield node, b"(" + _source(node.body, after) + b")", False
+                yield node, b"(" + _source(node.orelse, after) + b")", False
+    # A statement that is new mostly does again what is done elsewhere: there only an operation of another name is new.
+    known = {name for node in ast.walk(old or ast.parse(before)) for name in _operations(node)}
+    for part in whole:
+        for node, inner in _layers(part, known, alone=old is None):
+            yield node, b"(" + _source(inner, after) + b")" if inner else b"True", False
+
+
+def _layers(new: ast.AST, known: set[str], *, alone: bool) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """New operations, each with what it is done to; and new conditions."""
+    near = {id(link) for node in ast.walk(new) if graph_call(node) for link in _links(node)}
+    for node in ast.walk(new):
+        by_cut = alone and (id(node) in near or _cut(node))
+        if graph_call(node) or (not by_cut and known & set(_operations(node))):
+            continue
+        match node:
+            case ast.comprehension(ifs=conditions):
+                yield from ((condition, None) for condition in conditions)
+            case ast.BinOp(left, _, right):
+                yield from ((node, side) for side in (left, right) if not alone or _cut(side))
+            case ast.Subscript(value, ast.Slice()) if not alone and isinstance(node.ctx, ast.Load):
+                yield node, value
+            case ast.Call(ast.Name("min" | "max"), args):
+                yield from ((node, one) for one in args)
+            case ast.Call(ast.Attribute(value, name), args) if name not in _PLACES:
+                yield node, value
+                if args and not isinstance(args[0], ast.Starred):
+                    yield node, args[0]
+
+
+def _cut(node: ast.AST) -> bool:
+    """Whether a chain of methods copies, or tells autograd what to record, at its end or before."""
+    return graph_call(node) or any(map(graph_call, _links(node)))
+
+
+def _operations(node: ast.AST) -> Iterator[str]:
+    """What is done in a node, as text to compare."""
+    match node:
+        case ast.BinOp(left, op, right):
+            yield from (ast.dump(op) + ast.dump(side) for side in (left, right))
+        case ast.AugAssign(_, op, value):
+            yield ast.dump(op) + ast.dump(value)
+        case ast.Subscript(_, ast.Slice() as part):
+            yield ast.dump(part)
+        case ast.comprehension(ifs=conditions):
+            yield from map(ast.dump, conditions)
+        case ast.Call(ast.Attribute(_, name) | ast.Name(name)):
+            yield name
+
+
+def _links(node: ast.AST) -> Iterator[ast.AST]:
+    """The calls of a chain of methods, from behind a node to where it begins."""
+    while isinstance(node, (ast.Call, ast.Attribute)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+        if isinstance(node, ast.Call):
+            yield node
+
+
+def spliced(text: bytes, node: ast.expr, other: bytes) -> bytes:
+    """`text` with `other` in place of an expression."""
+    start, end = _span(node, text)
+    return text[:start] + other + text[end:]
+
+
+def _changed(old: ast.AST, new: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The smallest expressions that differ, in pairs; nothing where the difference is in no expression."""
+    if _values(old) == _values(new):
+        return
+    found: list[tuple[ast.expr, ast.expr]] = []
+    if type(old) is type(new) and _own(old) == _own(new):
+        for mine, other in zip_longest(ast.iter_child_nodes(old), ast.iter_child_nodes(new)):
+            if mine is None or other is None:
+                found = []
+                break
+            found.extend(_changed(mine, other))
+    read = isinstance(getattr(new, "ctx", ast.Load()), ast.Load)
+    if found:
+        yield from found
+    elif isinstance(old, ast.expr) and isinstance(new, ast.expr) and read:
+        yield old, new
+
+
+def _values(node: ast.AST) -> list[object]:
+    """What is in a node, in order; 1 and 1.0 are equal: only together with its neighbours can such a one matter."""
+    return [part for inner in ast.walk(node) for part in (type(inner), *_own(inner))]
+
+
+def _own(node: ast.AST) -> list[object]:
+    """What a node says itself, without the nodes inside it."""
+    return [v for _, v in ast.iter_fields(node) if not isinstance(v, (ast.AST, list))]
+
+
+def _source(node: ast.expr, text: bytes) -> bytes:
+    start, end = _span(node, text)
+    return text[start:end]
+
+
+def _span(node: ast.expr, text: bytes) -> tuple[int, int]:
+    lines = text.splitlines(keepends=True)
+    last, column = node.end_lineno or node.lineno, node.end_col_offset or 0
+    return sum(map(len, lines[: node.lineno - 1])) + node.col_offset, sum(map(len, lines[: last - 1])) + column

@@ -1,0 +1,67 @@
+"""The program in which a name keeps its value: writes to whole tensors, said without writing."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from autofix.core.edit import Declined, EditConflict
+from autofix.syntax import writes
+from autofix.syntax.apply import apply
+from autofix.syntax.edits import out_of_place
+from autofix.syntax.edits.steps import rendered
+from autofix.syntax.lost import lost_write
+from autofix.syntax.sources import Sources
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from autofix.core.model import Target
+    from autofix.probe import wire
+    from autofix.syntax.edits import Step
+    from autofix.syntax.source import Source
+
+
+def old_values(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
+    """The files in which the writes that spoiled a saved tensor make a new tensor; {} where none can be meant so.
+
+    Only `x op= …` and `y = x.op_(…)`, wherever they wrote to whole tensors that the same pass had made: a write to a
+    part, to a view or to what outlives the pass is a write to what it is a part of. Nor can a write be meant so whose
+    new value nothing would read.
+    """
+    sources = Sources(target.root or target.script.parent, target.buffers)
+    places: dict[tuple[Source, ast.AST], bool] = {}
+    for write in (write for saved in trace.saved for write in saved.writes):
+        _, source, node = next(sources.nodes(write.stack), (None, None, None))
+        if source is not None and node is not None and write.optimizer < 0:
+            places[source, node] = places.get((source, node), True) and write.whole
+    steps: dict[Source, list[Step]] = {}
+    for (source, node), whole in places.items():
+        if whole and _binds(source, node):
+            try:
+                steps.setdefault(source, []).extend(out_of_place(source, node))
+            except Declined:
+                steps.setdefault(source, [])
+    files = {}
+    for source, found in steps.items():
+        try:
+            new = apply(source, rendered(found))
+        except (Declined, EditConflict):
+            continue
+        if new != source.data and not lost_write(source.path, source.data, new)[0]:
+            files[source.path] = new
+    return files
+
+
+def _binds(source: Source, node: ast.AST) -> bool:
+    """Whether a write is at once a new value of a name: `x op= …`, `y = x.op_(…)`."""
+    match node:
+        case ast.AugAssign(target=ast.Name()):
+            return True
+        case ast.Call():
+            calls = list(writes.chain(node))
+            match calls[-1].func:
+                case ast.Attribute(value=ast.Name() as name) if not writes.is_module(source, name):
+                    binds = isinstance(source.statement(node), (ast.Assign, ast.AnnAssign))
+                    return binds and all(map(writes.in_place, calls))
+    return False
