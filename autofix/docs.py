@@ -1,8 +1,11 @@
-"""Writes the pages in docs about rules, finders, properties and options: `make docs`, then look at `git diff`."""
+"""Writes what is generated of the pages (rules, finders, properties, options, rooms): `make docs`, see `git diff`."""
 
 from __future__ import annotations
 
+import ast
 import inspect
+import re
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent.parent / "docs" / "rules"
 PROPERTIES = FOLDER.parent / "properties.md"
 OPTIONS = FOLDER.parent / "options.md"
+ARCHITECTURE = FOLDER.parent.parent / "ARCHITECTURE.md"
+_TABLE = re.compile(r"(<!-- rooms of (\S+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 _HEAD = """# Commands and options
 
 `autofix --help` and `autofix COMMAND --help` say the same. Options of `fix`, `run` and `verify` can also stand in
@@ -54,6 +59,27 @@ def pages() -> dict[str, str]:
 def properties_page() -> str:
     """The text of docs/properties.md."""
     return properties.page(found.properties())
+
+
+def architecture() -> str:
+    """ARCHITECTURE.md with its tables of rooms as the import contracts and the rooms' docstrings have them."""
+    return _TABLE.sub(lambda found: found[1] + "\n".join(_rooms(found[2])), ARCHITECTURE.read_text(encoding="utf-8"))
+
+
+def _rooms(package: str) -> Iterator[str]:
+    """A table of what lies in a package, the highest floor first; what shares a row may not import each other."""
+    settings = tomllib.loads((ARCHITECTURE.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    floors = next(one["layers"] for one in contracts if one.get("containers") == [package])
+    folder = ARCHITECTURE.parent.joinpath(*package.split("."))
+    yield from ("| floor | room | what it owns |", "|---|---|---|")
+    for floor, names in zip(range(len(floors), 0, -1), floors, strict=True):
+        for name in names.split(" | "):
+            room = folder / name
+            file = room / "__init__.py" if room.is_dir() else folder / f"{name}.py"
+            said = ast.get_docstring(ast.parse(file.read_bytes())) or ""
+            yield f"| {floor} | `{name}{'/' * room.is_dir()}` | {said.partition(chr(10))[0]} |"
+    yield ""
 
 
 def options_page() -> str:
@@ -101,6 +127,7 @@ def main() -> None:
         (FOLDER / name).write_text(text, encoding="utf-8")
     PROPERTIES.write_text(properties_page(), encoding="utf-8")
     OPTIONS.write_text(options_page(), encoding="utf-8")
+    ARCHITECTURE.write_text(architecture(), encoding="utf-8")
 
 
 if __name__ == "__main__":

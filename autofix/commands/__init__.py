@@ -1,1 +1,1 @@
-"""The commands: what each does once its words are read."""
+"""What each command does once its words are read."""

@@ -1,1 +1,1 @@
-"""The diagnosis: a trace's cause, and the lines of the user's code that explain it."""
+"""A trace's cause, and the lines of the user's code that explain it."""

@@ -1,1 +1,1 @@
-"""The runs that a verdict stands on: what may be asked of them, how each is built, and one pool that makes them."""
+"""The runs that a verdict stands on: how each is asked for, the probe's other end, and one pool that makes them."""

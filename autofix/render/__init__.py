@@ -1,4 +1,4 @@
-"""Shows a report: to a person, to a program, to a code host. One function for each, all from the same record."""
+"""Shows a report, or what a check found, to a person, to a program, to a code host: all from the same record."""
 
 from autofix.render.github import as_github
 from autofix.render.machine import as_json

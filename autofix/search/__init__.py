@@ -1,1 +1,1 @@
-"""The search for repairs: what a rule is, which rules there are, and the edits that they propose."""
+"""What a rule is, which rules there are, and the edits that they propose."""

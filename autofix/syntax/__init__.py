@@ -1,1 +1,1 @@
-"""The user's code as syntax: where things stand in it, and edits of it."""
+"""The user's code as syntax: where things stand in it, what they mean to torch, and edits of it."""

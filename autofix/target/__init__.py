@@ -1,1 +1,1 @@
-"""The target: what is to run, with which interpreter, and which edit somebody else offers for it."""
+"""What is to run, with which interpreter, and which edit somebody else offers for it."""

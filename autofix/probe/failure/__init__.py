@@ -1,1 +1,1 @@
-"""The failure: which kind it is, and where what it is about was made, saved, freed, written or lost."""
+"""Which kind a failure is, and where what it is about was made, saved, freed, written or lost."""

@@ -1,1 +1,1 @@
-"""The fence: what a run can reach and write, which processes it may leave, and what it used."""
+"""What a run can reach and write, which processes it may leave, and what it used of the machine."""

@@ -1,1 +1,1 @@
-"""The instruments: what is seen of a run while it goes on, whatever its mode."""
+"""What is seen of a run while it goes on, whatever its mode."""

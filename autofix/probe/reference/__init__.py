@@ -1,1 +1,1 @@
-"""The reference: what a run is made to do otherwise, so that a script runs as its author describes it."""
+"""What a run is made to do otherwise, so that a script runs as its author describes it."""
