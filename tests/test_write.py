@@ -267,7 +267,7 @@ def test_a_full_disk_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(autofix.write, "_dress", full)
+    monkeypatch.setattr(autofix.core.write, "_dress", full)
     with pytest.raises(WriteRefused, match="No space left"):
         write(dict.fromkeys(paths, (OLD, NEW)), tmp_path)
     assert tree(tmp_path) == {"a.py": OLD, "包/b.py": OLD}
@@ -375,7 +375,7 @@ def test_a_kill_before_any_step_leaves_all_old_or_all_new(tmp_path: Path, broken
 WRITER = """
 import sys
 from pathlib import Path
-from autofix.write import write
+from autofix.core.write import write
 root = Path(sys.argv[1])
 paths = [root / name for name in ("a.py", "b.py", "c.py")]
 sys.stdout.write("ready")
