@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from autofix.probe.fence.fence import isolate
+from autofix.probe.fence import isolate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

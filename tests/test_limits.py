@@ -16,7 +16,7 @@ from autofix import pipeline
 from autofix.core.model import Outcome, Target
 from autofix.experiments.run import Probe
 from autofix.probe import wire
-from autofix.probe.fence.fence import isolate
+from autofix.probe.fence import isolate
 from autofix.render import sentence
 
 if TYPE_CHECKING:

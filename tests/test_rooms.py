@@ -16,7 +16,7 @@ import pytest
 from autofix.core.model import Target
 from autofix.experiments.requests import plain
 from autofix.experiments.run import JOBS, Probe, run
-from autofix.probe.fence.fence import builder, isolate, room
+from autofix.probe.fence import builder, isolate, room
 
 if TYPE_CHECKING:
     from autofix.probe import wire

@@ -11,7 +11,7 @@ import pytest
 from autofix.core.model import Target
 from autofix.experiments.requests import plain
 from autofix.experiments.run import Probe, run
-from autofix.probe.fence.fence import isolate
+from autofix.probe.fence import isolate
 
 pytestmark = pytest.mark.torch
 

@@ -15,7 +15,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.dont_write_bytecode = True
 
-from autofix.probe.fence.fence import isolate
+from autofix.probe.fence import isolate
 from autofix.probe.fence.keeper import Keeper
 
 
