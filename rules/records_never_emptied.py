@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from autofix.core.edit import Declined
 from autofix.core.model import Applicability, Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
-from autofix.syntax import blocks, names
+from autofix.syntax import blocks, names, nested
 from autofix.syntax.edits import insert_after
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from autofix.probe.wire import Carrier, Frame
 
 WHY = "The next pass begins with empty {paths}, and its loss reaches only what it computed itself."
-_CONTAINERS = ("list", "dict", "nested")
 
 
 class RecordsNeverEmptied(Rule):
@@ -202,7 +201,7 @@ losses["first"].backward()
             raise Declined("no earlier pass stands at the failing line")
         for frame, source, node in sources.nodes(diagnosis.failure.stack):
             function = source.function(node)
-            here = [c for c in carriers if c.kind in _CONTAINERS and _is_seen(c, frame, function)]
+            here = [c for c in carriers if nested.is_container(c.kind) and _is_seen(c, frame, function)]
             paths = list(dict.fromkeys(c.path for c in here if _is_filled(c, carriers, sources)))
             if not paths:
                 continue

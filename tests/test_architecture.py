@@ -22,7 +22,8 @@ RULES = sorted(path for path in (ROOT / "rules").glob("*.py") if path.name != "_
 OTHERS = sorted([*(ROOT / "rules").glob("__init__.py"), *(ROOT / "tests").rglob("*.py")])
 
 RULE_FLOOR = {
-    f"autofix.{name}" for name in ("core.edit", "core.model", "diagnosis.scenes", "probe.wire", "search.rule", "syntax")
+    f"autofix.{name}"
+    for name in ("core.edit", "core.model", "diagnosis.scenes", "probe.wire", "search.cutting", "search.rule", "syntax")
 } | {"libcst"}
 HEADINGS = ("## What it does", "## Why autograd fails", "## Fix safety")
 SLOW_TO_IMPORT = {"libcst", "nbformat", "numpy", "pygls", "ray", "torch"}

@@ -51,13 +51,18 @@ def target(name: str) -> Target:
     return Target(script, root=script.parent, argv=tuple(told(name).get("args", ())))
 
 
+def edited(name: str, kind: str, edit: str) -> dict[Path, bytes]:
+    """The files that an edit changes, as it leaves them."""
+    whole, changed = program(CASES[name]), CASES[name] / kind / edit
+    if not whole.is_dir():
+        return {whole: changed.with_suffix(".py").read_bytes()}
+    files = {whole / path.relative_to(changed): path.read_bytes() for path in changed.rglob("*.py")}
+    return {path: data for path, data in files.items() if data != path.read_bytes()}
+
+
 def verify(probe: Probe, name: str, kind: str, edit: str) -> Report:
     """The judge's report of an edit."""
-    whole, changed = program(CASES[name]), CASES[name] / kind / edit
-    if whole.is_dir():
-        files = {whole / path.relative_to(changed): path.read_bytes() for path in changed.rglob("*.py")}
-    else:
-        files = {whole: changed.with_suffix(".py").read_bytes()}
+    files = edited(name, kind, edit)
     return pipeline.verify(target(name), files, probe=probe, progress=lambda _: None)
 
 
@@ -70,6 +75,8 @@ def test_fix_offers_what_the_case_says(probe: Probe, name: str) -> None:
     if report.fixes:
         first = report.fixes[0].verdict
         assert (first.effect.value, first.applicability is Applicability.SAFE) == (case["effect"], case["safe"])
+    if "first" in case:
+        assert report.fixes[0].candidate.files == edited(name, "fixed", case["first"])
 
 
 @pytest.mark.parametrize(("name", "edit"), edits("fixed"))

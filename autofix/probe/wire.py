@@ -160,7 +160,7 @@ class Carrier:
     file: str
     function: str
     path: str
-    kind: str  # tensor | tuple | list | dict | nested: in a container in a container, or of another type
+    kind: str  # tensor | parameter | the form of a container, as `forms` writes it
 
 
 @dataclass(frozen=True, slots=True)

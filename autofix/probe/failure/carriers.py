@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections import deque
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from .. import wire
+from . import forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +22,6 @@ KEPT = 6
 """Snapshots that are kept: the latest."""
 _DEPTH = 6
 _ITEMS = 2000
-_WORDS: dict[type, str] = {tuple: "tuple", list: "list", dict: "dict"}
 _MODULE = frozenset(vars(torch.nn.Module()))
 
 
@@ -55,14 +56,14 @@ class Carriers:
     def _carriers(
         self, names: dict[str, Any], file: str, function: str
     ) -> Iterator[tuple[wire.Carrier, torch.Tensor]]:  # fmt: skip
-        """Tensors with a graph below `names`, each with the variable that holds it, or the container it is in.
+        """Tensors with a graph below `names`, each with the variable that holds it, or the container that it is in.
 
         A tensor in an attribute is given a second time as `self.attribute` of its class, where it is stored.
         """
         queue: list[tuple[str, str, Any, str, tuple[str, str, str] | None, int]] = [
             (name, name, value, "tensor", None, 0) for name, value in names.items()
         ]
-        seen: set[int] = set()
+        seen: set[tuple[int, str]] = set()
         at = 0
         while at < len(queue) and at < _ITEMS:
             path, holder, value, kind, owner, depth = queue[at]
@@ -74,13 +75,14 @@ class Carriers:
                     yield wire.Carrier(file, function, holder, kind), value
                     if owner is not None:
                         yield wire.Carrier(owner[0], owner[1], owner[2], kind), value
-            elif depth < _DEPTH and id(value) not in seen:
-                seen.add(id(value))
-                if isinstance(value, (tuple, list, dict, deque)):
-                    word = "nested" if "[]" in path else _WORDS.get(type(value), "nested")
-                    items = list(value.values())[:50] if isinstance(value, dict) else list(value)[-50:]
-                    queue.extend((f"{path}[]", holder, item, word, owner, depth + 1) for item in items)
-                elif "[]" not in path:
+            # An object has one name; what is in two containers is carried by both.
+            elif depth < _DEPTH and (key := (id(value), holder if "[]" in path else "")) not in seen:
+                seen.add(key)
+                inside = "[]" in path
+                if (items := _items(value, inside=inside)) is not None:
+                    form = kind if inside else forms.form(value)
+                    queue.extend((f"{path}[]", holder, item, form, owner, depth + 1) for item in items)
+                elif not inside:
                     queue.extend(
                         (inner, inner, item, "tensor", self._owner(value, name), depth + 1)
                         for inner, name, item in self._attributes(path, value)
@@ -108,3 +110,13 @@ class Carriers:
     def _is_users(self, value: Any) -> bool:
         file = getattr(sys.modules.get(type(value).__module__), "__file__", None) or ""
         return hasattr(value, "__dict__") and self._frames.owned(file)
+
+
+def _items(value: Any, *, inside: bool) -> list[Any] | None:
+    """What a container holds; None for what is none. `inside` one, a dataclass is what no statement can write to."""
+    if isinstance(value, dict):
+        return list(value.values())[:50]
+    if isinstance(value, (tuple, list, deque)):
+        return list(value)[-50:]
+    fixed = inside or getattr(getattr(type(value), "__dataclass_params__", None), "frozen", False)
+    return list(forms.parts(value).values()) if fixed and dataclasses.is_dataclass(value) else None

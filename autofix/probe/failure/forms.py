@@ -1,0 +1,82 @@
+"""Forms: how a value holds its tensors, written as an expression that the host can read."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import deque
+from typing import Any
+
+import torch
+
+NOTHING = "..."
+_DEPTH = 5
+_ENDS = 20
+_EACH = 8
+"""A container of more items than this is told by one form for all of them, or not at all."""
+
+
+def form(value: Any, depth: int = 0) -> str:
+    """`(tensor, [*tensor])` for a tensor and a list of some; `...` is what holds no tensor, or cannot be told.
+
+    Other containers: `{**tensor}`, `mapping(tensor)` for another class of dict, `deque(tensor)`, `named(h=tensor)` for
+    a named tuple and `data(h=tensor)` for a dataclass. An item that may be None: `(tensor or None)`.
+    """
+    if isinstance(value, torch.Tensor):
+        return "tensor"
+    if value is None or depth == _DEPTH:
+        return "None" if value is None else NOTHING
+    if isinstance(value, dict):
+        return _mapping(value, depth)
+    if isinstance(value, deque) or type(value) in (list, tuple):
+        return _sequence(value, depth)
+    fields = parts(value)
+    forms = {name: form(item, depth + 1) for name, item in fields.items()}
+    if not any(map(_holds, forms.values())):
+        return NOTHING
+    kind = "data" if dataclasses.is_dataclass(value) else "named"
+    return f"{kind}({', '.join(f'{name}={one}' for name, one in forms.items())})"
+
+
+def parts(value: Any) -> dict[str, Any]:
+    """What a named tuple or a dataclass holds, by the names with which another one is made of it; else nothing."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        named = (one.name for one in dataclasses.fields(value) if one.init)
+        return {name: getattr(value, name) for name in named if hasattr(value, name)}
+    return value._asdict() if isinstance(value, tuple) and hasattr(value, "_asdict") else {}
+
+
+def _sequence(value: list[Any] | tuple[Any, ...] | deque[Any], depth: int) -> str:
+    items = list(value)
+    forms = [form(item, depth + 1) for item in items[:_ENDS] + items[_ENDS:][-_ENDS:]]
+    one = _common(forms)
+    if isinstance(value, deque):
+        return f"deque({one})" if one else NOTHING
+    if not one and (len(items) > _EACH or not any(map(_holds, forms))):
+        return NOTHING
+    inner = f"*{one}" if one else ", ".join(forms)
+    return f"[{inner}]" if isinstance(value, list) else f"({inner},)"
+
+
+def _mapping(value: dict[Any, Any], depth: int) -> str:
+    items = dict(list(value.items())[:_ENDS])
+    forms = {key: form(item, depth + 1) for key, item in items.items()}
+    one = _common(list(forms.values()))
+    if one:
+        return f"{{**{one}}}" if type(value) is dict else f"mapping({one})"
+    plain = all(isinstance(key, (str, int)) for key in forms)
+    if not plain or type(value) is not dict or len(value) > _EACH or not any(map(_holds, forms.values())):
+        return NOTHING
+    return f"{{{', '.join(f'{key!r}: {one}' for key, one in forms.items())}}}"
+
+
+def _common(forms: list[str]) -> str:
+    """The one form that all items have, some of them None; '' where there is none."""
+    kinds = dict.fromkeys(forms)
+    nothing = kinds.pop("None", "") is None
+    if len(kinds) != 1 or not _holds(found := next(iter(kinds))):
+        return ""
+    return f"({found} or None)" if nothing else found
+
+
+def _holds(one: str) -> bool:
+    return one not in (NOTHING, "None")

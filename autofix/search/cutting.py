@@ -1,0 +1,239 @@
+"""Where a kept graph can be cut, and how the project writes that: by its own method or function, or spelled out."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from autofix.core.edit import Declined
+from autofix.syntax import blocks, calls, names, nested, writes
+from autofix.syntax.edits import Splice, append_call, ensure_import, insert_after, insert_before
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from autofix.core.model import Diagnosis
+    from autofix.probe.wire import Carrier, Crossing
+    from autofix.syntax.edits import Step
+    from autofix.syntax.source import Source
+    from autofix.syntax.sources import Sources
+
+_HARMLESS = frozenset({
+    "detach", "detach_", "Variable", "isinstance", "type", "len", "tuple", "list", "dict", "items", "values", "keys",
+    "is_tensor", "clone", "append", "zip", "enumerate", "range", "map", "hasattr",
+})  # fmt: skip
+"""What a function calls that does nothing but cut."""
+
+
+Placed = tuple[Sequence["Step"], Sequence[str], int]
+"""Edits, the variables that they cut, and behind how many others of its tier they come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A statement that cuts some variables, and the imports that it needs."""
+
+    paths: tuple[str, ...]
+    line: str
+    imports: tuple[Step, ...] = ()
+
+
+def after_backward(carriers: list[Carrier], diagnosis: Diagnosis, sources: Sources) -> Iterator[Placed]:
+    """Behind the step that follows each backward, in each function whose variables hold what is carried."""
+    freed = (saved.freed_by for saved in diagnosis.trace.saved[:1] if saved.freed_by)
+    stacks = (diagnosis.failure.stack, *freed)
+    placed = [(depth, *one) for s in stacks for depth, frame in enumerate(s) for one in sources.nodes([frame])]
+    for depth, frame, source, node in dict.fromkeys(placed):
+        here = [c for c in carriers if (c.file, c.function) == (frame.file, frame.function)]
+        statement = blocks.after_steps(source, source.statement(node))
+        kept = [c for c in here if not names.only_in_loop(source, statement, c.path)]
+        kept = [c for c in kept if c.kind != "tensor" or not _made_before(source, statement, c.path)]
+        cuts = cut(kept, carriers, source, sources)
+        for chosen in [cuts, *([one] for one in cuts if len(cuts) > 1)] if cuts else ():
+            edits = insert_after(source, statement, [one.line for one in chosen])
+            paths = [path for one in chosen for path in one.paths]
+            # A path through other objects' attributes is a worse place than the method that uses the state,
+            # and worse still in a file that knows nothing of the state but its object.
+            reach = 3 * any(path.removeprefix("self.").count(".") + path.count("[") for path in paths)
+            reach += 2 * any(_is_elsewhere(path, frame.file, carriers) for path in paths)
+            yield [*edits, *(step for one in chosen for step in one.imports)], paths, min(depth, 2) + reach
+
+
+def where_stored(carriers: list[Carrier], sources: Sources) -> Iterator[Placed]:
+    """At each assignment to a variable, at each value put into a container, and at all attributes together."""
+    together: dict[Step, str] = {}
+    for carrier in carriers:
+        source = sources.source(carrier.file)
+        if source is None:
+            continue
+        for statement in names.assignments(source, carrier.path):
+            value = statement.value
+            if value is None or isinstance(value, (ast.Constant, ast.List, ast.Dict, ast.Tuple, ast.Set)):
+                continue
+            several = isinstance(statement, ast.Assign) and isinstance(statement.targets[0], (ast.Tuple, ast.List))
+            with contextlib.suppress(Declined):
+                if not several and carrier.kind == "tensor":
+                    edits = append_call(source, value, ".detach()")
+                    together.update(dict.fromkeys(edits, carrier.path) if carrier.path.startswith("self.") else {})
+                    yield edits, [carrier.path], 2
+                else:
+                    for one in cut([carrier], (), source, sources):
+                        yield [*insert_after(source, statement, [one.line]), *one.imports], [carrier.path], 4
+        if carrier.kind != "tensor":
+            yield from _into_container(carrier, source)
+    if len(together) > 1:  # each may keep a graph: one cut alone would only uncover the next
+        yield list(together), list(dict.fromkeys(together.values())), 3
+
+
+def _into_container(carrier: Carrier, source: Source) -> Iterator[Placed]:
+    for _, item in names.fills(source, carrier.path):
+        for part in item.elts if isinstance(item, ast.Tuple) else [item]:
+            if isinstance(part, calls.VALUES):
+                with contextlib.suppress(Declined):
+                    yield append_call(source, part, ".detach()"), [carrier.path], 1
+
+
+def before_use(crossing: Crossing, sources: Sources) -> Iterator[tuple[list[Step], str]]:
+    """Where a variable may hold nothing yet, only a guarded cut can stand before its use."""
+    for carrier in crossing.carriers:
+        for frame, source, node in sources.located(crossing.used):
+            path = carrier.path
+            if (frame.function, frame.file) != (carrier.function, carrier.file) or "[" in path:
+                continue
+            if path not in {ast.unparse(part) for part in calls.tensors_in(node)}:
+                continue
+            for one in cut([carrier], (), source, sources):
+                lines = [f"if {path} is not None:", f"    {one.line}"]
+                with contextlib.suppress(Declined):
+                    yield [*insert_before(source, source.statement(node), lines), *one.imports], path
+
+
+def may_be_none(carrier: Carrier, sources: Sources) -> bool:
+    """Whether the class that keeps an attribute itself sets it to None."""
+    source = sources.source(carrier.file)
+    if source is None or not carrier.path.startswith("self."):
+        return False
+    values = (statement.value for statement in names.assignments(source, carrier.path))
+    return any(isinstance(value, ast.Constant) and value.value is None for value in values)
+
+
+def cut(here: Sequence[Carrier], everywhere: Sequence[Carrier], source: Source, sources: Sources) -> list[Cut]:
+    """A statement for each variable of one function, or for all those of one object that its own method cuts.
+
+    `everywhere`: what else held the same tensors, which tells the class that an object is of.
+    """
+    found: dict[str, Cut] = {}
+    for carrier in here:
+        if carrier.path in found:
+            continue
+        holder, _, name = carrier.path.rpartition(".")
+        beside = [one.path for one in here if one.path.rpartition(".")[0] == holder]
+        method = _method({path.rpartition(".")[2] for path in beside}, name, everywhere, sources) if holder else ""
+        if method:
+            found.update(dict.fromkeys(beside, Cut(tuple(beside), f"{holder}.{method}()")))
+        elif (one := _one(carrier, source, sources)) is not None:
+            found[carrier.path] = one
+    return list(dict.fromkeys(found.values()))
+
+
+def _one(carrier: Carrier, source: Source, sources: Sources) -> Cut | None:
+    path = carrier.path
+    for function, home in _functions(carrier.kind, source, sources):
+        if (called := _reached(function, home, source)) is not None:
+            return Cut((path,), f"{path} = {called[0]}({path})", called[1])
+    try:
+        line = nested.cut_statement(path, carrier.kind)
+        if "dataclasses." not in line:
+            return Cut((path,), line)
+        module, imports = ensure_import(source, "dataclasses")
+    except Declined:
+        return None
+    return Cut((path,), line.replace("dataclasses.", f"{module}."), tuple(imports))
+
+
+def _functions(form: str, source: Source, sources: Sources) -> Iterator[tuple[ast.FunctionDef, Source]]:
+    """The functions of the project that give back what they are given, without its graph."""
+    if form in nested.TENSORS or nested.kinds(form) - {"dict"}:
+        return
+    for home in sources.imported_by(source):
+        for function in home.tree.body:
+            if isinstance(function, ast.FunctionDef) and _gives_back(function, form):
+                yield function, home
+
+
+def _gives_back(function: ast.FunctionDef, form: str) -> bool:
+    required = calls.parameters(function)[: len(function.args.args) - len(function.args.defaults)]
+    called = {calls.name_of(node) for node in ast.walk(function) if isinstance(node, ast.Call)}
+    returned = [node for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None]
+    if len(required) != 1 or not _cuts_only(function, called - {function.name}) or not returned:
+        return False
+    if "dict" in nested.kinds(form) and "items" not in called:
+        return False
+    return function.name in called or nested.is_flat(form)
+
+
+def _cuts_only(function: ast.FunctionDef, called: set[str]) -> bool:
+    attributes = {node.attr for node in ast.walk(function) if isinstance(node, ast.Attribute)}
+    return called <= _HARMLESS and bool({"detach", "detach_", "data"} & attributes)
+
+
+def _reached(function: ast.FunctionDef, home: Source, source: Source) -> tuple[str, tuple[Step, ...]] | None:
+    """How a file calls a function of another one, if it imports anything of that."""
+    if home is source:
+        return function.name, ()
+    for node in source.tree.body:
+        match node:
+            case ast.Import(names=aliases):
+                for alias in aliases:
+                    if alias.name.rpartition(".")[2] == home.path.stem:
+                        return f"{alias.asname or alias.name}.{function.name}", ()
+            case ast.ImportFrom(module=str(module), names=aliases) if module.rpartition(".")[2] == home.path.stem:
+                known = next((a.asname or a.name for a in aliases if a.name in (function.name, "*")), "")
+                if known:
+                    return known if known != "*" else function.name, ()
+                end = source.extent(aliases[-1])[1]
+                return function.name, (Splice(source, end, end, f", {function.name}"),)
+    return None
+
+
+def _method(attributes: Iterable[str], name: str, everywhere: Sequence[Carrier], sources: Sources) -> str:
+    """The method, if there is one, by which the class of an object cuts some of its attributes and nothing else."""
+    for owner in (one for one in everywhere if one.path == f"self.{name}"):
+        source = sources.source(owner.file)
+        for node in ast.walk(source.tree) if source is not None else ():
+            if not isinstance(node, ast.ClassDef) or node.name != owner.function.rpartition(".")[2]:
+                continue
+            for method in node.body:
+                if isinstance(method, ast.FunctionDef) and _cuts_all(method, {f"self.{one}" for one in attributes}):
+                    return method.name
+    return ""
+
+
+def _cuts_all(method: ast.FunctionDef, attributes: set[str]) -> bool:
+    called = {calls.name_of(node) for node in ast.walk(method) if isinstance(node, ast.Call)}
+    bound = set().union(*(names.binds(one) for one in method.body))
+    alone = len(calls.parameters(method)) == 1 + len(method.args.defaults)
+    return alone and attributes <= bound and _cuts_only(method, called)
+
+
+def _is_elsewhere(path: str, file: str, carriers: list[Carrier]) -> bool:
+    """Whether an attribute is one of a class in another file."""
+    owners = {one.file for one in carriers if one.path == f"self.{path.rpartition('.')[2]}"}
+    return "." in path and bool(owners) and file not in owners
+
+
+def _made_before(source: Source, statement: ast.stmt, path: str) -> bool:
+    """Whether a variable keeps one tensor through all passes of the loop around `statement`.
+
+    Cut at the end of the body it would be another in the first pass than in those after it; it is cut where it is made.
+    """
+    loop = next(blocks.loops(source, statement), None)
+    if loop is None or not path.isidentifier():
+        return False
+    shared = (one for one in ast.walk(source.tree) if isinstance(one, (ast.Global, ast.Nonlocal)))
+    if any(path in one.names for one in shared) or path in names.binds(loop):
+        return False
+    return not any(writes.written(source, node) == path for node in ast.walk(loop))

@@ -1,0 +1,97 @@
+"""Nested values: the statement that cuts the graph of all tensors in one, read off the form that the probe saw."""
+
+from __future__ import annotations
+
+import ast
+
+from autofix.core.edit import Declined
+
+TENSORS = ("tensor", "parameter")
+"""The forms of what is no container."""
+_NAMES = ("t", "s", "r", "q", "p", "o")
+
+
+def cut_statement(path: str, form: str) -> str:
+    """What leaves the variable `path` its values and none of their graphs; raises Declined if that cannot be told."""
+    if form == "parameter":
+        return f"{path}.detach_()"
+    match parsed := ast.parse(form, mode="eval").body:
+        case ast.Constant():
+            raise Declined(f"{path} holds no tensor, or none that is known")
+        case ast.Call(func=ast.Name(id="mapping"), args=[inner]):
+            return f"{path}.update({{k: {_cut('v', inner, _depth(inner))} for k, v in {path}.items()}})"
+    return f"{path} = {_cut(path, parsed, _depth(parsed))}"
+
+
+def is_container(form: str) -> bool:
+    """Whether a form is that of a container which can be emptied."""
+    return form.startswith(("[", "{", "mapping", "deque"))
+
+
+def kinds(form: str) -> set[str]:
+    """The words of a form that are no lists and tuples: dict, mapping, deque, named, data."""
+    nodes = list(ast.walk(ast.parse(form, mode="eval")))
+    called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    return called | ({"dict"} if any(isinstance(node, ast.Dict) for node in nodes) else set())
+
+
+def is_flat(form: str) -> bool:
+    """Whether a form is that of a list or tuple of nothing but tensors."""
+    return form in ("[*tensor]", "(*tensor,)")
+
+
+def _cut(path: str, form: ast.expr, depth: int) -> str:
+    """The expression; `depth`: how many containers lie in each other, from which loops take their variables."""
+    one = _NAMES[max(depth - 2, 0)]
+    match form:
+        case ast.Name(id="tensor"):
+            return f"{path}.detach()"
+        case ast.Constant():
+            return path
+        case ast.BoolOp(values=[inner, _]):
+            return f"{path} if {path} is None else {_cut(path, inner, depth)}"
+        case ast.List(elts=[ast.Starred(value=inner)]):
+            return f"[{_cut(one, inner, depth - 1)} for {one} in {path}]"
+        case ast.Tuple(elts=[ast.Starred(value=inner)]):
+            return f"tuple({_cut(one, inner, depth - 1)} for {one} in {path})"
+        case ast.List(elts=items):
+            return f"[{_items(path, items, depth)}]"
+        case ast.Tuple(elts=items):
+            return f"({_items(path, items, depth)}{',' * (len(items) == 1)})"
+        case ast.Dict(keys=[None], values=[inner]):
+            return f"{{k: {_cut('v', inner, depth - 1)} for k, v in {path}.items()}}"
+    return _by_name(path, form, depth - 1)
+
+
+def _by_name(path: str, form: ast.expr, depth: int) -> str:
+    """Where each part has a name, those that hold tensors are replaced."""
+    match form:
+        case ast.Dict(keys=keys, values=values):
+            parts = {f"[{ast.unparse(key)}]": value for key, value in zip(keys, values, strict=True) if key is not None}
+        case ast.Call(keywords=words):
+            parts = {f".{word.arg}": word.value for word in words}
+        case _:
+            parts = {}
+    changed = {name: _cut(path + name, part, depth) for name, part in parts.items() if not _is_constant(part)}
+    match form:
+        case ast.Dict():
+            return f"{{**{path}, {', '.join(f'{name[1:-1]}: {text}' for name, text in changed.items())}}}"
+        case ast.Call(func=ast.Name(id="named" | "data" as kind)):
+            texts = ", ".join(f"{name[1:]}={text}" for name, text in changed.items())
+            return f"{path}._replace({texts})" if kind == "named" else f"dataclasses.replace({path}, {texts})"
+    raise Declined(f"how {path} holds its tensors cannot be written again")
+
+
+def _items(path: str, items: list[ast.expr], depth: int) -> str:
+    return ", ".join(_cut(f"{path}[{at}]", item, depth - 1) for at, item in enumerate(items))
+
+
+def _is_constant(form: ast.expr) -> bool:
+    return isinstance(form, ast.Constant)
+
+
+def _depth(form: ast.AST) -> int:
+    """How many containers of a form lie in each other, tensors counted as one."""
+    inner = max((_depth(one) for one in ast.iter_child_nodes(form)), default=0)
+    kinds = (ast.List, ast.Tuple, ast.Dict, ast.Call)
+    return inner + isinstance(form, kinds) + (isinstance(form, ast.Name) and form.id == "tensor")

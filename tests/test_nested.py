@@ -1,0 +1,90 @@
+"""Nested values: what is read off a value and written as a statement leaves its values and none of its graphs."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from autofix.core.edit import Declined
+from autofix.syntax import nested
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.torch
+
+
+class State(NamedTuple):
+    h: Any
+    steps: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    h: Any
+    label: str = "x"
+
+
+def made(kind: str) -> Any:
+    """A value of tensors that have a graph."""
+    import torch  # noqa: PLC0415
+
+    def tensor() -> torch.Tensor:
+        return torch.ones(2, requires_grad=True) * 2
+
+    values = {
+        "tensor": tensor,
+        "tuple": lambda: (tensor(), tensor()),
+        "list of tuples": lambda: [(tensor(), tensor()), (tensor(), tensor())],
+        "growing list": lambda: [tensor() for _ in range(50)],
+        "with gaps": lambda: [None, tensor(), None],
+        "mixed": lambda: (tensor(), (tensor(), [tensor()]), 3, None),
+        "dict of tuples": lambda: {"a": (tensor(), tensor()), 1: (tensor(), tensor())},
+        "mixed dict": lambda: {"a": tensor(), "b": [tensor()], "count": 7},
+        "another dict": lambda: collections.OrderedDict(a=tensor()),
+        "named tuples": lambda: [State(tensor(), 1), State(tensor(), 2)],
+        "dataclass": lambda: Frozen((tensor(), tensor())),
+        "deep": lambda: [[{"a": [tensor()]}]],
+    }
+    return values[kind]()
+
+
+def tensors(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    elif dataclasses.is_dataclass(value):
+        value = [value.h]  # type: ignore[attr-defined]
+    if isinstance(value, (list, tuple)):
+        for one in value:
+            yield from tensors(one)
+    elif hasattr(value, "grad_fn"):
+        yield value
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "tensor", "tuple", "list of tuples", "growing list", "with gaps", "mixed", "dict of tuples", "mixed dict",
+        "another dict", "named tuples", "dataclass", "deep",
+    ],
+)  # fmt: skip
+def test_a_cut_keeps_the_values_and_what_holds_them(kind: str) -> None:
+    from autofix.probe.failure import forms  # noqa: PLC0415
+
+    before = made(kind)
+    scope = {"kept": before, "dataclasses": dataclasses}
+    exec(nested.cut_statement("kept", forms.form(before)), scope)  # noqa: S102
+    after: Any = scope["kept"]
+    assert type(after) is type(before)
+    assert forms.form(after) == forms.form(before)
+    assert [one.tolist() for one in tensors(after)] == [one.tolist() for one in tensors(made(kind))]
+    assert all(one.grad_fn is None for one in tensors(after))
+
+
+@pytest.mark.parametrize("form", ["...", "deque(tensor)", "[*deque(tensor)]"])
+def test_what_cannot_be_written_again_is_declined(form: str) -> None:
+    with pytest.raises(Declined):
+        nested.cut_statement("kept", form)
