@@ -12,7 +12,8 @@ from xml.etree import ElementTree as ET
 
 from autofix import __version__
 from autofix.core.model import Applicability, Outcome
-from autofix.render.sarif import SCHEMA
+from autofix.render.sarif import log
+from autofix.render.sarif import run as run_of
 from autofix.render.words import OUTCOMES, clean
 
 if TYPE_CHECKING:
@@ -127,15 +128,7 @@ def _repository(one: Shown) -> dict[str, Any]:
 
 def sarif(shown: Iterable[Shown]) -> str:
     """A log with one run for each repository in which something fails."""
-    runs = [run for one in shown if (run := _run(one)) is not None]
-    if not runs:
-        runs = [
-            {
-                "tool": {"driver": {"name": "autofix", "version": __version__, "rules": []}},
-                "results": [],
-            }
-        ]
-    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": runs}, indent=1) + "\n"
+    return log([run for one in shown if (run := _run(one)) is not None] or [run_of([], [])], indent=1)
 
 
 def _run(one: Shown) -> dict[str, Any] | None:
@@ -151,19 +144,9 @@ def _run(one: Shown) -> dict[str, Any] | None:
         return None
     places = {name: place for place, name in enumerate(rules)}
     root = one.repository.source if one.repository.remote else Path(one.repository.source).as_uri()
-    return {
-        "tool": {
-            "driver": {
-                "name": "autofix",
-                "version": __version__,
-                "rules": [*rules.values()],
-            }
-        },
-        "columnKind": "unicodeCodePoints",
-        "automationDetails": {"id": f"autofix/{quote(text(one.repository.name))}/"},
-        "originalUriBaseIds": {"SRCROOT": {"uri": f"{root.rstrip('/')}/"}},
-        "results": [result | {"ruleIndex": places[result["ruleId"]]} for result in results],
-    }
+    told = [result | {"ruleIndex": places[result["ruleId"]]} for result in results]
+    named = {"id": f"autofix/{quote(text(one.repository.name))}/"}
+    return run_of([*rules.values()], told, root, automationDetails=named)
 
 
 def junit(shown: Iterable[Shown]) -> bytes:

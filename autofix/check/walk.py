@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from autofix.core.git import GitError, git
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -35,8 +36,6 @@ SKIPPED = frozenset(
     )
 )
 _SUFFIXES = (".py", ".pyw", ".pyi")
-# A repository is read, never obeyed: its settings could name programs for git to run.
-_GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "core.hooksPath=/dev/null")
 _LISTED = (
     "ls-files",
     "-z",
@@ -83,14 +82,11 @@ def _excluded(file: Path, folder: Path, exclude: Sequence[str]) -> bool:
 
 def _listed_by_git(folder: Path) -> list[Path] | None:
     """The files that git knows or would take; None where there is no repository, or no git."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
-        done = subprocess.run([*_GIT, *_LISTED], cwd=folder, env=clean, capture_output=True, check=False)
-    except OSError:
+        listed = git(*_LISTED, at=folder, own=False)
+    except GitError:
         return None
-    if done.returncode:
-        return None
-    paths = (folder / os.fsdecode(name) for name in done.stdout.split(b"\0") if name)
+    paths = (folder / os.fsdecode(name) for name in listed.split(b"\0") if name)
     files = sorted(path for path in paths if path.is_file() and not path.is_symlink())
     # A folder that its own repository ignores was named on purpose.
     return files or None

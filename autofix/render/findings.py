@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
-from autofix import __version__
+from autofix.render import github, sarif
+from autofix.render.snapshot import Place
 from autofix.render.words import masked, one_line
 
 if TYPE_CHECKING:
@@ -21,14 +20,12 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 UNVERIFIED = "unverified: run autofix fix"
-_SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
-_BASE = "SRCROOT"
 
 
 def as_text(checked: Checked) -> str:
     """One line for each finding."""
     return "".join(
-        f"{masked(found.path)}:{found.line}:{found.column}: {found.code} {one_line(found.message)} ({UNVERIFIED})\n"
+        f"{masked(found.path)}:{found.line}:{found.column}: {found.code} {_message(found)}\n"
         for found in checked.findings
     )
 
@@ -46,20 +43,18 @@ def as_json(checked: Checked) -> str:
 
 def as_github(checked: Checked) -> str:
     """One warning for each finding, as workflow commands."""
-    return "".join(_command(found) for found in checked.findings)
+    return "".join(
+        github.command("warning", _place(found), f"autofix {found.code}", _message(found), Path.cwd())
+        for found in checked.findings
+    )
 
 
 def as_sarif(checked: Checked, finders: Sequence[Finder], root: Path) -> str:
     """A log with one run."""
     places = {finder.code: number for number, finder in enumerate(finders)}
-    run = {
-        "tool": {"driver": {"name": "autofix", "version": __version__, "rules": [_rule(one) for one in finders]}},
-        "columnKind": "unicodeCodePoints",
-        "originalUriBaseIds": {_BASE: {"uri": f"file://{_quoted(root).rstrip('/')}/"}},
-        "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": [*_notifications(checked)]}],
-        "results": [_result(found, places[found.code], root) for found in checked.findings],
-    }
-    return json.dumps({"$schema": _SARIF, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+    results = [_result(found, places[found.code], root) for found in checked.findings]
+    invocations = [{"executionSuccessful": True, "toolExecutionNotifications": [*_notifications(checked)]}]
+    return sarif.log([sarif.run([*map(_rule, finders)], results, sarif.uri(root), invocations=invocations)])
 
 
 def page(finder: Finder) -> str:
@@ -93,28 +88,12 @@ def _row(found: Finding) -> dict[str, Any]:
     }
 
 
-def _command(found: Finding) -> str:
-    path = _from_workspace(found.path)
-    properties = {"file": path, "line": str(found.line), "col": str(found.column)}
-    if found.end_line == found.line:  # the runner takes end columns only within one line
-        properties["endColumn"] = str(found.end_column)
-    properties |= {"endLine": str(found.end_line), "title": f"autofix {found.code}"}
-    listed = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-    return f"::warning {listed}::{_data(f'{one_line(found.message)} ({UNVERIFIED})')}\n"
+def _message(found: Finding) -> str:
+    return f"{one_line(found.message)} ({UNVERIFIED})"
 
 
-def _from_workspace(path: str) -> str:
-    whole = Path(path).resolve()
-    folder = Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd())
-    return whole.relative_to(folder).as_posix() if whole.is_relative_to(folder) else path
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _place(found: Finding) -> Place:
+    return Place(Path(found.path).resolve(), found.line, found.column, found.end_line, found.end_column)
 
 
 def _rule(finder: Finder) -> dict[str, Any]:
@@ -135,30 +114,17 @@ def _notifications(checked: Checked) -> Iterable[dict[str, Any]]:
 
 
 def _result(found: Finding, place: int, root: Path) -> dict[str, Any]:
-    path = Path(found.path).resolve()
-    inside = path.is_relative_to(root)
-    artifact = (
-        {"uri": _quoted(path.relative_to(root)), "uriBaseId": _BASE} if inside else {"uri": f"file://{_quoted(path)}"}
-    )
-    region = {
-        "startLine": found.line,
-        "startColumn": found.column,
-        "endLine": found.end_line,
-        "endColumn": found.end_column,
-    }
-    known_by = hashlib.sha256("\0".join((artifact["uri"], found.code, found.text)).encode()).hexdigest()[:32]
+    where = sarif.location(_place(found), root)
+    file = where["physicalLocation"]["artifactLocation"]["uri"]
+    known_by = hashlib.sha256(f"{file}\0{found.code}\0{found.text}".encode()).hexdigest()[:32]
     return {
         "ruleId": found.code,
         "ruleIndex": place,
         "level": "warning",
-        "message": {"text": f"{one_line(found.message)} ({UNVERIFIED})"},
-        "locations": [{"physicalLocation": {"artifactLocation": artifact, "region": region}}],
+        "message": {"text": _message(found)},
+        "locations": [where],
         "partialFingerprints": {"autofixLine/v1": known_by},
     }
-
-
-def _quoted(path: Path) -> str:
-    return quote(path.as_posix().encode("utf-8", "surrogateescape"))
 
 
 def _text(word: str) -> str:

@@ -1,4 +1,4 @@
-"""The report as GitHub workflow commands, which its runner turns into annotations of the changed lines."""
+"""GitHub workflow commands, built here alone, which its runner turns into annotations; a report as such."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def as_github(report: Report, snapshot: Snapshot) -> str:
     if report.diagnosis is None:
         if report.outcome is Outcome.CLEAN:
             return ""
-        return _command("error", None, "autofix", sentence(report), snapshot)
+        return command("error", None, "autofix", sentence(report), snapshot.root)
     fixed = report.outcome is Outcome.FIXED
     stack = report.diagnosis.failure.stack
     place = snapshot.place(stack[0]) if stack else None
@@ -30,18 +30,19 @@ def as_github(report: Report, snapshot: Snapshot) -> str:
     else:
         words.append(sentence(report))
     level = "notice" if fixed or report.outcome is Outcome.SAFE else "error"
-    lines = [_command(level, place, f"autofix {code(report)}", "\n".join(words), snapshot)]
+    lines = [command(level, place, f"autofix {code(report)}", "\n".join(words), snapshot.root)]
     for culprit in told(report):
         if culprit.role != "failed":
             at = snapshot.place(culprit.frame)
-            lines.append(_command("notice", at, f"autofix {code(report)}", role(culprit), snapshot))
+            lines.append(command("notice", at, f"autofix {code(report)}", role(culprit), snapshot.root))
     return "".join(lines)
 
 
-def _command(level: str, place: Place | None, name: str, message: str, snapshot: Snapshot) -> str:
+def command(level: str, place: Place | None, name: str, message: str, root: Path) -> str:
+    """One annotation; the file is named from the workspace, else from `root`."""
     properties = {"title": name}
     if place is not None:
-        properties = {"file": _file(place.file, snapshot), "line": str(place.line), "col": str(place.column)}
+        properties = {"file": _file(place.file, root), "line": str(place.line), "col": str(place.column)}
         # The runner takes end columns only within one line.
         if place.end_line == place.line:
             properties["endColumn"] = str(place.end_column)
@@ -50,8 +51,8 @@ def _command(level: str, place: Place | None, name: str, message: str, snapshot:
     return f"::{level} {listed}::{_data(message)}\n"
 
 
-def _file(path: Path, snapshot: Snapshot) -> str:
-    for folder in (os.environ.get("GITHUB_WORKSPACE"), snapshot.root):
+def _file(path: Path, root: Path) -> str:
+    for folder in (os.environ.get("GITHUB_WORKSPACE"), root):
         if folder and path.is_relative_to(folder):
             return path.relative_to(Path(folder)).as_posix()
     return path.as_posix()

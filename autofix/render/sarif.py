@@ -1,4 +1,4 @@
-"""The report as SARIF 2.1.0: one result for the failure, its culprits related, its fixes as replacements."""
+"""SARIF 2.1.0, built here alone; a report in it: one result, its culprits related, its fixes as replacements."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from autofix.core.model import Outcome
 from autofix.render.words import CAUSES, best, code, effect, headline, one_line, role, sentence, title, told
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from autofix.core.edit import Edit
@@ -24,17 +25,33 @@ _DID_ITS_WORK = {Outcome.FIXED, Outcome.AVAILABLE, Outcome.CLEAN, Outcome.UNFIXE
                  Outcome.STILL_FAILING}  # fmt: skip
 
 
+def log(runs: Iterable[dict[str, Any]], *, indent: int = 2) -> str:
+    """A log of these runs."""
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [*runs]}, indent=indent) + "\n"
+
+
+def run(rules: Sequence[Any], results: Sequence[Any], root: str = "", **further: Any) -> dict[str, Any]:
+    """One run; `root` is the URI of the folder that paths are given from, `further` what else is known of it."""
+    base = {"originalUriBaseIds": {_BASE: {"uri": f"{root.rstrip('/')}/"}}} if root else {}
+    driver = {"name": "autofix", "version": __version__, "rules": rules}
+    return {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", **base, **further, "results": results}
+
+
+def uri(path: Path) -> str:
+    """A path as the URI of a file."""
+    return f"file://{_quoted(path)}"
+
+
+def location(place: Place, root: Path) -> dict[str, Any]:
+    """A place in a file, which is named from `root` where it lies below."""
+    return {"physicalLocation": {"artifactLocation": _artifact(place.file, root), "region": _region(place)}}
+
+
 def as_sarif(report: Report, snapshot: Snapshot) -> str:
     """A log with one run."""
     results = _results(report, snapshot)
-    run = {
-        "tool": {"driver": {"name": "autofix", "version": __version__, "rules": _rules(report) if results else []}},
-        "columnKind": "unicodeCodePoints",
-        "originalUriBaseIds": {_BASE: {"uri": f"file://{_quoted(snapshot.root).rstrip('/')}/"}},
-        "invocations": [_invocation(report)],
-        "results": results,
-    }
-    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+    rules = _rules(report) if results else []
+    return log([run(rules, results, uri(snapshot.root), invocations=[_invocation(report)])])
 
 
 def _invocation(report: Report) -> dict[str, Any]:
@@ -64,13 +81,9 @@ def _results(report: Report, snapshot: Snapshot) -> list[dict[str, Any]]:
         "ruleIndex": 0,
         "level": "error",
         "message": {"text": f"{headline(report)} ({CAUSES[report.diagnosis.cause]})"},
-        "locations": [{"physicalLocation": _location(snapshot.place(stack[0]), snapshot)}] if stack else [],
+        "locations": [location(snapshot.place(stack[0]), snapshot.root)] if stack else [],
         "relatedLocations": [
-            {
-                "id": number,
-                "message": {"text": role(culprit)},
-                "physicalLocation": _location(snapshot.place(culprit.frame), snapshot),
-            }
+            {"id": number, "message": {"text": role(culprit)}} | location(snapshot.place(culprit.frame), snapshot.root)
             for number, culprit in enumerate(told(report))
         ],
     }
@@ -84,7 +97,7 @@ def _fix(fix: Fix, snapshot: Snapshot) -> dict[str, Any] | None:
         replacements = [_replacement(edit, snapshot) for edit in edits]
         if None in replacements:
             return None
-        changes.append({"artifactLocation": _artifact(path, snapshot), "replacements": replacements})
+        changes.append({"artifactLocation": _artifact(path, snapshot.root), "replacements": replacements})
     if not changes:
         return None
     words = f"{title(fix)} ({fix.verdict.applicability}; {effect(fix)})"
@@ -98,23 +111,16 @@ def _replacement(edit: Edit, snapshot: Snapshot) -> dict[str, Any] | None:
     return {"deletedRegion": _region(place), "insertedContent": {"text": edit.text}}
 
 
-def _location(place: Place, snapshot: Snapshot) -> dict[str, Any]:
-    return {"artifactLocation": _artifact(place.file, snapshot), "region": _region(place)}
-
-
 def _region(place: Place) -> dict[str, int]:
     return {
-        "startLine": place.line,
-        "startColumn": place.column,
-        "endLine": place.end_line,
-        "endColumn": place.end_column,
-    }
+        "startLine": place.line, "startColumn": place.column, "endLine": place.end_line, "endColumn": place.end_column
+    }  # fmt: skip
 
 
-def _artifact(path: Path, snapshot: Snapshot) -> dict[str, str]:
-    if path.is_relative_to(snapshot.root):
-        return {"uri": _quoted(path.relative_to(snapshot.root)), "uriBaseId": _BASE}
-    return {"uri": f"file://{_quoted(path)}"}
+def _artifact(path: Path, root: Path) -> dict[str, str]:
+    if path.is_relative_to(root):
+        return {"uri": _quoted(path.relative_to(root)), "uriBaseId": _BASE}
+    return {"uri": uri(path)}
 
 
 def _quoted(path: Path) -> str:
