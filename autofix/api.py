@@ -191,10 +191,7 @@ def check(
 
 def explain(code: str) -> str:
     """The page about a rule or a finding, by its code (AG201) or name, as Markdown. Raises ValueError for others."""
-    if (found := command_check.page(code)) is not None:
-        return found
-    (rule,) = registry.select((code.upper() if code[:2].upper() == "AG" else code,), ())
-    return catalogue.page(rule)
+    return catalogue.explained(code)
 
 
 def _target(script: str | Path, args: Sequence[str], options: Options) -> tuple[Target, Settings]:

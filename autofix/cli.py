@@ -20,7 +20,9 @@ from typer.core import TyperCommand
 from autofix import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    Completion = Callable[[str], list[tuple[str, str]]]
 
 CANNOT, INTERRUPTED = 2, 130
 _ENTRIES = {"-m", "--module", "--console", "--pytest"}
@@ -83,8 +85,21 @@ def _picked(words: list[str], valued: set[str], flags: set[str], start: int) -> 
     return mine, rest + words[place + 1 :]
 
 
-def _option(*names: str, text: str, metavar: str | None = None) -> Any:
-    return typer.Option(*names, help=text, metavar=metavar, show_default=False)
+def _option(*names: str, text: str, metavar: str | None = None, values: Sequence[str] | Completion = ()) -> Any:
+    """An option that says nothing of its default; `values`: what a shell completes."""
+    complete = values if callable(values) else (lambda: [*values]) if values else None
+    return typer.Option(*names, help=text, metavar=metavar, show_default=False, autocompletion=complete)
+
+
+def _codes(incomplete: str) -> list[tuple[str, str]]:
+    """The codes and names that begin as what was typed, behind its last comma, with their titles."""
+    from autofix.search import registry
+
+    before, comma, word = incomplete.rpartition(",")
+    patterns = registry.everything()
+    words = [(one.code, one.title) for one in patterns if one.code.startswith(word.upper())]
+    words = words or [(one.name, one.title) for one in patterns if one.name.startswith(word.lower())]
+    return [(f"{before}{comma}{name}", title) for name, title in words]
 
 
 Words = Annotated[list[str] | None, typer.Argument(metavar="SCRIPT [ARGS]...", show_default=False)]
@@ -95,7 +110,12 @@ Console = Annotated[
 Node = Annotated[str | None, _option("--pytest", metavar="NODE", text="Run a test: tests/test_train.py::test_step.")]
 Device = Annotated[
     str | None,
-    _option("--device", metavar="WHERE", text="auto: CUDA's work goes to the CPU where there is no GPU; cpu; asis."),
+    _option(
+        "--device",
+        metavar="WHERE",
+        text="auto: CUDA's work goes to the CPU where there is no GPU; cpu; asis.",
+        values=("auto", "cpu", "asis"),
+    ),
 ]
 StandIn = Annotated[
     bool | None, _option("--stand-in/--no-stand-in", text="Random data for data sets and files that are missing here.")
@@ -116,8 +136,10 @@ Diff = Annotated[bool | None, _option("--diff", text="Print the patch alone, for
 Unsafe = Annotated[
     bool | None, _option("--unsafe-fixes/--no-unsafe-fixes", text="Let --write and --diff take unsafe fixes too.")
 ]
-Select = Annotated[list[str] | None, _option("--select", metavar="CODE", text="Use only these rules.")]
-Ignore = Annotated[list[str] | None, _option("--ignore", metavar="CODE", text="Leave these rules out.")]
+Select = Annotated[list[str] | None, _option("--select", metavar="CODE", text="Use only these rules.", values=_codes)]
+Ignore = Annotated[
+    list[str] | None, _option("--ignore", metavar="CODE", text="Leave these rules and findings out.", values=_codes)
+]
 Python = Annotated[
     str | None,
     _option(
@@ -145,13 +167,28 @@ Processes = Annotated[
 ]
 Network = Annotated[bool | None, _option("--network/--no-network", text="Let the script use the network.")]
 Isolation = Annotated[
-    str | None, _option("--isolation", metavar="KIND", text="auto, overlay, landlock, copy or none (auto).")
+    str | None,
+    _option(
+        "--isolation",
+        metavar="KIND",
+        text="auto, overlay, landlock, copy or none (auto).",
+        values=("auto", "overlay", "landlock", "copy", "none"),
+    ),
 ]
-Format = Annotated[str | None, _option("--output-format", metavar="FORMAT", text="text, json, sarif or github (text).")]
+Format = Annotated[
+    str | None,
+    _option(
+        "--output-format", metavar="FORMAT", text="text, json, sarif or github (text).",
+        values=("text", "json", "sarif", "github"),
+    ),
+]  # fmt: skip
 Quiet = Annotated[bool | None, _option("-q", "--quiet", text="One line for the failure, and no progress.")]
 Verbose = Annotated[bool | None, _option("-v", "--verbose", text="Also what was tried and declined, and the timings.")]
 FullPaths = Annotated[bool | None, _option("--full-paths", text="Show absolute paths, for tools that make links.")]
-Color = Annotated[str | None, _option("--color", metavar="WHEN", text="auto, always or never (auto).")]
+Color = Annotated[
+    str | None,
+    _option("--color", metavar="WHEN", text="auto, always or never (auto).", values=("auto", "always", "never")),
+]
 Fixed = Annotated[
     list[str] | None,
     _option("--fixed", metavar="[ORIGINAL=]FILE", text="The script, or ORIGINAL, as edited; - is standard input."),
@@ -252,8 +289,12 @@ def verify(
 @app.command()
 def check(
     paths: Annotated[list[str] | None, typer.Argument(metavar="PATH...", show_default=False)] = None,
-    select: Annotated[list[str] | None, _option("--select", metavar="CODE", text="Look only for these.")] = None,
-    ignore: Annotated[list[str] | None, _option("--ignore", metavar="CODE", text="Do not look for these.")] = None,
+    select: Annotated[
+        list[str] | None, _option("--select", metavar="CODE", text="Look only for these.", values=_codes)
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, _option("--ignore", metavar="CODE", text="Do not look for these.", values=_codes)
+    ] = None,
     exclude: Annotated[
         list[str] | None, _option("--exclude", metavar="PATTERN", text="Leave out files or folders, such as docs/*.")
     ] = None,
@@ -295,7 +336,9 @@ def batch(
     check: Annotated[bool, _option("--check", text="A gate: nothing but the status and results.sarif.")] = False,
     pytest: Annotated[bool, _option("--pytest", text="Run test files that train, too.")] = False,
     jobs: Annotated[int, _option("--jobs", metavar="N", text="Targets at a time (one a core with memory).")] = 0,
-    engine: Annotated[str, typer.Option("--engine", metavar="NAME", help="local or ray.")] = "local",
+    engine: Annotated[
+        str, _option("--engine", metavar="NAME", text="local or ray (local).", values=("local", "ray"))
+    ] = "local",
     address: Annotated[str, _option("--address", metavar="ADDRESS", text="Of the Ray cluster, such as auto.")] = "",
     gpus: Annotated[float, _option("--gpus", metavar="N", text="Of each Ray task.")] = 0.0,
     limit: Annotated[int, _option("--limit", metavar="N", text="No more repositories than this.")] = 0,
@@ -309,7 +352,11 @@ def batch(
     ] = None,
     output_limit: Output = None, process_limit: Processes = None, network: Network = None,
     isolation: Annotated[
-        str | None, _option("--isolation", metavar="KIND", text="auto (overlay, else landlock), or copy or none.")
+        str | None,
+        _option(
+            "--isolation", metavar="KIND", text="auto (overlay, else landlock), or copy or none.",
+            values=("auto", "overlay", "landlock", "copy", "none"),
+        ),
     ] = None,
     device: Device = None, stand_in: StandIn = None, shorten: Shorten = None, skip_to: SkipTo = None,
     quiet: Annotated[bool, _option("-q", "--quiet", text="No progress.")] = False,
@@ -328,21 +375,27 @@ def batch(
 
 
 @app.command()
-def rules(output_format: Format = "text") -> int:
-    """List the rules."""
+def rules(
+    output_format: Annotated[
+        str, _option("--output-format", metavar="FORMAT", text="text or json (text).", values=("text", "json"))
+    ] = "text",
+) -> int:
+    """List the rules, which make edits, and the finders of what has no edit."""
     from autofix.render import catalogue
     from autofix.search import registry
 
     if output_format not in {"text", "json"}:
         raise typer.BadParameter(f"--output-format {output_format}: rules are listed as text or json")
     shown = catalogue.listed_json if output_format == "json" else catalogue.listed
-    sys.stdout.write(shown(registry.rules()))
+    sys.stdout.write(shown(registry.rules(), registry.found_only()))
     return 0
 
 
 @app.command()
-def explain(code: Annotated[str, typer.Argument(metavar="CODE", help="A rule's code or name.")]) -> int:
-    """Explain a rule: what it does, why autograd fails there, when it is safe, with examples."""
+def explain(
+    code: Annotated[str, typer.Argument(metavar="CODE", help="A code or a name.", autocompletion=_codes)],
+) -> int:
+    """Explain a rule or a finder: what it does, why autograd fails there, when it is safe, with examples."""
     from autofix import api
 
     sys.stdout.write(api.explain(code))
@@ -351,7 +404,9 @@ def explain(code: Annotated[str, typer.Argument(metavar="CODE", help="A rule's c
 
 @app.command()
 def ide(
-    editor: Annotated[str, typer.Argument(metavar="EDITOR", help="pycharm or vscode.")],
+    editor: Annotated[
+        str, typer.Argument(metavar="EDITOR", help="pycharm or vscode.", autocompletion=lambda: ["pycharm", "vscode"])
+    ],
     show: Annotated[bool, _option("--print", text="Print the configuration instead of writing it.")] = False,
     into: Annotated[
         str, _option("--into", metavar="DIR", text="PyCharm's settings folder, or for VS Code the project's.")

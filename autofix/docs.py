@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autofix import cli
-from autofix.check import check
 from autofix.render import catalogue, findings, properties
 from autofix.search import registry
 from autofix.verdict import property as found
@@ -44,7 +43,7 @@ Besides the statuses below, as from a shell: 130 after Ctrl-C, 141 where a progr
 def pages() -> dict[str, str]:
     """File name and text of each page: one for each rule, one for each finder that is no rule's, and the lists."""
     rules = registry.rules()
-    finders = [finder for finder in check.finders() if finder.code not in {rule.code for rule in rules}]
+    finders = registry.found_only()
     rows = [f"| [{rule.code}]({rule.code}.md) | {rule.name} | {rule.title} |" for rule in rules]
     silent = [f"| [{one.code}]({one.code}.md) | {one.name} | {one.title} |" for one in finders]
     index = [

@@ -15,7 +15,7 @@ from autofix.core.write import write
 from autofix.diagnosis.diagnose import diagnose
 from autofix.diagnosis.silent import suspicions
 from autofix.experiments.pool import Pool
-from autofix.experiments.reproduce import limit_words, reproduce
+from autofix.experiments.reproduce import limit_words, missing_words, reproduce, swallowed_words
 from autofix.experiments.requests import tracing
 from autofix.experiments.run import JOBS, Probe, ProbeError, run
 from autofix.experiments.telling import RUNNING, TRACING, Telling
@@ -119,7 +119,7 @@ def _verify(
     with Pool(probe, target, baseline, files) as pool:
         diagnosis = repair.diagnose(baseline, {})
         if diagnosis is None:
-            return replace(report, outcome=Outcome.OTHER_FAILURE, message=baseline.detail)
+            return replace(report, outcome=Outcome.OTHER_FAILURE, message=missing_words(target, baseline))
         tell("running the edited script")
         pool.about(diagnosis)
         evidence = Evidence(Case(pool, diagnosis, offered), files)
@@ -195,7 +195,7 @@ class _Repair:
         with Pool(self.probe, self.target, baseline) as pool:
             diagnosis = self.diagnose(baseline, {})
             if diagnosis is None:
-                return replace(report, outcome=Outcome.OTHER_FAILURE, message=baseline.detail)
+                return replace(report, outcome=Outcome.OTHER_FAILURE, message=missing_words(self.target, baseline))
             pool.about(diagnosis)
             case = Case(pool, diagnosis)
             self._search(case)
@@ -337,7 +337,9 @@ def _uncovers(live: wire.Trace, before: wire.Trace) -> bool:
 
 
 def _baseline_words(ended: Outcome, target: Target, baseline: wire.Trace) -> str:
-    return limit_words(target, baseline) if ended is Outcome.NO_FAILURE_WITHIN_LIMIT else baseline.detail
+    if ended is Outcome.NO_FAILURE_WITHIN_LIMIT:
+        return limit_words(target, baseline)
+    return baseline.detail or swallowed_words(baseline)
 
 
 def _baseline_outcome(trace: wire.Trace) -> Outcome | None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from reports import report
 
-from autofix import cli, pipeline
+from autofix import api, cli, pipeline
 from autofix.commands import repair
 from autofix.core import config
 from autofix.core.model import Applicability, Outcome, Report, Target
@@ -444,6 +444,38 @@ def test_help_and_version_and_the_catalogue(tmp_path: Path) -> None:
     for word in (code, code.lower(), name):
         assert "## Fix safety" in run("explain", word, cwd=tmp_path).stdout
     assert json.loads(run("rules", "--output-format", "json", cwd=tmp_path).stdout)[0]["code"] == code
+
+
+def test_every_code_that_is_told_is_listed_explained_and_selected_alike(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = json.loads(run("rules", "--output-format", "json", cwd=tmp_path).stdout)
+    codes = [row["code"] for row in rows]
+    assert {"AG201", "AG501", "AG509"} <= {*codes}
+    assert len(codes) == len(set(codes))
+    listed = [line.split()[0] for line in run("rules", cwd=tmp_path).stdout.splitlines()]
+    assert listed == codes
+    (tmp_path / "train.py").write_text("x = 1\n")
+    for row in rows:
+        assert api.explain(row["code"]).startswith(f"# {row['code']} {row['name']}")
+        assert cli.main(["fix", "--ignore", row["code"], "--select", "AG201,AG202", "missing.py"]) == 2
+        assert "missing.py" in one_line(capsys)
+    assert cli.main(["fix", "--select", "AG501", "missing.py"]) == 2
+    assert "AG501 missing-zero-grad has no edit: `autofix check --select AG501`" in one_line(capsys)
+    assert cli.main(["check", "--select", "AG302", str(tmp_path)]) == 2
+    assert "`autofix rules`" in one_line(capsys)
+
+
+def test_the_page_of_a_rule_names_its_causes_in_words(tmp_path: Path) -> None:
+    page = run("explain", "AG202", cwd=tmp_path).stdout
+    assert "- backward needs a graph that an earlier backward has freed\n" in page
+    assert "freed_graph" not in page
+
+
+def test_help_offers_only_formats_that_work(tmp_path: Path) -> None:
+    offered = run("rules", "--help", cwd=tmp_path).stdout
+    assert "text or json" in offered
+    assert "sarif" not in offered
 
 
 def test_importing_the_command_line_loads_no_other_module_of_ours(tmp_path: Path) -> None:

@@ -154,11 +154,24 @@ def test_as_it_is_a_script_without_its_gpu_just_fails(probe: Probe, here: Path) 
 
 def test_missing_data_is_stood_in_for_when_asked_and_never_else(probe: Probe, here: Path) -> None:
     written(here, {"train.py": VISION})
-    assert "torchvision" in repair(probe, "train.py").message
+    assert "torchvision" in (said := repair(probe, "train.py").message)
+    assert "--stand-in puts random data in its place" in said
     report = repair(probe, "train.py", stand_in=True)
     assert any("fake.detach()" in line for line in added(safe(report)))
     said = " ".join(report.conditions)
     assert all(word in said for word in ("MNIST", "1x28x28", "wandb", "tensorboard"))
+
+
+def test_what_has_no_stand_in_is_named(probe: Probe, here: Path) -> None:
+    written(here, {"train.py": "import torch\nrows = open('data/train.csv').readlines()\n"})
+    for asked, said in ((False, "that are not here"), (True, "not this file: put a small one there")):
+        report = repair(probe, "train.py", stand_in=asked)
+        assert report.outcome is Outcome.OTHER_FAILURE
+        assert "data/train.csv" in report.message
+        assert said in report.message
+    written(here, {"train.py": "import torch\nimport nowhere_at_all\n"})
+    assert "--stand-in has nothing for nowhere_at_all" in repair(probe, "train.py", stand_in=True).message
+    assert "--stand-in" not in repair(probe, "train.py").message
 
 
 def test_a_checkpoint_that_is_stood_in_for_leaves_no_edit_safe(probe: Probe, here: Path) -> None:

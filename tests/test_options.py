@@ -81,6 +81,23 @@ def test_a_shell_completes_commands_and_options(shell: str, tmp_path: Path) -> N
     assert "fix" in _autofix([], tmp_path, _AUTOFIX_COMPLETE=f"complete_{shell}", **typed)
 
 
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("explain AG20", ["AG201", "AG202", "AG203", "AG204", "AG205", "AG206"]),
+        ("explain missing", ["missing-zero-grad"]),
+        ("ide ", ["pycharm", "vscode"]),
+        ("fix --device ", ["auto", "cpu", "asis"]),
+        ("fix --ignore AG101,AG51", ["AG101,AG510", "AG101,AG511"]),
+        ("rules --output-format ", ["text", "json"]),
+        ("batch --engine ", ["local", "ray"]),
+    ],
+)
+def test_a_shell_completes_values(typed: str, shown: list[str], tmp_path: Path) -> None:
+    environment = {"COMP_WORDS": f"autofix {typed}", "COMP_CWORD": str(len(typed.split(" ")))}
+    assert _autofix([], tmp_path, _AUTOFIX_COMPLETE="complete_bash", **environment).splitlines() == shown
+
+
 def _autofix(words: list[str], folder: Path, **environment: str) -> str:
     return subprocess.run(
         [sys.executable, "-m", "autofix", *words], cwd=folder, capture_output=True, text=True, check=False,

@@ -164,3 +164,35 @@ def test_the_suspicions_of_a_failing_run_stand_beside_its_fix(probe: Probe, tmp_
     found = report(probe, tmp_path, text)
     assert found.diagnosis is not None
     assert [one.code for one in found.suspicions] == ["AG503"]
+
+
+SWALLOWED = """
+h = torch.zeros(3)
+for _ in range(5):
+    h = net(torch.randn(3)) + h
+    opt.zero_grad()
+    try:
+        h.sum().backward()
+        opt.step()
+    except RuntimeError:
+        print("skipped")
+"""
+
+
+def test_a_failure_that_the_script_catches_is_told(probe: Probe, tmp_path: Path) -> None:
+    head = "import torch\n\nnet = torch.nn.Linear(3, 3)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+    path = tmp_path / "train.py"
+    path.write_text(head + SWALLOWED)
+    found = pipeline.fix(Target(path, root=tmp_path), registry.rules(), probe=probe, progress=lambda _: None)
+    assert found.outcome is Outcome.CLEAN
+    said = "train.py:11 failed 4 times with RuntimeError: Trying to backward through the graph a second time"
+    assert said in found.message
+
+
+def test_a_failure_that_ends_the_script_is_none_that_was_caught(probe: Probe, tmp_path: Path) -> None:
+    head = "import torch\n\nnet = torch.nn.Linear(3, 3)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+    path = tmp_path / "train.py"
+    path.write_text(head + SWALLOWED.replace('print("skipped")', "raise"))
+    found = pipeline.fix(Target(path, root=tmp_path), registry.rules(), probe=probe, progress=lambda _: None)
+    assert found.outcome is Outcome.AVAILABLE
+    assert "caught" not in found.message

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import functools
 import gc
-import importlib
 import io
 import multiprocessing
 import os
-import pkgutil
 import re
 import sys
 import tokenize
@@ -19,8 +16,8 @@ from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
 from typing import TYPE_CHECKING
 
-from autofix.check.finder import Finder, Spot
 from autofix.check.finding import Checked, Finding, Problem
+from autofix.check.known import finders, named
 from autofix.syntax.source import Source, SourceError
 from autofix.syntax.survey import survey
 
@@ -28,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from autofix.check.finder import Finder, Spot
     from autofix.syntax.facts import Module
 
 _MENTION = b"torch"
@@ -36,31 +34,17 @@ _WORTH_PROCESSES = 64
 _COLLECT_AFTER = 2_000_000  # bytes of source whose facts may wait
 
 
-@functools.cache
-def finders() -> tuple[Finder, ...]:
-    """All finders, by code; every module of `autofix.check.finders` that defines one."""
-    package = importlib.import_module("autofix.check.finders")
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"autofix.check.finders.{module.name}")
-    return tuple(sorted((kind() for kind in Finder.__subclasses__()), key=lambda finder: finder.code))
-
-
 def select(chosen: Sequence[str], ignored: Sequence[str]) -> tuple[Finder, ...]:
     """The finders that are chosen (all without a choice) and not ignored, by code, start of a code, or name."""
     for key in (*chosen, *ignored):
-        if not any(_named(finder, key) for finder in finders()):
+        if not any(named(finder, key) for finder in finders()):
             known = ", ".join(finder.code for finder in finders())
-            raise ValueError(f"no finder is called {key}; there are {known}")
+            raise ValueError(f"nothing that can be found without a run is called {key}; there are {known}")
     return tuple(
         finder
         for finder in finders()
-        if (not chosen or any(_named(finder, key) for key in chosen))
-        and not any(_named(finder, key) for key in ignored)
+        if (not chosen or any(named(finder, key) for key in chosen)) and not any(named(finder, key) for key in ignored)
     )
-
-
-def _named(finder: Finder, key: str) -> bool:
-    return finder.name == key.lower() or (key.upper().startswith("AG") and finder.code.startswith(key.upper()))
 
 
 def check(

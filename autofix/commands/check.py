@@ -11,7 +11,6 @@ from autofix.check import baseline, check, walk
 from autofix.core import config
 from autofix.render import findings as render
 from autofix.render.words import one_line
-from autofix.search import registry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,14 +69,6 @@ def in_editor(file: Path) -> tuple[tuple[Finder, ...], Path | None]:
     return _chosen(settings), settings.baseline
 
 
-def page(code: str) -> str | None:
-    """The page about a finder that is no rule's; None for every other code or name."""
-    keys = {code.upper(), code.lower()}
-    rules = {rule.code for rule in registry.rules()}
-    found = (finder for finder in check.finders() if {finder.code, finder.name} & keys and finder.code not in rules)
-    return next(map(render.page, found), None)
-
-
 def _read(paths: Sequence[str], settings: Settings, chosen: Sequence[Finder], jobs: int) -> Checked:
     return check.check(walk.python_files(paths, settings.exclude), chosen, jobs, frozenset(map(Path, paths)))
 
@@ -124,7 +115,7 @@ def _chosen(settings: Settings) -> tuple[Finder, ...]:
     try:
         return check.select(settings.select, settings.ignore)
     except ValueError as error:
-        raise config.ConfigError(str(error)) from None
+        raise config.ConfigError(f"{error}; `autofix rules` says which rules need a run") from None
 
 
 def _tell_problems(checked: Checked, named: frozenset[Path], *, quiet: bool) -> bool:

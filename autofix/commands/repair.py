@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autofix import pipeline, render
+from autofix.check.known import named
 from autofix.commands import interactive
 from autofix.commands.opening import Opening
 from autofix.commands.paged import Page
@@ -90,6 +91,8 @@ def _repaired(target: Target, rules: Sequence[Rule], given: Mapping[str, Any], o
             return pipeline.fix(target, rules, probe=probe, progress=tell, found=_shown(tell))
 
         report = targets.in_file(_sound(target, lambda: page.worked(target, work, tell, begun)))
+    kept = [one for one in report.suspicions if not any(named(one, key) for key in settings.ignore)]
+    report = replace(report, suspicions=tuple(kept))
     _tell_of(page, report, render.Snapshot(report, full=settings.full_paths), settings)
     return report
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autofix.core.model import Crash
 from autofix.experiments.requests import plain
 from autofix.experiments.run import Probe, run
+from autofix.probe import wire
 
 if TYPE_CHECKING:
     from autofix.core.model import Target
-    from autofix.probe import wire
 
 _ITERATIONS = 20
 """The iterations of one step of L-BFGS, unless the script asks for others."""
@@ -24,6 +25,7 @@ _SOONER = 3.0
 """How many times sooner it then has to come: each run of a repair has to get there."""
 _ITERATIONS_KEPT = 10
 """Iterations after which loops then end: what goes wrong from pass to pass has gone wrong by then."""
+_NO_MODULE = re.compile(r"No module named '([^']+)'")
 _DIGITS = re.compile(r"\d+")
 _WANTS_GPU = re.compile(r"(?<![a-z])(cuda|nccl|nvidia|gpus?)(?![a-z])|accelerator device", re.IGNORECASE)
 
@@ -97,6 +99,39 @@ def limit_words(target: Target, baseline: wire.Trace) -> str:
     if not target.setup.skip_line:
         tries.append("--skip-to LINE hurries through the loops before a line")
     return f"{seen}; {', '.join([*tries, f'--time-limit {2 * target.time_limit:.0f} waits longer'])}"
+
+
+def missing_words(target: Target, baseline: wire.Trace) -> str:
+    """What a run died of, with what helps where a package or a file is not here."""
+    failure, said = baseline.failure, baseline.detail
+    absent = _NO_MODULE.search(failure.message) if failure is not None else None
+    top = absent[1].partition(".")[0] if absent else ""
+    helps = ""
+    if top and target.setup.stand_in:
+        helps = f"--stand-in has nothing for {top}: install it"
+    elif top in wire.GIVING:
+        helps = "install it, or --stand-in puts random data in its place"
+    elif top in wire.SHOWING:
+        helps = "install it, or --stand-in leaves out what it shows"
+    elif failure is not None and failure.type == "FileNotFoundError":
+        made_up = "--stand-in makes up data sets, image folders and checkpoints"
+        helps = f"{made_up} that are not here"
+        if target.setup.stand_in:
+            helps = f"{made_up}, not this file: put a small one there"
+    return "; ".join(filter(None, (said, helps)))
+
+
+def swallowed_words(baseline: wire.Trace) -> str:
+    """The backward calls that failed in a run that went on all the same; '' where none did."""
+    told = []
+    for fact in baseline.silent:
+        if fact.name == "swallowed" and fact.stack:
+            count, _, error = fact.subject.partition(" ")
+            times = "once" if count == "1" else f"{count} times"
+            told.append(f"{Path(fact.stack[0].file).name}:{fact.stack[0].line} failed {times} with {error}")
+    if not told:
+        return ""
+    return f"it ended without a failure, but {'; '.join(told)}; the script caught that: let it raise, and run fix again"
 
 
 def _on_cpu(target: Target) -> Target:

@@ -14,6 +14,7 @@ from pygls.lsp.server import LanguageServer
 
 from autofix import __version__
 from autofix.check import baseline, check
+from autofix.check.known import finders
 from autofix.commands import check as command_check
 from autofix.core import config
 from autofix.core.model import Applicability, Outcome, Target
@@ -156,7 +157,7 @@ class Session(LanguageServer):
             return command_check.in_editor(path)
         except config.ConfigError as error:
             self.log(types.MessageType.Warning, str(error))
-            return check.finders(), None
+            return finders(), None
 
     def standing(self) -> list[offers.Result]:
         """The results of runs whose files are still as they were."""
@@ -294,10 +295,8 @@ class Session(LanguageServer):
             if touch(diagnostic.range, types.Range(at, at)) and diagnostic.code is not None:
                 codes |= dict.fromkeys(str(diagnostic.code).split("+"))
         for code in codes:
-            rule = next((rule for rule in registry.rules() if rule.code == code), None)
-            page = catalogue.page(rule) if rule is not None else command_check.page(code)
-            if page is not None:
-                yield page
+            with contextlib.suppress(ValueError):
+                yield catalogue.explained(code)
 
 
 def _on_disk(path: Path) -> bytes | None:

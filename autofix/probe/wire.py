@@ -15,6 +15,15 @@ if typing.TYPE_CHECKING:
     from collections.abc import Callable
 
 VERSION = 1
+SHOWING = (
+    "matplotlib", "mpl_toolkits", "seaborn", "tensorboardX", "tensorboard", "tensorboard_logger", "wandb", "visdom",
+    "mlflow", "comet_ml", "neptune", "imageio", "PIL", "cv2", "termcolor", "colorama", "torchsummary", "torchinfo",
+    "torchviz", "plotly", "livelossplot", "IPython", "progressbar", "pygame", "moviepy", "skimage",
+    "pandas", "sklearn", "scipy", "tqdm",
+)  # fmt: skip
+"""Packages that show, log or measure: what a stand-in for them gives is nothing, which no tensor can be made of."""
+GIVING = ("torchvision", "datasets", "gym", "gymnasium")
+"""Packages that a stand-in gives random data for."""
 LIMITS = ("memory_exceeded", "output_exceeded", "processes_exceeded")
 T = TypeVar("T")
 
@@ -268,7 +277,7 @@ class Fact:
     `subject` is what it was seen of: the name of a parameter or of a module, a number.
     """
 
-    # stale | cross-talk | growth | mixed | wasted | same-loss-twice | loss-grows | stand-in, or the name of a suspicion
+    # stale | cross-talk | growth | mixed | wasted | same-loss-twice | loss-grows | stand-in | swallowed, or a suspicion
     name: str
     subject: str
     stack: Stack = ()

@@ -7,15 +7,21 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
+from autofix.render import findings
+from autofix.render.words import CAUSES
+from autofix.search import registry
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from autofix.check.finder import Finder
     from autofix.search.rule import Example, Rule
 
 
-def listed(rules: Iterable[Rule]) -> str:
-    """One line for each rule: code, name, how far it may be trusted, what it does."""
+def listed(rules: Iterable[Rule], finders: Iterable[Finder]) -> str:
+    """One line for each: code, name, how far an edit may be trusted, and what it does; of finders, what they find."""
     rows = [(rule.code, rule.name, str(rule.applicability), rule.title) for rule in rules]
+    rows += [(finder.code, finder.name, "no edit", finder.title) for finder in finders]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1] if rows else []
     return "".join(
         "  ".join([*(cell.ljust(wide) for cell, wide in zip(row, widths, strict=False)), row[-1]]) + "\n"
@@ -23,8 +29,9 @@ def listed(rules: Iterable[Rule]) -> str:
     )
 
 
-def listed_json(rules: Iterable[Rule]) -> str:
-    rows = [
+def listed_json(rules: Iterable[Rule], finders: Iterable[Finder]) -> str:
+    """The same as a list of objects; what is only found has no `applicability` and no causes."""
+    rows: list[dict[str, object]] = [
         {
             "code": rule.code,
             "name": rule.name,
@@ -35,7 +42,29 @@ def listed_json(rules: Iterable[Rule]) -> str:
         }
         for rule in rules
     ]
+    rows += [
+        {
+            "code": finder.code,
+            "name": finder.name,
+            "title": finder.title,
+            "causes": [],
+            "applicability": None,
+            "explanation": findings.docstring(finder),
+        }
+        for finder in finders
+    ]
     return json.dumps(rows, indent=2) + "\n"
+
+
+def explained(code: str) -> str:
+    """The page about a rule or a finder, by code or name; ValueError where nothing is called so."""
+    for rule in registry.rules():
+        if code.upper() == rule.code or code.lower() == rule.name:
+            return page(rule)
+    for finder in registry.found_only():
+        if code.upper() == finder.code or code.lower() == finder.name:
+            return findings.page(finder)
+    raise ValueError(f"nothing is called {code}; `autofix rules` lists every code and name")
 
 
 def page(rule: Rule) -> str:
@@ -46,8 +75,10 @@ def page(rule: Rule) -> str:
 def _page(rule: Rule) -> Iterator[str]:
     heading, _, body = _docstring(rule).partition("\n")
     yield f"# {rule.code} {rule.name}: {heading}\n"
-    yield f"{rule.title}. At best {rule.applicability}; for {', '.join(sorted(rule.causes))}."
-    yield body.rstrip()
+    yield f"{rule.title}. At best {rule.applicability}. For scripts that die because:\n"
+    yield "\n".join(f"- {CAUSES[cause]}" for cause in sorted(rule.causes))
+    yield ""
+    yield body.strip()
     for number, example in enumerate(rule.examples, start=1):
         yield f"\n## Example {number}\n"
         for note in example.notes:

@@ -22,7 +22,7 @@ def as_github(report: Report, snapshot: Snapshot) -> str:
         return command("error", None, "autofix", sentence(report), snapshot.root)
     fixed = report.outcome is Outcome.FIXED
     stack = report.diagnosis.failure.stack
-    place = snapshot.place(stack[0]) if stack else None
+    place = snapshot.in_file(snapshot.place(stack[0])) if stack else None
     words = [headline(report)]
     if (fix := best(report)) is not None:
         done = "fixed" if fixed else f"{fix.verdict.applicability} fix"
@@ -33,7 +33,7 @@ def as_github(report: Report, snapshot: Snapshot) -> str:
     lines = [command(level, place, f"autofix {code(report)}", "\n".join(words), snapshot.root)]
     for culprit in told(report):
         if culprit.role != "failed":
-            at = snapshot.place(culprit.frame)
+            at = snapshot.in_file(snapshot.place(culprit.frame))
             lines.append(command("notice", at, f"autofix {code(report)}", role(culprit), snapshot.root))
     return "".join(lines)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from autofix.core.edit import Edit
     from autofix.core.model import Fix, Report
+    from autofix.probe.wire import Frame
     from autofix.render.snapshot import Place, Snapshot
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -45,6 +46,10 @@ def uri(path: Path) -> str:
 def location(place: Place, root: Path) -> dict[str, Any]:
     """A place in a file, which is named from `root` where it lies below."""
     return {"physicalLocation": {"artifactLocation": _artifact(place.file, root), "region": _region(place)}}
+
+
+def _shown(frame: Frame, snapshot: Snapshot) -> dict[str, Any]:
+    return location(snapshot.in_file(snapshot.place(frame)), snapshot.root)
 
 
 def as_sarif(report: Report, snapshot: Snapshot) -> str:
@@ -81,9 +86,9 @@ def _results(report: Report, snapshot: Snapshot) -> list[dict[str, Any]]:
         "ruleIndex": 0,
         "level": "error",
         "message": {"text": f"{headline(report)} ({CAUSES[report.diagnosis.cause]})"},
-        "locations": [location(snapshot.place(stack[0]), snapshot.root)] if stack else [],
+        "locations": [_shown(stack[0], snapshot)] if stack else [],
         "relatedLocations": [
-            {"id": number, "message": {"text": role(culprit)}} | location(snapshot.place(culprit.frame), snapshot.root)
+            {"id": number, "message": {"text": role(culprit)}} | _shown(culprit.frame, snapshot)
             for number, culprit in enumerate(told(report))
         ],
     }

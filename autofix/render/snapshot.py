@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from autofix.core.model import RunOutcome
 from autofix.render.words import failure, masked, one_line, shortened
 from autofix.syntax.source import Source, SourceError
-from autofix.target import cells
+from autofix.target import cells, notebook
 
 if TYPE_CHECKING:
     from autofix.core.edit import Edit
@@ -43,6 +43,7 @@ class Snapshot:
         self.root = report.target.root or report.target.script.parent
         self._target = report.target
         self._sources = {path: _read(path, report.target) for path in _paths(report)}
+        self._raw = {path: data for path in self._sources if (data := _notebook(path)) is not None}
 
     def source(self, path: Path) -> Source | None:
         """A file of the project as it was, also one that the report does not name; None where it cannot be read."""
@@ -62,10 +63,25 @@ class Snapshot:
         start = max(start, 1)
         return Place(path, line, start, end_line, max(end, start if line == end_line else 1))
 
+    def in_file(self, place: Place) -> Place:
+        """A place in the file as it is on disk: of a notebook, whose lines are counted in its code, in its JSON."""
+        data, cell = self._raw.get(place.file), self.cell(place)
+        if data is None or cell is None:
+            return place
+        with contextlib.suppress(LookupError, ValueError):
+            number, line = cell
+            start = notebook.position(data, number, line, place.column)
+            size = place.end_column - place.column if place.end_line == place.line else 0
+            last = notebook.position(data, number, line, place.column + max(size - 1, 0))
+            return Place(place.file, *start, last[0], last[1] + 1)
+        return Place(place.file, 1, 1, 1, 1)
+
     def edit_place(self, edit: Edit) -> Place | None:
         """The span that an edit replaces; None where its file cannot be read."""
+        if (data := self._raw.get(edit.path)) is not None:  # the source is its code, the edit one of its JSON
+            return Place(edit.path, *_counted(data, edit.start), *_counted(data, edit.end))
         source = self._sources.get(edit.path)
-        if source is None or edit.path.suffix == ".ipynb":  # the source is its code, the edit one of its JSON
+        if source is None:
             return None
         try:
             (line, column), (end_line, end_column) = map(source.position, (edit.start, edit.end))
@@ -160,6 +176,19 @@ def _cells(character: str) -> int:
 
 def _flat(text: str) -> str:
     return masked(text.replace("\t", "    "))
+
+
+def _notebook(path: Path) -> bytes | None:
+    """The file that a notebook's code stands in; None for every other file."""
+    with contextlib.suppress(OSError):
+        return path.read_bytes() if path.suffix == notebook.SUFFIX else None
+    return None
+
+
+def _counted(data: bytes, offset: int) -> tuple[int, int]:
+    """Line and column, from 1, of a byte of a file in UTF-8."""
+    before = data[:offset].decode("utf-8", "replace")
+    return before.count("\n") + 1, len(before) - before.rfind("\n")
 
 
 def _paths(report: Report) -> set[Path]:

@@ -5,8 +5,13 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
+from typing import TYPE_CHECKING
 
+from autofix.check.known import finders, named
 from autofix.search.rule import Rule
+
+if TYPE_CHECKING:
+    from autofix.check.finder import Finder
 
 
 @functools.cache
@@ -20,14 +25,32 @@ def rules() -> tuple[Rule, ...]:
 
 
 def select(chosen: tuple[str, ...], ignored: tuple[str, ...]) -> tuple[Rule, ...]:
-    """The rules whose code or name is chosen (all without a choice) and not ignored; ValueError for an unknown one."""
-    known = {key for rule in rules() for key in (rule.code, rule.name)}
+    """The rules that are chosen (all without a choice) and not ignored, by code, start of a code, or name.
+
+    Raises ValueError for what nothing is called, and for a choice of what is only found and has no edit.
+    """
+    patterns = everything()
     for key in (*chosen, *ignored):
-        if key not in known:
-            message = f"no such rule: {key}; `autofix rules` lists them"
-            raise ValueError(message)
+        if not any(named(one, key) for one in patterns):
+            raise ValueError(f"nothing is called {key}; `autofix rules` lists every code and name")
+    for key in chosen:
+        if not any(named(rule, key) for rule in rules()):
+            found = next(one for one in finders() if named(one, key))
+            said = f"{found.code} {found.name} has no edit: `autofix check --select {found.code}` looks for it"
+            raise ValueError(said)
     return tuple(
         rule
         for rule in rules()
-        if (not chosen or {rule.code, rule.name} & set(chosen)) and not {rule.code, rule.name} & set(ignored)
+        if (not chosen or any(named(rule, key) for key in chosen)) and not any(named(rule, key) for key in ignored)
     )
+
+
+def everything() -> list[Rule | Finder]:
+    """The rules, then the finders of what no rule repairs: every code and name once."""
+    return [*rules(), *found_only()]
+
+
+def found_only() -> tuple[Finder, ...]:
+    """The finders of what no rule repairs."""
+    repaired = {rule.code for rule in rules()}
+    return tuple(finder for finder in finders() if finder.code not in repaired)

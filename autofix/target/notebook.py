@@ -19,12 +19,15 @@ from autofix.target import cells
 from autofix.target.cells import Cell, CellError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from autofix.core.model import Fix, Report
 
 SUFFIX = ".ipynb"
 _SPACE = re.compile(r"[ \t\n\r]*")
+_SPELLING = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.DOTALL)
+"""One character, as JSON spells it."""
 _DECODER = json.JSONDecoder()
 
 
@@ -146,6 +149,28 @@ def _alike(one: str, other: str) -> int:
     """How many characters two texts begin with in common."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def position(data: bytes, cell: int, line: int, column: int) -> tuple[int, int]:
+    """Where a character of a code cell stands in the file, as line and column from 1; LookupError where it does not."""
+    whole = data.decode()
+    source = _code_nodes(whole)[cell - 1]
+    spelled = source.value if isinstance(source.value, list) else [source]
+    letters = [letter for node in spelled for letter in _letters(whole, node)]
+    lines = "".join(text for text, _ in letters).splitlines(keepends=True)
+    at = letters[sum(map(len, lines[: line - 1])) + column - 1][1]
+    return whole.count("\n", 0, at) + 1, at - whole.rfind("\n", 0, at)
+
+
+def _letters(whole: str, node: _Node) -> Iterator[tuple[str, int]]:
+    """The characters of a JSON string, each with where its spelling begins."""
+    at = node.start + 1
+    while at < node.end - 1:
+        match = _SPELLING.match(whole, at)
+        if match is None:
+            raise LookupError(f"no character is spelled at {at}")
+        yield json.loads(f'"{match[0]}"', strict=False), at
+        at = match.end()
 
 
 # --- the file ------------------------------------------------------------------------------

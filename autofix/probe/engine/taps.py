@@ -13,7 +13,7 @@ from . import graph
 from .transforms import wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from ..program.frames import Frames, Raw
 
@@ -56,6 +56,9 @@ class Listener:
 
     def backward_done(self, call: Call) -> None:
         """It ran to its end."""
+
+    def backward_failed(self, call: Call, error: Exception) -> None:
+        """It raised; whether the script goes on is not known yet."""
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         """A step, or one evaluation of its closure, is about to use gradients."""
@@ -207,7 +210,8 @@ class Taps:
             # Twice as much, to the last bit: what is made of a gradient's direction or sign alone stays the same.
             gradients = tuple(None if gradient is None else gradient * 2 for gradient in gradients)
         try:
-            result = engine.run_backward(roots, gradients, call.keep, create, inputs, *more, **kwargs)
+            with _told_of(listeners, call):
+                result = engine.run_backward(roots, gradients, call.keep, create, inputs, *more, **kwargs)
         finally:
             self._running = outer
             for cleanup in call.cleanups:
@@ -220,6 +224,16 @@ class Taps:
         if self.nudged and not call.accumulate and not call.create:
             return tuple(None if gradient is None else _nudge(gradient) for gradient in result)
         return result
+
+
+@contextlib.contextmanager
+def _told_of(listeners: list[Listener], call: Call) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        for listener in listeners:
+            listener.backward_failed(call, error)
+        raise
 
 
 def _nudge(gradient: torch.Tensor) -> torch.Tensor:

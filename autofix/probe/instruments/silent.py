@@ -22,6 +22,7 @@ _LOOKED_AT = 3
 _ENOUGH = 100
 """Steps of an optimizer after which it is not watched any more: a fault of a loop shows as soon as it comes round."""
 _WALKED = 400
+_LONGEST = 200
 _ITEMS = 200
 
 
@@ -51,11 +52,14 @@ class Silent(Listener):
         self._seen_enough: set[int] = set()
         self._mark = -1
         self.found: dict[tuple[str, str], wire.Fact] = {}
+        self._failed: dict[tuple[Raw, str], int] = {}
         self._watch_schedulers()
 
     def facts(self) -> tuple[wire.Fact, ...]:
-        """Each fault that was seen."""
-        return tuple(self.found.values())
+        """Each fault that was seen, and each place where a backward failed and the script went on."""
+        failed = self._failed.items()
+        swallowed = (wire.Fact("swallowed", f"{n} {said}", self._frames.resolve(raw)) for (raw, said), n in failed)
+        return (*self.found.values(), *swallowed)
 
     # Schedulers -----------------------------------------------------------------------------------------------------
 
@@ -83,6 +87,12 @@ class Silent(Listener):
             return
         for owner in self._owners.values():
             owner.kept = owner.kept and _same(owner)
+
+    def backward_failed(self, call: Call, error: Exception) -> None:
+        first = str(error).partition(" (")[0].partition(". ")[0].rstrip(".")
+        said = f"{type(error).__name__}: {first}"[:_LONGEST]
+        place = self._frames.here(), said
+        self._failed[place] = self._failed.get(place, 0) + 1
 
     def backward_done(self, call: Call) -> None:
         if not call.accumulate:

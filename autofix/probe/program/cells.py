@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import importlib
 import importlib.abc
 import importlib.machinery
+import importlib.util
 import sys
 import types
 from typing import Any
@@ -28,8 +30,10 @@ def furnish(main: types.ModuleType) -> None:
     namespace: Any = builtins
     namespace.get_ipython = lambda: shell
     namespace.display = _display
-    if "IPython" not in sys.modules:
+    if not _installed("IPython"):
         sys.meta_path.append(_WithoutIPython())
+    if not _installed("ipywidgets"):
+        sys.meta_path.insert(0, _PlainBars())
 
 
 def _display(*values: Any, **_: Any) -> None:
@@ -55,6 +59,27 @@ class _WithoutIPython(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module: types.ModuleType) -> None:
         pass
+
+
+class _PlainBars(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Gives `tqdm.notebook` the bars of `tqdm`, where its own have no widgets to be drawn with."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        return importlib.machinery.ModuleSpec(name, self) if name == "tqdm.notebook" else None
+
+    def create_module(self, spec: Any) -> types.ModuleType:
+        module: Any = types.ModuleType(spec.name)
+        plain: Any = importlib.import_module("tqdm.std")
+        module.tqdm = module.tqdm_notebook = plain.tqdm
+        module.trange = module.tnrange = plain.trange
+        return module
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        pass
+
+
+def _installed(name: str) -> bool:
+    return name in sys.modules or importlib.util.find_spec(name) is not None
 
 
 def _nothing(name: str) -> Any:

@@ -16,19 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from .. import wire
 from . import standin_data, standin_gym, standin_text, standin_vision
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-_SHOWS = (
-    "matplotlib", "mpl_toolkits", "seaborn", "tensorboardX", "tensorboard", "tensorboard_logger", "wandb", "visdom",
-    "mlflow", "comet_ml", "neptune", "imageio", "PIL", "cv2", "termcolor", "colorama", "torchsummary", "torchinfo",
-    "torchviz", "plotly", "livelossplot", "IPython", "progressbar", "pygame", "moviepy", "skimage",
-    "pandas", "sklearn", "scipy",
-)  # fmt: skip
-"""Packages that show, log or measure: what they give is nothing, which no tensor can be made of."""
 _NO_BOARD = "tensorboard is not installed: what it does is left out"
 _EXTENSIONS = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff")
 _FILES = 64
@@ -70,7 +64,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         top = name.partition(".")[0]
-        known = top in _SHOWS or top in self._builders
+        known = top in wire.SHOWING or top in wire.GIVING
         if known and _reached(top) and (top in sys.modules or self._asked()):
             return importlib.machinery.ModuleSpec(name, self, is_package=True)
         return None
@@ -85,7 +79,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def create_module(self, spec: Any) -> types.ModuleType:
         top = spec.name.partition(".")[0]
         if spec.name == top:
-            kind = "what it does is left out" if top in _SHOWS or top == "tqdm" else "random data stands in"
+            kind = "what it does is left out" if top in wire.SHOWING else "random data stands in"
             self._note(f"{top} is not installed: {kind}")
         build = self._builders.get(top, _Inert)
         module = build(spec.name)

@@ -1,0 +1,33 @@
+"""Finds the finders, with nothing to register, and says which of them a word means."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from typing import Protocol
+
+from autofix.check.finder import Finder
+
+
+class Pattern(Protocol):
+    """What has a code and a name: a rule, a finder, a suspicion."""
+
+    @property
+    def code(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+
+
+@functools.cache
+def finders() -> tuple[Finder, ...]:
+    """All finders, by code; every module of `autofix.check.finders` that defines one."""
+    package = importlib.import_module("autofix.check.finders")
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"autofix.check.finders.{module.name}")
+    return tuple(sorted((kind() for kind in Finder.__subclasses__()), key=lambda finder: finder.code))
+
+
+def named(pattern: Pattern, key: str) -> bool:
+    """Whether something is called `key`: its name, its code, or the start of its code."""
+    return pattern.name == key.lower() or (key.upper().startswith("AG") and pattern.code.startswith(key.upper()))
