@@ -25,7 +25,7 @@ from autofix.syntax.apply import edits_between
 from autofix.syntax.sources import Sources
 from autofix.verdict.decide import confirm, decide, foresee
 from autofix.verdict.evidence import Evidence
-from autofix.verdict.order import ordered, still_worth_a_run, telling
+from autofix.verdict.order import ordered, settles, still_worth_a_run, telling
 from autofix.verdict.runs import Case
 from autofix.verdict.titles import apart
 
@@ -223,7 +223,7 @@ class _Repair:
             for built in level:
                 tried = self._try(case, built.diagnosis, built.candidate)
                 found.extend((candidate, live) for candidate, live in tried if _uncovers(live, built.run))
-            if depth + 1 == DEPTH or any(f.verdict.applicability is Applicability.SAFE for f in self.fixes):
+            if depth + 1 == DEPTH or any(map(settles, self.fixes)):
                 return
             level = self._next(found)
             if not level:

@@ -22,8 +22,9 @@ RULES = sorted(path for path in (ROOT / "rules").glob("*.py") if path.name != "_
 OTHERS = sorted([*(ROOT / "rules").glob("__init__.py"), *(ROOT / "tests").rglob("*.py")])
 
 RULE_FLOOR = {
-    f"autofix.{name}"
-    for name in ("core.edit", "core.model", "diagnosis.scenes", "probe.wire", "search.cutting", "search.rule", "syntax")
+    *(f"autofix.core.{name}" for name in ("edit", "model")),
+    *(f"autofix.search.{name}" for name in ("collecting", "cutting", "rule")),
+    *(f"autofix.{name}" for name in ("diagnosis.scenes", "probe.wire", "syntax")),
 } | {"libcst"}
 HEADINGS = ("## What it does", "## Why autograd fails", "## Fix safety")
 SLOW_TO_IMPORT = {"libcst", "nbformat", "numpy", "pygls", "ray", "torch"}

@@ -169,7 +169,10 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Proposals applied together, as new contents of files; `rules` and `titles` in the order of the chain."""
+    """Proposals applied together, as new contents of files; `rules` and `titles` in the order of the chain.
+
+    `conventional`: it does what the field does where the code does not say.
+    """
 
     rules: tuple[str, ...]
     titles: tuple[str, ...]
@@ -178,6 +181,7 @@ class Candidate:
     files: dict[Path, bytes]
     edits: tuple[Edit, ...] = ()
     applicability: Applicability = Applicability.SAFE
+    conventional: bool = False
 
 
 @dataclass(frozen=True, slots=True)

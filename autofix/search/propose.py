@@ -77,6 +77,7 @@ def _candidate(
     return Candidate(
         (*before.rules, rule.code), (*before.titles, proposal.title), (*before.whys, proposal.why),
         (*before.rank, proposal.rank), files, edits, before.applicability.lowered(rule.applicability),
+        base is None and rule.conventional,
     )  # fmt: skip
 
 

@@ -100,6 +100,8 @@ class Rule:
     causes: ClassVar[frozenset[Cause]]
     tier: ClassVar[Tier]
     applicability: ClassVar[Applicability] = Applicability.SAFE
+    conventional: ClassVar[bool] = False
+    """Whether its edits do what the field does where the code does not say: among doubtful edits they come first."""
     examples: ClassVar[tuple[Example, ...]] = ()
 
     def safety(self) -> str:

@@ -48,10 +48,12 @@ def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
     verdict = fix.verdict
     # Where each step uses its own loss alone, gradients change as they were hardly meant.
     changed = verdict.effect is Effect.CHANGED and not (verdict.reading and verdict.reading.separated)
+    doubts = (1 if fix.candidate.conventional else 2) * changed
+    doubts += sum(1 if one.property in _EITHER_WAY else 2 for one in verdict.findings)
     return Key(
         unsafe=verdict.applicability is not Applicability.SAFE,
         starves=any(change.candidate == 0 < change.reference for change in verdict.changes),
-        doubts=2 * changed + sum(1 if one.property in _EITHER_WAY else 2 for one in verdict.findings),
+        doubts=doubts,
         # An edit that changes gradients has its doubt by that; one that keeps them may be doubted because it does.
         effect=_EFFECTS.index(verdict.effect) if verdict.effect.keeps_gradients else 0,
         chain=len(fix.candidate.rules),
@@ -59,6 +61,13 @@ def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
         costly=verdict.peak_bytes > bytes_of_equals,
         size=len(fix.diff),
     )
+
+
+def settles(fix: Fix) -> bool:
+    """Whether nothing has to be built upon other edits: this one is safe, or what the field does, without a doubt."""
+    key = _key(fix)
+    usual = fix.candidate.conventional and fix.verdict.effect is Effect.CHANGED and not fix.verdict.findings
+    return not key.unsafe or (usual and not key.starves)
 
 
 def telling(fixes: Sequence[Fix]) -> tuple[Fix, ...]:

@@ -1,0 +1,167 @@
+"""Where a program collects what several passes train on, read off a trace: the statements, and the functions."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from autofix.core.edit import Declined
+from autofix.diagnosis.scenes import turn
+from autofix.syntax import blocks, calls, names
+from autofix.syntax.edits import ensure_import, wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.core.model import Diagnosis
+    from autofix.diagnosis.scenes import Turn
+    from autofix.probe.wire import Frame, Stack
+    from autofix.syntax.calls import Function
+    from autofix.syntax.edits import Step
+    from autofix.syntax.source import Source
+    from autofix.syntax.sources import Sources
+
+_TWO = 2
+
+
+def places(diagnosis: Diagnosis, sources: Sources) -> list[list[tuple[Turn, Stack]]]:
+    """Where collecting and training part, by blocks: what is collected in an outer function was collected first."""
+    found: dict[int, list[tuple[Turn, Stack]]] = {}
+    stack = diagnosis.failure.stack
+    for made in _made(diagnosis):
+        place = turn(sources, made, stack)
+        if place is not None and place.loop is None and _trained_on(place, diagnosis, sources):
+            found.setdefault(id(place.block), []).append((place, made))
+    return sorted(found.values(), key=lambda one: -len(_deeper(one[0][0], stack)))
+
+
+def collectors(
+    found: list[tuple[Turn, Stack]], diagnosis: Diagnosis, sources: Sources
+) -> Iterator[tuple[Source, Function]]:  # fmt: skip
+    """Each function that only collects: no pass that is trained goes through it."""
+    trained = [c.used for c in diagnosis.trace.crossings] + _training(diagnosis)
+    apart = {(f.file, f.function) for stack in trained for f in stack}
+    for frame in (frame for _, made in found for frame in reversed(made)):
+        key = (frame.file, frame.function)
+        function, source = sources.function(frame), sources.source(frame.file)
+        if key not in apart and function is not None and source is not None and not _is_forward(function.name):
+            yield source, function
+        apart.add(key)
+
+
+def wrapped(place: Turn, made: list[ast.stmt], diagnosis: Diagnosis) -> list[Step]:
+    """The statements from the first to the last that collect, under one header."""
+    at = sorted(place.block.index(one) for one in made)
+    span = place.block[at[0] : at[-1] + 1]
+    used = [one.used for one in diagnosis.trace.crossings if one.by != "earlier"]
+    if _inside(place.source, span, [*_training(diagnosis), *used]):
+        raise Declined("what collects and what trains stand among each other")
+    torch, imports = ensure_import(place.source, "torch")
+    return [*imports, *wrap(place.source, span, f"with {torch}.no_grad():")]
+
+
+def repeats(place: Turn, diagnosis: Diagnosis, sources: Sources) -> bool:
+    """Whether a loop leads from the block of `place` to the failing backward."""
+    if isinstance(place.backward, (ast.For, ast.While)):
+        return True
+    inner = _deeper(place, diagnosis.failure.stack)
+    if any(True for _, source, node in sources.nodes(inner) for _ in blocks.loops(source, node)):
+        return True
+    around = blocks.loops(place.source, place.call)
+    return any(one in list(ast.walk(place.backward)) for one in around)
+
+
+def is_term(diagnosis: Diagnosis, sources: Sources) -> bool:
+    """Whether what was made is an addend of the loss: a penalty without gradient would be no penalty."""
+    failing = [source.statement(node) for _, source, node in sources.nodes(diagnosis.failure.stack[:1])]
+    trained = {name for one in failing for name in names.reads(one)}
+    for crossing in diagnosis.trace.crossings:
+        for _, source, node in sources.nodes(crossing.used[:1] if crossing.by != "earlier" else ()):
+            found: ast.AST | None = node
+            while isinstance(found, ast.BinOp) and isinstance(found.op, (ast.Mult, ast.Div)):
+                found = source.parent(found)
+            added = found if isinstance(found, ast.BinOp) else source.statement(node)
+            if not isinstance(added, (ast.BinOp, ast.AugAssign)) or not isinstance(added.op, ast.Add):
+                continue
+            statement = source.statement(node)
+            if (
+                isinstance(statement, ast.Return)
+                or statement in failing
+                or names.meets(names.binds(statement), trained)
+            ):
+                return True
+    return False
+
+
+def decorates(source: Source) -> bool:
+    """Whether a file switches gradients off by decorators."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    functions = (node for node in ast.walk(source.tree) if isinstance(node, kinds))
+    return any("no_grad" in ast.unparse(one) for function in functions for one in function.decorator_list)
+
+
+def _made(diagnosis: Diagnosis) -> list[Stack]:
+    """Where the graph that is no longer there was made, as far as the trace tells."""
+    crossings = (one.made for one in diagnosis.trace.crossings if one.by != "earlier")
+    return list(dict.fromkeys(stack for stack in (*crossings, *(s.made for s in diagnosis.trace.saved)) if stack))
+
+
+def _training(diagnosis: Diagnosis) -> list[Stack]:
+    """The stacks of backward calls and of steps."""
+    trace = diagnosis.trace
+    steps = (write.stack for write in trace.step_sites)
+    return [diagnosis.failure.stack, *(one.stack for one in trace.earlier), *steps]
+
+
+def _trained_on(place: Turn, diagnosis: Diagnosis, sources: Sources) -> bool:
+    """Whether several passes, or several losses that take it as their target, come after what is made."""
+    if isinstance(place.step, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return False
+    called = any(isinstance(one, ast.Call) for one in ast.walk(place.step))
+    if not called or _inside(place.source, [place.step], _training(diagnosis)):
+        return False
+    return repeats(place, diagnosis, sources) or _is_target(place, diagnosis, sources)
+
+
+def _deeper(place: Turn, stack: Stack) -> Stack:
+    """The frames of a stack below the one in which the block stands."""
+    for depth, frame in enumerate(stack):
+        within = place.backward.lineno <= frame.line <= (place.backward.end_lineno or 0)
+        if frame.file == str(place.source.path) and within:
+            return stack[:depth]
+    return ()
+
+
+def _is_target(place: Turn, diagnosis: Diagnosis, sources: Sources) -> bool:
+    """Whether losses of both backwards take what is made as their second argument, as torch's losses do a target."""
+    bound = {
+        part.id
+        for one in place.block[: place.block.index(place.backward)]
+        for part in ast.walk(one)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+    }
+    found: set[str] = set()
+    for crossing in diagnosis.trace.crossings:
+        for _, _, node in sources.located(crossing.used[:1]):
+            if not isinstance(node, ast.Call) or len(node.args) < _TWO:
+                return False
+            target = calls.path_of(node.args[1])
+            if target not in bound or any(calls.path_of(one) == target for one in node.args[:1]):
+                return False
+            found.add(target)
+    return len(found) == 1
+
+
+def _inside(source: Source, span: list[ast.stmt], stacks: list[Stack]) -> bool:
+    """Whether a stack passes through statements."""
+    first, last = span[0].lineno, span[-1].end_lineno or 0
+    return any(_passes(frame, source, first, last) for stack in stacks for frame in stack)
+
+
+def _passes(frame: Frame, source: Source, first: int, last: int) -> bool:
+    return frame.file == str(source.path) and first <= frame.line <= last
+
+
+def _is_forward(name: str) -> bool:
+    """Whether a function is a module's own computation, which whoever trains it calls too."""
+    return name == "forward" or name.startswith("__")
