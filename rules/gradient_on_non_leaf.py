@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from autofix.syntax.source import Source
 
 WHY_LEAF = "The tensor with the value that is meant is the leaf, so that its gradient arrives in it."
-WHY_GIVEN = "The optimizer moves the leaf, and the result is computed from it in every pass."
 WHY_RETAIN = "A result keeps its gradient only where it is asked to."
 WHY_DETACH = "A detached tensor is a leaf, whose flag may be set; it shares the values."
 _MAKERS = ("requires_grad", "requires_grad_")

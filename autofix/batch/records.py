@@ -86,7 +86,6 @@ class Found:
     entries: tuple[Entry, ...] = ()
     message: str = ""
     problem: str = ""
-    dirty: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,4 @@ def diagnose(baseline: wire.Trace, trace: wire.Trace, sources: Sources | None = 
 
 def _merged(failure: wire.Failure, explained: wire.Failure) -> wire.Failure:
     """The words of the plain run with the facts of the tracing run."""
-    return type(failure)(
-        failure.type, failure.message, failure.stack or explained.stack, explained.kind, failure.in_backward,
-        explained.function, explained.arguments, explained.notes,
-    )  # fmt: skip
+    return replace(failure, stack=failure.stack or explained.stack, kind=explained.kind, function=explained.function)

@@ -24,7 +24,6 @@ SHOWING = (
 """Packages that show, log or measure: what a stand-in for them gives is nothing, which no tensor can be made of."""
 GIVING = ("torchvision", "datasets", "gym", "gymnasium")
 """Packages that a stand-in gives random data for."""
-LIMITS = ("memory_exceeded", "output_exceeded", "processes_exceeded")
 T = TypeVar("T")
 
 
@@ -192,17 +191,6 @@ class Crossing:
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
-    """What a refused torch call was given at one position (or keyword)."""
-
-    name: str
-    is_leaf: bool
-    requires_grad: bool
-    shape: tuple[int, ...]
-    dtype: str
-
-
-@dataclass(frozen=True, slots=True)
 class Failure:
     """The exception that ended the run, classified by what the trace saw, never by its words."""
 
@@ -212,8 +200,6 @@ class Failure:
     kind: str  # '' until traced; see Cause of the host
     in_backward: bool
     function: str = ""
-    arguments: tuple[Argument, ...] = ()
-    notes: tuple[str, ...] = ()
     oldest: int = 0  # backward calls that had ended when the oldest node of the failing graph was made
     concerned: tuple[int, ...] = ()  # the optimizers whose parameters the failing backward's graph leads to
 
@@ -368,7 +354,8 @@ class Trace:
     """Facts from one run, no opinion."""
 
     id: int
-    outcome: str  # finished | stopped | failed | timed_out | one of LIMITS | crashed | cannot_run
+    # finished, stopped, failed, timed_out, memory_exceeded, output_exceeded, processes_exceeded, crashed, cannot_run
+    outcome: str
     detail: str = ""
     failure: Failure | None = None
     traceback: str = ""  # of the exception that ended the run, as Python prints it

@@ -50,10 +50,6 @@ def keyword(call: ast.Call, name: str) -> ast.expr | None:
     return next((word.value for word in call.keywords if word.arg == name), None)
 
 
-def is_true(node: ast.AST | None) -> bool:
-    return isinstance(node, ast.Constant) and node.value is True
-
-
 def parameters(function: Function) -> list[str]:
     """The parameters of a function by name, in the order in which a call gives them."""
     arguments = function.args
@@ -129,15 +125,6 @@ def imported(source: Source, root: Path) -> Iterator[Path]:
             for folder in (base,) if base is not None else (source.path.parent, root):
                 yield folder.joinpath(*parts).with_suffix(".py") if parts else folder / "__init__.py"
                 yield folder.joinpath(*parts, "__init__.py")
-
-
-def paths_in(node: ast.expr) -> list[str]:
-    """The variables whose values go into an expression."""
-    inner = {n.value for n in ast.walk(node) if isinstance(n, ast.Attribute)}
-    called = {n.func for n in ast.walk(node) if isinstance(n, ast.Call)}
-    whole = (n for n in ast.walk(node) if isinstance(n, (ast.Name, ast.Attribute)) and n not in called)
-    parts = {n for n in inner if not any(c for c in called if isinstance(c, ast.Attribute) and c.value is n)}
-    return [path for path in dict.fromkeys(path_of(n) for n in whole if n not in parts) if path]
 
 
 def owner(node: ast.AST) -> str:

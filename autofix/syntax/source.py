@@ -197,12 +197,6 @@ class Source:
         """The column that people and editors count, from 1, of a UTF-8 column."""
         return self.index(line, column) - self.starts[line - 1] + 1
 
-    def character_position(self, node: ast.AST) -> Position:
-        """A node's line, column, end line and end column for reports, all counted from 1."""
-        line, column, end_line, end_column = _position(node)
-        start = self.character_column(line, column)
-        return line, start, end_line, self.character_column(end_line, end_column)
-
     # --- nodes -----------------------------------------------------------------------------
 
     def parent(self, node: ast.AST) -> ast.AST | None:

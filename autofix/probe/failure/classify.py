@@ -39,7 +39,6 @@ def failure(error: BaseException, run: State) -> wire.Failure:
         type(error).__name__, str(error)[:_MESSAGE], run.frames.resolve(raw), kind,
         in_backward=backward is not None,
         function=refusals.function if refused else "",
-        arguments=refusals.arguments if refused else (),
         oldest=oldest, concerned=concerned,
     )  # fmt: skip
 

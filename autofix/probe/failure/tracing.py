@@ -290,12 +290,11 @@ class Tracer(TorchDispatchMode, Listener):
 
 
 class Refusals(TorchFunctionMode):
-    """Remembers the torch call that raised: its name and what it was given."""
+    """Remembers the torch call that raised: its name, which kind of refusal it was, and the tensor it was about."""
 
     def __init__(self) -> None:
         super().__init__()
         self.function = ""
-        self.arguments: tuple[wire.Argument, ...] = ()
         self.error: BaseException | None = None
         self.kind = ""
         self.target: torch.Tensor | None = None
@@ -308,12 +307,4 @@ class Refusals(TorchFunctionMode):
                 self.error = error
                 self.function = name_of(func)
                 self.kind, self.target = refused(func, args, kwargs or {})
-                named = [*((str(index), value) for index, value in enumerate(args)), *(kwargs or {}).items()]
-                self.arguments = tuple(describe(name, v) for name, v in named if isinstance(v, torch.Tensor))
             raise
-
-
-def describe(name: str, tensor: torch.Tensor) -> wire.Argument:
-    """What matters to autograd about a tensor."""
-    with torch._C.DisableTorchFunction():
-        return wire.Argument(name, tensor.is_leaf, tensor.requires_grad, tuple(tensor.shape), str(tensor.dtype))

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWPID = 0x00020000, 0x10000000, 0x20000000
 CLONE_NEWNET, CLONE_NEWIPC, CLONE_NEWUTS = 0x40000000, 0x08000000, 0x04000000
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND = 0x1, 0x2, 0x4, 0x8, 0x1000
-MS_REC, MS_PRIVATE, MNT_DETACH = 0x4000, 0x40000, 0x2
-AT_RECURSIVE, AT_EMPTY_PATH = 0x8000, 0x1000
+MS_REC, MS_PRIVATE = 0x4000, 0x40000
+AT_RECURSIVE = 0x8000
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP = 1, 4, 24
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 CAP_SYS_ADMIN, CAP_LAST = 21, 63
@@ -78,11 +78,6 @@ def mount(source: str, target: str, kind: str | None, flags: int, options: str =
     name = None if kind is None else kind.encode()
     result = _libc.mount(os.fsencode(source), os.fsencode(target), name, ctypes.c_ulong(flags), options.encode())
     _check(result, f"mount {kind or 'bind'} on {target}")
-
-
-def umount(target: str) -> None:
-    """Detach a mount; what holds it by descriptor keeps it."""
-    _check(_libc.umount2(os.fsencode(target), MNT_DETACH), f"umount {target}")
 
 
 def restrict_mounts(flags: int) -> None:
