@@ -103,17 +103,7 @@ def _happens(node: ast.stmt, own: set[str]) -> bool:
         case ast.Expr(value=ast.Call(func=ast.Name(name))):
             return name in own
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name))):
-            return name in {
-                "backward",
-                "step",
-                "fit",
-                "train",
-                "run",
-                "main",
-                "add_",
-                "sub_",
-                "mul_",
-            }
+            return name in {"backward", "step", "fit", "train", "run", "main", "add_", "sub_", "mul_"}
         case ast.Assign() | ast.AugAssign() | ast.AnnAssign():
             return node.value is not None and any(_computes(part) for part in ast.walk(node.value))
     return False

@@ -45,13 +45,7 @@ class Plan:
 class Batch:
     """One run of a plan."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        journal: Journal,
-        engine: Callable[[], Engine],
-        progress: Progress,
-    ) -> None:
+    def __init__(self, plan: Plan, journal: Journal, engine: Callable[[], Engine], progress: Progress) -> None:
         self._plan = plan
         self._journal = journal
         self._start = engine
@@ -100,12 +94,7 @@ class Batch:
             self._deliver(one, row)  # a run that was ended after the last target and before this
             row = self._journal.row(one.name)
         settled = (row.written or row.found.key) if row is not None and row.complete else ""
-        return Job(
-            one,
-            most=self._plan.chunk,
-            settled=settled,
-            known=self._journal.known(one.name),
-        )
+        return Job(one, most=self._plan.chunk, settled=settled, known=self._journal.known(one.name))
 
     def _taken(self, job: Job, event: Event) -> list[Job]:
         """Note an event; returns the jobs that follow from it."""
@@ -203,10 +192,7 @@ def render(plan: Plan, shown: Sequence[Shown]) -> None:
     _replace(plan.out / "results.sarif", results.sarif(shown).encode())
     if plan.check:
         return
-    for folder, wanted in (
-        ("patches", {one.patch for one in shown}),
-        ("repositories", {one.page for one in shown}),
-    ):
+    for folder, wanted in (("patches", {one.patch for one in shown}), ("repositories", {one.page for one in shown})):
         if (plan.out / folder).is_dir():
             for path in (plan.out / folder).iterdir():
                 if f"{folder}/{path.name}" not in wanted:

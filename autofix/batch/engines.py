@@ -115,10 +115,7 @@ class Ray:
         where: dict[str, Any] = {"address": address} if address else {"address": "local", "num_cpus": jobs}
         try:
             ray.init(
-                **where,
-                include_dashboard=None if address else False,
-                log_to_driver=False,
-                logging_level=logging.ERROR,
+                **where, include_dashboard=None if address else False, log_to_driver=False, logging_level=logging.ERROR
             )
         except (ConnectionError, ValueError, RuntimeError, OSError) as error:
             raise EngineError(f"no Ray at {address or 'this machine'}: {str(error).splitlines()[0]}") from None
@@ -142,10 +139,7 @@ class Ray:
                 lines = self._ray.get(done)
             except self._ray.exceptions.RayError as error:
                 lines = [wire.dump(event) for event in _lost(job, error)]
-            self._ready = [
-                *((job, wire.load(Event, line)) for line in lines),
-                (job, None),
-            ]
+            self._ready = [*((job, wire.load(Event, line)) for line in lines), (job, None)]
         return self._ready.pop(0)
 
     def close(self) -> None:

@@ -82,8 +82,7 @@ class Journal:
     def row(self, name: str) -> Row | None:
         """What is known of a repository, its results in the order of its targets."""
         line = self._base.execute(
-            "select found, complete, apart, written, branch from repository where name = ?",
-            (os.fsencode(name),),
+            "select found, complete, apart, written, branch from repository where name = ?", (os.fsencode(name),)
         ).fetchone()
         if line is None:
             return None
@@ -109,13 +108,7 @@ class Journal:
         record = zlib.compress(json.dumps(asdict(result)).encode())
         self._base.execute(
             "insert or replace into target values (?, ?, ?, ?, ?)",
-            (
-                os.fsencode(name),
-                _encoded(result.command),
-                result.key,
-                result.outcome,
-                record,
-            ),
+            (os.fsencode(name), _encoded(result.command), result.key, result.outcome, record),
         )
 
     def joined(self, name: str, apart: dict[str, str]) -> None:
@@ -128,10 +121,7 @@ class Journal:
 
     def written(self, name: str, key: str) -> None:
         """Note that the fixes were written, and what the checkout's key is since."""
-        self._base.execute(
-            "update repository set written = ? where name = ?",
-            (key.encode(), os.fsencode(name)),
-        )
+        self._base.execute("update repository set written = ? where name = ?", (key.encode(), os.fsencode(name)))
 
     def branched(self, name: str, branch: str) -> None:
         """Note that the fixes are on a branch."""
@@ -144,14 +134,10 @@ class Journal:
             dropped = 0
             for outcome in outcomes:
                 dropped += self._base.execute(
-                    "delete from target where name = ? and outcome = ?",
-                    (os.fsencode(name), outcome),
+                    "delete from target where name = ? and outcome = ?", (os.fsencode(name), outcome)
                 ).rowcount
             if dropped or (row is not None and row.found.problem):
-                self._base.execute(
-                    "update repository set complete = 0 where name = ?",
-                    (os.fsencode(name),),
-                )
+                self._base.execute("update repository set complete = 0 where name = ?", (os.fsencode(name),))
 
     def known(self, name: str) -> tuple[str, ...]:
         """The keys of the results that are held."""
@@ -168,17 +154,7 @@ class Journal:
                 continue
             rows.append([name, row.found.key, row.found.problem, row.complete, row.apart])
             rows += [
-                [
-                    name,
-                    r.command,
-                    r.key,
-                    r.outcome,
-                    r.cause,
-                    r.rules,
-                    r.applicability,
-                    r.effect,
-                    r.diff,
-                ]
+                [name, r.command, r.key, r.outcome, r.cause, r.rules, r.applicability, r.effect, r.diff]
                 for r in row.results
             ]
         return rows

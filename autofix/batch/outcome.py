@@ -35,10 +35,7 @@ def result(entry: Entry, report: Report, copy: Path) -> Result:
         place = shown.place(report.failure.stack[0])
         said = words(f"{shown.where(place)}: {report.message}")
         return replace(facts, message=said, line=place.line, column=place.column)
-    fields: dict[str, object] = {
-        "cause": str(report.diagnosis.cause),
-        "headline": words(headline(report)),
-    }
+    fields: dict[str, object] = {"cause": str(report.diagnosis.cause), "headline": words(headline(report))}
     if report.diagnosis.failure.stack:
         place = shown.place(report.diagnosis.failure.stack[0])
         fields |= {"line": place.line, "column": place.column}

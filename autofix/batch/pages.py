@@ -54,14 +54,7 @@ def pages(shown: Sequence[Shown]) -> Iterator[tuple[str, str]]:
     template = environment.get_template("repository.html")
     for one in shown:
         if one.page:
-            yield (
-                one.page,
-                template.render(
-                    common,
-                    one=one,
-                    results=sorted(one.results, key=lambda r: _rank(one, r)),
-                ),
-            )
+            yield (one.page, template.render(common, one=one, results=sorted(one.results, key=lambda r: _rank(one, r))))
 
 
 def _source(environment: Environment, name: str) -> str:
@@ -77,12 +70,7 @@ def _hash(text: str) -> str:
 
 def _line(one: Shown) -> _Line:
     counts = Counter(one.group(result) for result in one.results)
-    return _Line(
-        one.repository.name,
-        one.page,
-        [(name, counts[name]) for name in GROUPS],
-        one.problem or one.message,
-    )
+    return _Line(one.repository.name, one.page, [(name, counts[name]) for name in GROUPS], one.problem or one.message)
 
 
 def _urgency(line: _Line) -> tuple[object, ...]:
@@ -106,9 +94,6 @@ def _diff(text: str) -> list[tuple[str, str]]:
     """A diff's lines, each with the class that gives it its colour."""
     kinds = {"+": "added", "-": "removed", "@": "place"}
     return [
-        (
-            "file" if line.startswith(("+++ ", "--- ")) else kinds.get(line[:1], "same"),
-            clean(line),
-        )
+        ("file" if line.startswith(("+++ ", "--- ")) else kinds.get(line[:1], "same"), clean(line))
         for line in text.split("\n")
     ]

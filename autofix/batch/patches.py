@@ -139,13 +139,7 @@ def author(text: str) -> tuple[str, str]:
     return match["name"], match["mail"]
 
 
-def make_branch(
-    repository: Repository,
-    joined: Joined,
-    revision: str,
-    branch: str,
-    by: tuple[str, str],
-) -> None:
+def make_branch(repository: Repository, joined: Joined, revision: str, branch: str, by: tuple[str, str]) -> None:
     """A branch with one commit for each fix, made beside the checkout; raises GitError with nothing changed.
 
     Objects go into the user's repository, by a repository of our own whose configuration is ours; then one reference.
@@ -181,15 +175,7 @@ def make_branch(
 def _refuse_dirty(source: Path, revision: str, variables: dict[str, str]) -> None:
     """The fixes were proved with the files as they lie there, so the commit must have the same ones."""
     git.git("read-tree", revision, variables=variables)
-    changed = git.git(
-        "--work-tree",
-        str(source),
-        "diff-files",
-        "--name-only",
-        "-z",
-        at=source,
-        variables=variables,
-    )
+    changed = git.git("--work-tree", str(source), "diff-files", "--name-only", "-z", at=source, variables=variables)
     names = [os.fsdecode(name) for name in changed.split(b"\0") if name]
     real = [name for name in names if not _same(source, name, revision, variables)]
     if real:

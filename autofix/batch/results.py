@@ -88,11 +88,7 @@ def summary(shown: Sequence[Shown]) -> str:
     document = {
         "schema_version": SCHEMA_VERSION,
         "autofix": __version__,
-        "totals": {
-            "repositories": len(shown),
-            "targets": sum(len(one.results) for one in shown),
-            **totals(shown),
-        },
+        "totals": {"repositories": len(shown), "targets": sum(len(one.results) for one in shown), **totals(shown)},
         "repositories": [_repository(one) for one in shown],
     }
     return json.dumps(document, indent=1) + "\n"
@@ -162,12 +158,7 @@ def junit(shown: Iterable[Shown]) -> bytes:
             time=f"{sum(result.seconds for result in one.results):.3f}",
         )  # fmt: skip
         if one.problem:
-            case = ET.SubElement(
-                suite,
-                "testcase",
-                classname=_xml(one.repository.name),
-                name="repository",
-            )
+            case = ET.SubElement(suite, "testcase", classname=_xml(one.repository.name), name="repository")
             ET.SubElement(case, "error", message=_xml(one.problem))
         for result, outcome in zip(one.results, outcomes, strict=True):
             _case(suite, one.repository.name, result, outcome)
@@ -178,11 +169,7 @@ def junit(shown: Iterable[Shown]) -> bytes:
 
 def _case(suite: ET.Element, name: str, result: Result, outcome: Outcome) -> None:
     case = ET.SubElement(
-        suite,
-        "testcase",
-        classname=_xml(name),
-        name=_xml(result.command),
-        time=f"{result.seconds:.3f}",
+        suite, "testcase", classname=_xml(name), name=_xml(result.command), time=f"{result.seconds:.3f}"
     )
     if outcome in SETTLED:
         return

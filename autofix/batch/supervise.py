@@ -167,16 +167,10 @@ class Supervisor:
                 self._buffer += data
             elif time.monotonic() > deadline:
                 self._end()
-                raise _Lost(
-                    Outcome.TIMED_OUT,
-                    "it took longer than a whole repair may; raise --time-limit",
-                )
+                raise _Lost(Outcome.TIMED_OUT, "it took longer than a whole repair may; raise --time-limit")
             elif memory and _held(process.pid) > memory:
                 self._end()
-                raise _Lost(
-                    Outcome.MEMORY_EXCEEDED,
-                    "all that it started needs more memory than allowed",
-                )
+                raise _Lost(Outcome.MEMORY_EXCEEDED, "all that it started needs more memory than allowed")
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
         return wire.load(Event, line)

@@ -74,20 +74,13 @@ def _in_copy(job: Job, copy: Path, key: str, revision: str, warm: Warm[Probe]) -
     lines = discover.commands(copy, options.commands, pytest=options.pytest)
     entries = tuple(Entry(line, target_key(key, line)) for line in lines)
     if not job.only:
-        yield Event(
-            "found",
-            Found(key, revision, entries, "" if entries else "nothing here to run"),
-        )
+        yield Event("found", Found(key, revision, entries, "" if entries else "nothing here to run"))
     wanted = [e for e in entries if (e.command in job.only if job.only else e.key not in job.known)]
     # What a setup command made is not made again for the sake of sharing the work out.
     most = len(wanted) if options.setup else job.most
     for entry in wanted[:most]:
         yield Event("began", command=entry.command)
-        yield Event(
-            "result",
-            command=entry.command,
-            result=_result(entry, copy, job.repository, warm),
-        )
+        yield Event("result", command=entry.command, result=_result(entry, copy, job.repository, warm))
     yield Event("ended", rest=tuple(entry.command for entry in wanted[most:]))
 
 

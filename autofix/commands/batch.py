@@ -29,18 +29,11 @@ CANNOT, INTERRUPTED = 2, 130
 def run(given: Mapping[str, Any]) -> int:
     """`autofix batch`: bring many repositories over; started again, it goes on where it was."""
     options = _options(given)
-    found = manifest.chosen(
-        manifest.repositories(given["paths"] or ["."], options),
-        given["limit"],
-        given["sample"],
-    )
+    found = manifest.chosen(manifest.repositories(given["paths"] or ["."], options), given["limit"], given["sample"])
     plan = _plan(given, tuple(found))
     _tell_weak(plan, quiet=given["quiet"])
     signal.signal(signal.SIGTERM, _interrupt)
-    with (
-        Journal(plan.out) as journal,
-        progress(len(found), quiet=given["quiet"]) as tell,
-    ):
+    with Journal(plan.out) as journal, progress(len(found), quiet=given["quiet"]) as tell:
         batch = driver.Batch(plan, journal, lambda: _engine(given, options), tell)
         try:
             shown = batch.run()

@@ -140,10 +140,7 @@ def _pycharm_files(into: str) -> list[Path]:
     if into:
         return [Path(into, "tools", "autofix.xml")]
     home = Path.home()
-    roots = {
-        "darwin": home / "Library" / "Application Support",
-        "win32": Path(os.environ.get("APPDATA") or home),
-    }
+    roots = {"darwin": home / "Library" / "Application Support", "win32": Path(os.environ.get("APPDATA") or home)}
     root = roots.get(sys.platform) or Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
     folders = sorted((root / "JetBrains").glob("PyCharm*"))
     if not folders:

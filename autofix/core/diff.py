@@ -11,17 +11,7 @@ if TYPE_CHECKING:
 
 _CONTEXT = 3
 _LONG = 10_000
-_ESCAPES = {
-    0x07: "a",
-    0x08: "b",
-    0x09: "t",
-    0x0A: "n",
-    0x0B: "v",
-    0x0C: "f",
-    0x0D: "r",
-    0x22: '"',
-    0x5C: "\\",
-}
+_ESCAPES = {0x07: "a", 0x08: "b", 0x09: "t", 0x0A: "n", 0x0B: "v", 0x0C: "f", 0x0D: "r", 0x22: '"', 0x5C: "\\"}
 _NO_NEWLINE = b"\n\\ No newline at end of file\n"
 
 

@@ -23,20 +23,11 @@ class GitError(Exception):
 
 
 def git(
-    *words: str,
-    at: Path | None = None,
-    own: bool = True,
-    send: bytes = b"",
-    variables: Mapping[str, str] | None = None,
+    *words: str, at: Path | None = None, own: bool = True, send: bytes = b"", variables: Mapping[str, str] | None = None
 ) -> bytes:
     """What git prints. `own`: not even the operator's configuration counts (fetching needs it: proxies, passwords)."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    environment |= {
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_NO_LAZY_FETCH": "1",
-        "LC_ALL": "C",
-    }
+    environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
     if own:
         environment |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     environment |= variables or {}
@@ -79,14 +70,7 @@ def commit(source: Path, revision: str) -> str:
     """The commit that a name stands for in a repository; raises GitError where there is none."""
     try:
         return (
-            git(
-                "rev-parse",
-                "--verify",
-                "--quiet",
-                "--end-of-options",
-                f"{revision}^{{commit}}",
-                at=source,
-            )
+            git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", at=source)
             .decode()
             .strip()
         )
@@ -122,22 +106,14 @@ def check_out(source: Path, revision: str, into: Path, scratch: Path) -> None:
     """Fill the folder `into` with a commit of a repository on this machine, and with its submodules' where they are."""
     into.mkdir(parents=True, exist_ok=True)
     own = _own_repository(scratch)
-    variables = {
-        "GIT_DIR": str(own),
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(objects(source)),
-    }
+    variables = {"GIT_DIR": str(own), "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(objects(source))}
     _fill(revision, into, variables)
     for line in git("ls-tree", "-r", "-z", "--full-tree", revision, variables=variables).split(b"\0"):
         kind, _, name = line.partition(b"\t")
         if kind.startswith(b"160000 "):
             path = os.fsdecode(name)
             if folder_of(source / path) is not None:
-                check_out(
-                    source / path,
-                    kind.split()[2].decode(),
-                    into / path,
-                    scratch / "sub" / path,
-                )
+                check_out(source / path, kind.split()[2].decode(), into / path, scratch / "sub" / path)
 
 
 def fetch(address: str, wanted: str, into: Path, scratch: Path) -> None:
@@ -159,13 +135,4 @@ def _own_repository(scratch: Path) -> Path:
 def _fill(revision: str, into: Path, variables: dict[str, str]) -> None:
     # What lies outside the folder is no business of a checkout, so the work tree is named, not found.
     git("--work-tree", str(into), "read-tree", revision, at=into, variables=variables)
-    git(
-        "--work-tree",
-        str(into),
-        "checkout-index",
-        "--all",
-        "--force",
-        "--quiet",
-        at=into,
-        variables=variables,
-    )
+    git("--work-tree", str(into), "checkout-index", "--all", "--force", "--quiet", at=into, variables=variables)

@@ -70,10 +70,7 @@ def letters(update: wire.Trace, operation: Callable[[], wire.Trace], *, sites: b
         why = contradiction(UPDATE, update, update) if sites else ""
         return Letters((Reading(UPDATE),), {UPDATE: why} if why else {})
     other = operation()
-    against = {
-        UPDATE: contradiction(UPDATE, update, other),
-        OPERATION: contradiction(OPERATION, other, update),
-    }
+    against = {UPDATE: contradiction(UPDATE, update, other), OPERATION: contradiction(OPERATION, other, update)}
     kept = tuple(Reading(refused) for refused, why in against.items() if not why)
     found = {refused: why for refused, why in against.items() if why}
     return Letters(kept or tuple(map(Reading, against)), found)

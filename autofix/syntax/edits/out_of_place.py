@@ -91,10 +91,7 @@ def _call(source: Source, node: ast.Call) -> list[Step]:
         last = caller
     alone = isinstance(source.parent(last), ast.Expr)
     if flag_of(node) is not None:
-        return [
-            *_bound(source, node, root(node.args[0]) if node.args else "", alone=alone),
-            *not_inplace(source, node),
-        ]
+        return [*_bound(source, node, root(node.args[0]) if node.args else "", alone=alone), *not_inplace(source, node)]
     if any(keyword.arg == "out" for keyword in node.keywords):
         name = _target(source, next(keyword.value for keyword in node.keywords if keyword.arg == "out"))
         return [*_bound(source, node, name, alone=alone), *remove_keyword(source, node, "out")]

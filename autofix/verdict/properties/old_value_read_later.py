@@ -125,10 +125,7 @@ class OldValueReadLater(Property):
     name = "old-value-read-later"
     runs = ("letter", "old_values", "trace")
     sentence = "what is written here is read later by a name bound before, which may be meant to have the old value"
-    raises = (
-        Example(SKIP, *COPIED),
-        Example(STATES, "move(state)", "move(state.clone())"),
-    )
+    raises = (Example(SKIP, *COPIED), Example(STATES, "move(state)", "move(state.clone())"))
     silent = (
         Example(ONLY_THE_NEW, *COPIED),
         Example(
