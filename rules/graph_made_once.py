@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from autofix.core.model import Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, names
-from autofix.syntax.edits import computed_in, insert_before, move_before
+from autofix.syntax.edits import User, computed_in, insert_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -275,137 +275,84 @@ for _ in range(2):
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """For each shared tensor that was made outside the function or loop that uses it."""
-        seen = set()
+        """For what was made outside the function or loop that uses it: all of it together, then each statement."""
         crossings = [one for one in diagnosis.trace.crossings if one.by == "failing"]
         # Where no boundary was crossed, the failing backward starts at what was made once: all of its graph was.
         stacks = [one.made for one in crossings or diagnosis.trace.saved]
-        yield from self._all_made(diagnosis, sources, stacks, whole=not crossings)
-        for crossing in diagnosis.trace.crossings:
-            for frame, source, node in sources.located(crossing.made):
-                statement = source.statement(node)
-                if crossing.by != "failing" or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-                    continue
-                key = (frame.file, frame.line)
-                if key in seen or not names.targets(statement.targets[0]):
-                    continue
-                seen.add(key)
-                yield from self._into_loop(frame, source, statement, diagnosis)
-                beside = (one.used for one in diagnosis.trace.crossings if one.made[:1] == crossing.made[:1])
-                for used in dict.fromkeys((crossing.used, *beside)):
-                    yield from self._into_closure(statement, source, used, sources)
-                    yield from self._into_method(statement, source, used, sources, crossing.carriers)
-
-    def _into_loop(
-        self, frame: Frame, source: Source, statement: ast.Assign, diagnosis: Diagnosis
-    ) -> Iterator[Proposal]:  # fmt: skip
-        target, bound = ast.unparse(statement.targets[0]), names.targets(statement.targets[0])
-        block = blocks.block_of(source, statement)
-        failing = [f.line for f in diagnosis.failure.stack if (f.file, f.function) == (frame.file, frame.function)]
-        for later in block[block.index(statement) + 1 :]:
-            inside = isinstance(later, (ast.For, ast.While)) and any(
-                later.body[0].lineno <= line <= (later.end_lineno or 0) for line in failing
-            )
-            if inside and isinstance(later, (ast.For, ast.While)):
-                if not names.binds_any(later, bound):
-                    yield self.propose(move_before(source, [statement], later.body[0]), WHY.format(path=target))
-                return
-            if any(names.reads_path(later, name) for name in bound):
-                break
-        yield from self._copied(source, statement, failing)
-
-    def _all_made(
-        self, diagnosis: Diagnosis, sources: Sources, stacks: Sequence[Stack], *, whole: bool
-    ) -> Iterator[Proposal]:  # fmt: skip
-        """All statements that a graph comes from, at the place where a function or loop begins to use their values."""
-        made: dict[ast.Assign, tuple[Source, Frame]] = {}
+        places: dict[ast.Assign, tuple[Source, Frame]] = {}
         for frame, source, node in (one for stack in stacks for one in sources.located(stack)):
-            statement = source.statement(node)
-            if isinstance(statement, ast.Assign):
-                made.setdefault(statement, (source, frame))
-        ordered = sorted(made, key=lambda one: one.lineno)
+            if isinstance(statement := source.statement(node), ast.Assign):
+                places.setdefault(statement, (source, frame))
+        ordered = sorted(places, key=lambda one: one.lineno)
         for statement in ordered:
-            source, frame = made[statement]
-            user = _user(source, statement, frame, diagnosis, whole=whole)
-            if user is not None and (edits := computed_in(source, statement, ordered, user)):
-                made_names = ", ".join(dict.fromkeys(ast.unparse(one.targets[0]) for one in ordered))
-                closure = isinstance(user, ast.FunctionDef)
-                yield self.propose(edits, (WHY_CLOSURE if closure else WHY).format(path=made_names))
-                return
+            source, frame = places[statement]
+            users = [_closure(source, statement, diagnosis), *(_loops(*places[statement], statement, diagnosis))]
+            made = [
+                one
+                for user in users[: 1 if crossings else 2]
+                for one in self._computed(source, statement, ordered, user)
+            ]
+            yield from made
+            if made:
+                break
+        for crossing in crossings:
+            beside = (one.used for one in diagnosis.trace.crossings if one.made[:1] == crossing.made[:1])
+            for frame, source, node in sources.located(crossing.made):
+                if not isinstance(statement := source.statement(node), ast.Assign) or len(statement.targets) != 1:
+                    continue
+                for loop in _loops(source, frame, statement, diagnosis):
+                    yield from self._computed(source, statement, [statement], loop)
+                for used in dict.fromkeys((crossing.used, *beside)):
+                    yield from self._where_used(statement, source, used, sources, crossing.carriers)
 
-    def _copied(self, source: Source, statement: ast.Assign, failing: list[int]) -> Iterator[Proposal]:
-        """Where it cannot move, because it is used before too, it is repeated at the start of the later loop."""
-        target, bound = ast.unparse(statement.targets[0]), names.targets(statement.targets[0])
-        text = f"{target} = {source.segment(statement.value)}"
-        for loop in ast.walk(source.tree):
-            if not isinstance(loop, (ast.For, ast.While)) or loop.lineno < statement.lineno or "\n" in text:
-                continue
-            inside = any(loop.body[0].lineno <= line <= (loop.end_lineno or 0) for line in failing)
-            here = source.function(loop) is source.function(statement)
-            if inside and here and not names.binds_any(loop, bound):
-                edits = insert_before(source, loop.body[0], [text])
-                yield self.propose(edits, WHY.format(path=target), later=2)
-
-    def _into_closure(
-        self, statement: ast.Assign, source: Source, used: Stack, sources: Sources
+    def _computed(
+        self, source: Source, statement: ast.Assign, made: Sequence[ast.Assign], user: User | None, title: str = ""
     ) -> Iterator[Proposal]:  # fmt: skip
-        """Into the function that uses it, where that was defined beside it and is called in each pass."""
-        maker, bound = source.function(statement), names.targets(statement.targets[0])
-        for _, where, node in sources.located(used):
-            user = where.function(node)
-            if maker is None or user is None or where is not source or source.function(user) is not maker:
-                continue
-            read = names.reads(statement)
-            own = {one.arg for one in ast.walk(user.args) if isinstance(one, ast.arg)} | names.binds(user)
-            reader = next((one for one in user.body if names.meets(bound, names.reads(one))), None)
-            if reader is None or names.meets(own, {*read, *bound}):
-                continue
-            inside = {id(one) for part in (user, statement) for one in ast.walk(part)}
-            others = (n for n in ast.walk(maker) if isinstance(n, ast.Name) and n.id in bound and id(n) not in inside)
-            if any(True for _ in others):
-                edits = insert_before(source, reader, names.copied(source, statement))
-            else:
-                edits = move_before(source, [statement], reader)
-            why = WHY_CLOSURE.format(path=ast.unparse(statement.targets[0]))
-            yield self.propose(edits, why, title="Compute it anew in each call")
-            return
+        if user is not None and (edits := computed_in(source, statement, made, user)):
+            paths = ", ".join(dict.fromkeys(ast.unparse(one.targets[0]) for one in made))
+            why = WHY_CLOSURE if isinstance(user, ast.FunctionDef) else WHY
+            yield self.propose(edits, why.format(path=paths), title=title)
 
-    def _into_method(
+    def _where_used(
         self, statement: ast.Assign, source: Source, used: Stack, sources: Sources, carriers: tuple[Carrier, ...]
     ) -> Iterator[Proposal]:  # fmt: skip
-        target = ast.unparse(statement.targets[0])
-        if not target.startswith("self.") or (carriers and not any(carrier.path == target for carrier in carriers)):
-            return
-        maker = source.function(statement)
-        if maker is None or names.locals_read(maker, statement.value) - {"self"}:
-            return
+        """In the function that uses it: one defined beside it, or another method where it is kept in `self`."""
+        maker, target = source.function(statement), ast.unparse(statement.targets[0])
+        kept = target.startswith("self.") and (not carriers or any(carrier.path == target for carrier in carriers))
         for _, where, node in sources.located(used):
-            method = where.function(node)
-            if where.path != source.path or method is None or method is maker or not names.reads_path(method, target):
+            user = where.function(node)
+            if maker is None or where is not source or not isinstance(user, ast.FunctionDef) or user is maker:
                 continue
-            first = next(s for s in method.body if names.reads_path(s, target))
-            text = f"{target} = {source.segment(statement.value)}"
-            if "\n" not in text:
-                yield self.propose(insert_before(where, first, [text]), WHY.format(path=target))
-            return
+            if source.function(user) is maker:
+                yield from self._computed(source, statement, [statement], user, "Compute it anew in each call")
+                return
+            if kept and names.reads_path(user, target) and names.locals_read(maker, statement.value) <= {"self"}:
+                first = next(one for one in user.body if names.reads_path(one, target))
+                edits = insert_before(source, first, names.copied(source, statement))
+                yield self.propose(edits, WHY.format(path=target))
+                return
 
 
-def _user(
-    source: Source, statement: ast.stmt, frame: Frame, diagnosis: Diagnosis, *, whole: bool
-) -> ast.FunctionDef | ast.For | ast.While | None:  # fmt: skip
-    """The function (an optimizer's closure) or the loop in which the failing call was made, in a statement's scope."""
-    scope = source.function(statement)
+def _closure(source: Source, statement: ast.stmt, diagnosis: Diagnosis) -> ast.FunctionDef | None:
+    """The function without arguments, an optimizer's closure, in which the failing call was made."""
+    scope, stack = source.function(statement), diagnosis.failure.stack
     for node in ast.walk(scope or source.tree):
-        if isinstance(node, ast.FunctionDef) and node is not scope and _fails_in(node, frame.file, diagnosis):
+        if isinstance(node, ast.FunctionDef) and node is not scope and blocks.passed(source, node, stack):
             arguments = any(isinstance(one, ast.arg) for one in ast.walk(node.args))
             return node if source.function(node) is scope and not arguments else None
-    block = blocks.block_of(source, statement)
-    failing = [f.line for f in diagnosis.failure.stack if (f.file, f.function) == (frame.file, frame.function)]
-    loops = (one for one in block[block.index(statement) + 1 :] if isinstance(one, (ast.For, ast.While)))
-    return next((one for one in loops if whole and any(one.lineno < n <= (one.end_lineno or 0) for n in failing)), None)
+    return None
 
 
-def _fails_in(function: ast.FunctionDef, file: str, diagnosis: Diagnosis) -> bool:
-    """Whether the failing call was made while a function ran."""
-    inside = (function.lineno, function.end_lineno or function.lineno)
-    return any(f.file == file and inside[0] < f.line <= inside[1] for f in diagnosis.failure.stack)
+def _loops(
+    source: Source, frame: Frame, statement: ast.stmt, diagnosis: Diagnosis
+) -> Iterator[ast.For | ast.While]:  # fmt: skip
+    """The loop after a statement in which its function made the failing call; where none stands beside it, all."""
+    stack = [one for one in diagnosis.failure.stack if one.function == frame.function]
+    scope = source.function(statement)
+    around = [
+        one for one in ast.walk(scope or source.tree)
+        if isinstance(one, (ast.For, ast.While)) and one.lineno > statement.lineno and source.function(one) is scope
+        and blocks.passed(source, one, stack)
+    ]  # fmt: skip
+    beside = [one for one in around if one in blocks.block_of(source, statement)]
+    yield from beside[:1] or around

@@ -10,8 +10,9 @@ from autofix.syntax.calls import Function, method
 from autofix.syntax.vocabulary import prepares, steps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from autofix.probe.wire import Frame
     from autofix.syntax.source import Source
 
 FIELDS = ("body", "orelse", "finalbody")
@@ -45,6 +46,12 @@ def around(source: Source, node: ast.AST) -> Iterator[ast.AST]:
 def loops(source: Source, node: ast.AST) -> Iterator[ast.For | ast.While]:
     """The loops around a node in its function, innermost first."""
     return (one for one in around(source, node) if isinstance(one, (ast.For, ast.While)))
+
+
+def passed(source: Source, node: ast.stmt, stack: Iterable[Frame]) -> bool:
+    """Whether one of these frames stood inside a statement, below its first line."""
+    lines = (frame.line for frame in stack if frame.file == str(source.path))
+    return any(node.lineno < line <= (node.end_lineno or 0) for line in lines)
 
 
 def before(block: Sequence[ast.stmt], statement: ast.stmt) -> Sequence[ast.stmt]:

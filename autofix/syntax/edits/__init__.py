@@ -6,7 +6,7 @@ for a call, a name for its result and a `with` around its statement are one list
 
 from autofix.core.edit import Declined
 from autofix.syntax.edits.calls import remove_keyword, set_keyword
-from autofix.syntax.edits.elsewhere import computed_in
+from autofix.syntax.edits.elsewhere import User, computed_in
 from autofix.syntax.edits.expressions import append_call, aug_to_assign, bind, change, embed, receiver, rename, replace
 from autofix.syntax.edits.imports import ensure_import
 from autofix.syntax.edits.out_of_place import clone_before, not_inplace, out_of_place, value_after
@@ -28,6 +28,7 @@ __all__ = [
     "Declined",
     "Splice",
     "Step",
+    "User",
     "append_call",
     "aug_to_assign",
     "bind",

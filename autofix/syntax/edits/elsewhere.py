@@ -27,7 +27,7 @@ def computed_in(
     moved = [one for one in block if one in used and isinstance(one, (ast.Assign, ast.AugAssign))]
     bound = update.bound(moved)
     reader = _reader(user, bound)
-    if reader is None or names.binds_any(user, bound) or not _begins(moved):
+    if reader is None or names.binds_any(user, bound) or not _begins(moved) or _hides(user, moved):
         return []
     scope = source.function(user)
     own = {id(node) for one in (*moved, user) for node in ast.walk(one)}
@@ -52,6 +52,14 @@ def _begins(moved: Sequence[ast.stmt]) -> bool:
             return False
         bound |= names.binds(one)
     return True
+
+
+def _hides(user: User, moved: Sequence[ast.stmt]) -> bool:
+    """Whether a function has names of its own that statements, computed in it, would read."""
+    if not isinstance(user, ast.FunctionDef):
+        return False
+    own = {one.arg for one in ast.walk(user.args) if isinstance(one, ast.arg)} | names.binds(user)
+    return any(names.meets(own, names.reads(one)) for one in moved)
 
 
 def _reader(function: User, bound: Iterable[str]) -> ast.stmt | None:
