@@ -308,9 +308,10 @@ for _ in range(2):
     def _computed(
         self, source: Source, statement: ast.Assign, made: Sequence[ast.Assign], user: User | None, title: str = ""
     ) -> Iterator[Proposal]:  # fmt: skip
-        if user is not None and (edits := computed_in(source, statement, made, user)):
+        loop = not isinstance(user, ast.FunctionDef)
+        if user is not None and (edits := computed_in(source, statement, made, user, at_start=loop and len(made) == 1)):
             paths = ", ".join(dict.fromkeys(ast.unparse(one.targets[0]) for one in made))
-            why = WHY_CLOSURE if isinstance(user, ast.FunctionDef) else WHY
+            why = WHY if loop else WHY_CLOSURE
             yield self.propose(edits, why.format(path=paths), title=title)
 
     def _where_used(

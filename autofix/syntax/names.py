@@ -154,11 +154,16 @@ def binds_path(node: ast.AST, path: str) -> bool:
     return any(ast.unparse(n) == path for n in stored)
 
 
-def locals_read(function: Function, expression: ast.expr) -> set[str]:
-    """The local names of `function` (parameters and what it binds) that `expression` reads."""
+def locals_of(function: Function) -> set[str]:
+    """The local names of a function: its parameters and what it binds."""
     own = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
-    own |= {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    return own & {n.id for n in ast.walk(expression) if isinstance(n, ast.Name)}
+    own |= {one.name for one in ast.walk(function) if isinstance(one, _SCOPES[:3]) and one is not function}
+    return own | {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+
+
+def locals_read(function: Function, expression: ast.expr) -> set[str]:
+    """The local names of `function` that `expression` reads."""
+    return locals_of(function) & {n.id for n in ast.walk(expression) if isinstance(n, ast.Name)}
 
 
 def grows(source: Source, attribute: str) -> bool:

@@ -11,6 +11,7 @@ from autofix.syntax.edits.statements import insert_before, move_before
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from autofix.syntax.calls import Function
     from autofix.syntax.edits.steps import Step
     from autofix.syntax.source import Source
 
@@ -18,9 +19,12 @@ User = ast.FunctionDef | ast.For | ast.While
 
 
 def computed_in(
-    source: Source, first: ast.stmt, made: Sequence[ast.stmt], user: User
-) -> list[Step]:  # fmt: skip
-    """What was made beside `first`, and what comes of it, computed in `user` instead; [] where that is not the same."""
+    source: Source, first: ast.stmt, made: Sequence[ast.stmt], user: User, *, at_start: bool = False
+) -> list[Step]:
+    """What was made beside `first`, and what comes of it, computed in `user` instead; [] where that is not the same.
+
+    It comes before the statement that reads it first, or `at_start`.
+    """
     block = blocks.block_of(source, first)
     block = block[: block.index(user)] if user in block else block
     used = {one for each in made if each in block for one in names.forward(each, block[block.index(each) + 1 :])}
@@ -29,12 +33,16 @@ def computed_in(
     reader = _reader(user, bound)
     if reader is None or names.binds_any(user, bound) or not _begins(moved) or _hides(user, moved):
         return []
+    reader = user.body[0] if at_start else reader
     scope = source.function(user)
     own = {id(node) for one in (*moved, user) for node in ast.walk(one)}
     others = [
         node
         for node in ast.walk(scope or source.tree)
-        if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in own and ast.unparse(node) in bound
+        if isinstance(node, (ast.Name, ast.Attribute))
+        and id(node) not in own
+        and ast.unparse(node) in bound
+        and not _other(source, node, scope)
     ]
     if any(not isinstance(node.ctx, ast.Load) and source.function(node) is scope for node in others):
         return []
@@ -54,11 +62,15 @@ def _begins(moved: Sequence[ast.stmt]) -> bool:
     return True
 
 
+def _other(source: Source, node: ast.AST, scope: Function | None) -> bool:
+    """Whether a name is another function's own."""
+    function = source.function(node)
+    return function is not None and function is not scope and ast.unparse(node) in names.locals_of(function)
+
+
 def _hides(user: User, moved: Sequence[ast.stmt]) -> bool:
     """Whether a function has names of its own that statements, computed in it, would read."""
-    if not isinstance(user, ast.FunctionDef):
-        return False
-    own = {one.arg for one in ast.walk(user.args) if isinstance(one, ast.arg)} | names.binds(user)
+    own = names.locals_of(user) if isinstance(user, ast.FunctionDef) else ()
     return any(names.meets(own, names.reads(one)) for one in moved)
 
 
