@@ -45,44 +45,25 @@ class Launcher(TyperCommand):
         ctx.meta[_TYPED] = tuple(args)
         options = [param for param in self.params if param.param_type_name == "option"]
         valued = {name for param in options if not getattr(param, "is_flag", False) for name in param.opts}
-        flags = {name for param in options for name in (*param.opts, *param.secondary_opts)} - valued
-        mine, module, rest = _parted(args, valued)
-        if self.name == "verify":
-            later, rest = _picked(rest, valued, flags, start=0 if module else 1)
-            mine += later
+        mine, rest = _parted(args, valued)
         return super().parse_args(ctx, [*mine, "--", *rest])
 
 
-def _parted(args: Sequence[str], valued: set[str]) -> tuple[list[str], bool, list[str]]:
-    """Our options, whether they end in a module, and what stands behind them."""
+def _parted(args: Sequence[str], valued: set[str]) -> tuple[list[str], list[str]]:
+    """Our options, and what stands behind them: the script, or the module's own arguments."""
     place = 0
     while place < len(args) and args[place].startswith("-") and args[place] != "-":
         word = args[place]
         if word == "--":
-            return [*args[:place]], False, [*args[place + 1 :]]
+            return [*args[:place]], [*args[place + 1 :]]
         if word in _ENTRIES:
-            return [*args[: place + 2]], True, [*args[place + 2 :]]
+            return [*args[: place + 2]], [*args[place + 2 :]]
         place += 2 if word in valued else 1
         if word.startswith(("--module=", "--console=", "--pytest=")) or (
             word.startswith("-m") and len(word) > len("-m")
         ):
-            return [*args[:place]], True, [*args[place:]]
-    return [*args[:place]], False, [*args[place:]]
-
-
-def _picked(words: list[str], valued: set[str], flags: set[str], start: int) -> tuple[list[str], list[str]]:
-    """Our own long options from among a script's arguments, up to `--`; and the other words."""
-    mine: list[str] = []
-    rest = words[:start]
-    place = start
-    while place < len(words) and words[place] != "--":
-        word = words[place]
-        name, equals, _ = word.partition("=")
-        size = 2 if name in valued and not equals else 1
-        ours = name.startswith("--") and (name in valued or (name in flags and not equals))
-        (mine if ours else rest).extend(words[place : place + (size if ours else 1)])
-        place += size if ours else 1
-    return mine, rest + words[place + 1 :]
+            return [*args[:place]], [*args[place:]]
+    return [*args[:place]], [*args[place:]]
 
 
 def _option(*names: str, text: str, metavar: str | None = None, values: Sequence[str] | Completion = ()) -> Any:
@@ -273,7 +254,7 @@ def verify(
 ) -> int:  # fmt: skip
     """Judge an edit that somebody else made: does the script get past the failure with the same gradients?
 
-    Our long options are also read behind SCRIPT; what follows `--` is the script's.
+    Options stand before SCRIPT; everything behind it is the script's.
 
     Status: 0 safe, 1 unsafe or unknown, 2 cannot work, 3 still failing.
     """
@@ -335,6 +316,10 @@ def batch(
     ),
     check: Annotated[bool, _option("--check", text="A gate: nothing but the status and results.sarif.")] = False,
     pytest: Annotated[bool, _option("--pytest", text="Run test files that train, too.")] = False,
+    rounds: Annotated[
+        int,
+        typer.Option("--rounds", metavar="N", min=0, help="End what made N steps and has not failed (50); 0: never."),
+    ] = 50,
     jobs: Annotated[int, _option("--jobs", metavar="N", text="Targets at a time (one a core with memory).")] = 0,
     engine: Annotated[
         str, _option("--engine", metavar="NAME", text="local or ray (local).", values=("local", "ray"))

@@ -337,7 +337,7 @@ def _uncovers(live: wire.Trace, before: wire.Trace) -> bool:
 
 
 def _baseline_words(ended: Outcome, target: Target, baseline: wire.Trace) -> str:
-    if ended is Outcome.NO_FAILURE_WITHIN_LIMIT:
+    if ended in (Outcome.NO_FAILURE_WITHIN_LIMIT, Outcome.TIMED_OUT):
         return limit_words(target, baseline)
     return baseline.detail or swallowed_words(baseline)
 
@@ -348,6 +348,6 @@ def _baseline_outcome(trace: wire.Trace) -> Outcome | None:
         return Outcome.CLEAN
     if trace.outcome == "failed":
         return None if trace.failure is not None else Outcome.OTHER_FAILURE
-    if trace.outcome == "timed_out":
-        return Outcome.NO_FAILURE_WITHIN_LIMIT
+    if trace.outcome == "timed_out":  # a run that trained until then ran; of another nothing is known
+        return Outcome.NO_FAILURE_WITHIN_LIMIT if trace.backward_count else Outcome.TIMED_OUT
     return Outcome(trace.outcome)

@@ -33,6 +33,7 @@ FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 BATCH = (sys.executable, "-m", "autofix", "batch")
 LIMITS = ("--time-limit", "20", "--memory-limit", "3G", "--quiet")
 COUNT = 200
+_SEVERAL = 10
 _GIT = ("git", "-c", "user.name=farm", "-c", "user.email=farm@localhost", "-c", "init.defaultBranch=main")
 
 FAILS = """\
@@ -119,7 +120,7 @@ def makers() -> dict[str, Maker]:
         found[f"{name}-nested"] = lambda at, case=case: fixture(at, case.parent, nested=True)
     for name, maker in TROUBLE.items():
         found[f"trouble-{name}"] = maker
-    for number in range(1, COUNT - len(found) + 1):
+    for number in range(1, max(COUNT - len(found), _SEVERAL) + 1):
         found[f"several-{number:02}"] = lambda at, number=number: several(at, number)
     return found
 

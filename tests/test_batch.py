@@ -257,10 +257,10 @@ def test_a_repository_that_hangs_costs_its_limit_and_an_interruption_loses_nothi
     assert "the same command goes on" in said
     ended(worker)
     done = batch(*words, "--time-limit", "3")
-    assert "trouble-hangs-deaf: train.py: no_failure_within_limit" in done.stderr
+    assert "trouble-hangs-deaf: train.py: timed_out" in done.stderr
     retried = batch(*words, "--time-limit", "3", "--retry-failed")
     assert "trouble-no-torch: done before" in retried.stderr
-    assert "trouble-hangs-deaf: train.py: no_failure_within_limit" in retried.stderr
+    assert "trouble-hangs-deaf: train.py: timed_out" in retried.stderr
 
 
 def test_a_second_batch_in_the_same_folder_is_refused(tmp_path: Path) -> None:
@@ -298,6 +298,39 @@ for step in range(10**9):
     optimizer.step()
 assert step < 5
 """
+
+
+FOR_EVER = """\
+import itertools
+import time
+
+import torch
+
+net = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in itertools.count():
+    optimizer.zero_grad()
+    net(torch.ones(2, 3)).sum().backward()
+    optimizer.step()
+    time.sleep(0.05)
+"""
+
+
+@pytest.mark.torch
+@pytest.mark.slow
+def test_a_script_that_trains_for_ever_ran(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "train.py").write_text(FOR_EVER)
+    done = batch("work", *ONE, cwd=tmp_path)
+    assert (done.returncode, "1 clean" in done.stdout) == (0, True), done.stdout + done.stderr
+    summary = json.loads((tmp_path / "autofix-batch" / "summary.json").read_text())
+    (target,) = summary["repositories"][0]["targets"]
+    assert target["outcome"] == "clean"
+    assert "without a failure, and was ended there: --rounds 0 waits for its end" in target["message"]
+    done = batch("work", "--rounds", "0", "--time-limit", "8", *ONE, cwd=tmp_path)
+    assert (done.returncode, "1 clean" in done.stdout) == (0, True), done.stdout + done.stderr
+    summary = json.loads((tmp_path / "autofix-batch" / "summary.json").read_text())
+    assert summary["repositories"][0]["targets"][0]["outcome"] == "no_failure_within_limit"
 
 
 @pytest.mark.torch

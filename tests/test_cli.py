@@ -103,15 +103,24 @@ def test_what_stands_behind_a_module_is_the_modules(fake: Pipeline, tmp_path: Pa
     assert fake.target.script == tmp_path / "pkg" / "main.py"
 
 
-def test_verify_reads_its_own_long_options_behind_the_script(fake: Pipeline, tmp_path: Path) -> None:
+def test_verify_reads_its_options_before_the_script_as_fix_does(fake: Pipeline, tmp_path: Path) -> None:
     (tmp_path / "new.py").write_bytes(b"x = 1\n")
     fake.made = replace(fake.made, outcome=Outcome.SAFE)
-    typed = "verify train.py --lr 0.1 -v --fixed new.py --output-format=json --network -- --fixed other"
+    typed = "verify --fixed new.py --output-format=json --network train.py --lr 0.1 -v --device cuda --fixed other"
     assert cli.main(typed.split()) == 0
     assert fake.target is not None
-    assert fake.target.argv == ("--lr", "0.1", "-v", "--fixed", "other")
-    assert fake.target.network
+    assert fake.target.argv == ("--lr", "0.1", "-v", "--device", "cuda", "--fixed", "other")
+    assert (fake.target.network, fake.target.device) == (True, "auto")
     assert fake.files == {tmp_path / "train.py": b"x = 1\n"}
+
+
+def test_an_edit_named_behind_the_script_is_asked_for_before_it(
+    fake: Pipeline, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (Path.cwd() / "new.py").write_bytes(b"x = 1\n")
+    assert cli.main(["verify", "train.py", "--fixed", "new.py"]) == 2
+    assert "before the script: `verify --fixed FILE SCRIPT`" in one_line(capsys)
+    assert fake.target is None
 
 
 @pytest.mark.usefixtures("fake")
@@ -145,7 +154,7 @@ def test_each_outcome_has_its_status(fake: Pipeline, outcome: Outcome, capsys: p
 
 def test_verify_of_a_script_that_does_not_fail_cannot_judge(fake: Pipeline, capsys: pytest.CaptureFixture[str]) -> None:
     fake.made = replace(fake.made, outcome=Outcome.CLEAN, diagnosis=None, fixes=())
-    assert cli.main(["verify", "train.py", "--fixed", "train.py"]) == 2
+    assert cli.main(["verify", "--fixed", "train.py", "train.py"]) == 2
     assert "nothing to verify" in one_line(capsys)
 
 
@@ -265,12 +274,12 @@ def test_an_option_behind_a_script_that_fails_is_pointed_out(
         "fix -m",
         "fixx train.py",
         "verify train.py",
-        "verify train.py --fixed missing.py",
-        "verify train.py --fixed train.py --patch x",
-        "verify train.py --fixed other.py=train.py",
-        "verify train.py --fixed - --fixed train.py=-",
-        "verify train.py --fixed train.py --fixed train.py",
-        "verify train.py --patch train.py",
+        "verify --fixed missing.py train.py",
+        "verify --fixed train.py --patch x train.py",
+        "verify --fixed other.py=train.py train.py",
+        "verify --fixed - --fixed train.py=- train.py",
+        "verify --fixed train.py --fixed train.py train.py",
+        "verify --patch train.py train.py",
         "explain AG999",
         "explain",
         "rules --output-format sarif",
@@ -499,7 +508,7 @@ def test_a_real_script_is_shown_patched_fixed_and_judged(tmp_path: Path) -> None
     git = shutil.which("git") or "git"
     subprocess.run([git, "apply", "--check", "-"], cwd=tmp_path, input=patched.stdout, text=True, check=True)
     (tmp_path / "x.diff").write_text(patched.stdout)
-    assert run("verify", "train.py", "--patch", "x.diff", cwd=tmp_path).returncode == 0
+    assert run("verify", "--patch", "x.diff", "train.py", cwd=tmp_path).returncode == 0
     assert run("fix", "--write", "train.py", cwd=tmp_path).returncode == 0
     assert run("fix", "train.py", cwd=tmp_path).returncode == 0
 

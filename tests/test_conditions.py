@@ -119,7 +119,7 @@ def test_what_asks_for_cuda_runs_here_and_the_report_says_so(
     assert [word for word in report.conditions if "CUDA was asked for" in word or "mixed precision" in word]
     render.show(report, render.Snapshot(report), render.Look(), sys.stdout)
     shown = capsys.readouterr().out
-    assert "ran otherwise: CUDA was asked for" in shown
+    assert "changed for this run: CUDA was asked for" in shown
     assert "(safe, as it ran here)" in shown
 
 

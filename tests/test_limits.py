@@ -171,7 +171,7 @@ def test_no_process_is_left(ended: tuple[str, Ended]) -> None:
 @pytest.mark.parametrize(
     ("name", "outcome", "option"),
     [
-        ("loops for ever", Outcome.NO_FAILURE_WITHIN_LIMIT, "--time-limit"),
+        ("loops for ever", Outcome.TIMED_OUT, "--time-limit"),
         ("eats memory", Outcome.MEMORY_EXCEEDED, "--memory-limit"),
         ("prints without end", Outcome.OUTPUT_EXCEEDED, "--output-limit"),
         ("starts programs without end", Outcome.PROCESSES_EXCEEDED, "--process-limit"),

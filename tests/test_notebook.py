@@ -70,7 +70,7 @@ def test_write_and_verify_work_on_the_file(tmp_path: Path, monkeypatch: pytest.M
     path = book(tmp_path, [NETS, STEP])
     copy = book(tmp_path, [NETS, STEP.replace("b = model2(a)", CURE)], "colleague.ipynb")
     monkeypatch.chdir(tmp_path)
-    assert cli.main(["verify", "train.ipynb", "--fixed", copy.name, "--isolation", "none"]) == 0
+    assert cli.main(["verify", "--fixed", copy.name, "--isolation", "none", "train.ipynb"]) == 0
     assert cli.main(["fix", "-q", "--select", "AG202", "--write", path.name]) == 0
     assert CURE in path.read_text("utf-8")
     assert cli.main(["fix", "-q", path.name]) == 0

@@ -177,7 +177,7 @@ def test_an_update_by_hand_cannot_be_an_operation(probe: Probe, script: Callable
     path = script(BY_HAND)
     operation = reference(probe, path, Refused.OPERATION)
     assert operation.outcome == "failed"
-    assert contradiction(Refused.OPERATION, operation, reference(probe, path)).startswith("the script then dies of")
+    assert contradiction(Refused.OPERATION, operation, reference(probe, path)).startswith("the script then stops with")
     report = verify(probe, path, "w -= 0.1 * w.grad", "w.data -= 0.1 * w.grad")
     assert report.outcome is Outcome.SAFE
 

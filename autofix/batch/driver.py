@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from autofix.batch import pages, patches, results, worktree
 from autofix.batch.records import Job
-from autofix.batch.results import FAILING, RETRIED, SETTLED, Shown
+from autofix.batch.results import FAILING, RAN, RETRIED, Shown
 from autofix.core import git
 from autofix.core.model import Outcome
 from autofix.core.write import WriteRefused
@@ -108,7 +108,7 @@ class Batch:
         elif event.result is not None:
             self._journal.add(name, event.result)
             self._progress.result(name, event.result)
-            bad = Outcome(event.result.outcome) not in SETTLED
+            bad = Outcome(event.result.outcome) not in RAN
             self._stopped = self._stopped or (self._plan.fail_fast and bad)
         elif event.kind == "joined":
             self._journal.joined(name, event.apart)

@@ -184,6 +184,8 @@ def _value(name: str, value: Any, where: str) -> Any:
         return dict(value)
     if name == "pytest" and isinstance(value, bool):
         return value
+    if name == "rounds" and isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
     if name == "setup_limit" and isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
         return float(value)
     if name in _TEXTS and isinstance(value, str):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from autofix.batch.records import Result
     from autofix.batch.results import Shown
 
-_ATTENTION = ("unsafe", "unfixed", "fixed", "not runnable", "clean")
+_ATTENTION = ("unsafe", "unfixed", "available", "fixed", "not runnable", "clean")
 
 
 class _Line(NamedTuple):
@@ -48,7 +48,7 @@ def pages(shown: Sequence[Shown]) -> Iterator[tuple[str, str]]:
     counts = totals(shown)
     yield "index.html", environment.get_template("index.html").render(
         common, lines=lines, counts=counts, repositories=len(shown), targets=sum(counts.values()),
-        effects=Counter(r.effect for one in shown for r in one.results if one.group(r) == "fixed"),
+        effects=Counter(r.effect for one in shown for r in one.results if one.group(r) in {"available", "fixed"}),
         reasons=Counter(_reason(one, r) for one in shown for r in one.results if one.group(r) == "not runnable"),
     )  # fmt: skip
     template = environment.get_template("repository.html")

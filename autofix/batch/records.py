@@ -23,6 +23,8 @@ class Terms(RunOptions):
     environment: dict[str, str] = field(default_factory=dict)
     commands: tuple[str, ...] = ()
     pytest: bool = False
+    rounds: int = 50
+    """Steps after which a target that has not failed is ended; 0: it may go on to its limit."""
     setup_limit: float = 900.0
 
 

@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from autofix.batch.records import Repository, Result
 
 SCHEMA_VERSION = 1
-GROUPS = ("fixed", "unsafe", "unfixed", "clean", "not runnable")
+GROUPS = ("fixed", "available", "unsafe", "unfixed", "clean", "not runnable")
 FAILING = frozenset((Outcome.AVAILABLE, Outcome.UNFIXED))
 """Outcomes of a target that fails in autograd and still does."""
 SETTLED = frozenset((Outcome.FIXED, Outcome.CLEAN))
+RAN = SETTLED | {Outcome.NO_FAILURE_WITHIN_LIMIT}
+"""Outcomes of a target that ran: to its end, or for as long as it was watched."""
 RETRIED = tuple(str(o) for o in Outcome if o not in FAILING | SETTLED and o is not Outcome.OTHER_FAILURE)
 """Outcomes that another run may change: limits, crashes, missing environments."""
 
@@ -51,15 +53,15 @@ class Shown:
         return Outcome.FIXED if self.written and result.command in self.patched else Outcome(result.outcome)
 
     def group(self, result: Result) -> str:
-        """Where a target is counted: fixed, unsafe, unfixed, clean or not runnable."""
+        """Where a target is counted: one of GROUPS."""
         return group(self.outcome(result), result.applicability)
 
 
 def group(outcome: Outcome, applicability: str) -> str:
     """The word that a person counts a target under."""
     if outcome is Outcome.AVAILABLE:
-        return "fixed" if applicability == Applicability.SAFE else "unsafe"
-    named = {Outcome.FIXED: "fixed", Outcome.UNFIXED: "unfixed", Outcome.CLEAN: "clean"}
+        return "available" if applicability == Applicability.SAFE else "unsafe"
+    named = {Outcome.FIXED: "fixed", Outcome.UNFIXED: "unfixed"} | dict.fromkeys(RAN - {Outcome.FIXED}, "clean")
     return named.get(outcome, "not runnable")
 
 
@@ -151,7 +153,7 @@ def junit(shown: Iterable[Shown]) -> bytes:
     for one in shown:
         outcomes = [one.outcome(result) for result in one.results]
         failed = sum(outcome in FAILING for outcome in outcomes)
-        broken = sum(outcome not in FAILING | SETTLED for outcome in outcomes)
+        broken = sum(outcome not in FAILING | RAN for outcome in outcomes)
         suite = ET.SubElement(
             top, "testsuite", name=_xml(one.repository.name), tests=str(len(outcomes) or bool(one.problem)),
             failures=str(failed), errors=str(broken + bool(one.problem)),
@@ -171,7 +173,7 @@ def _case(suite: ET.Element, name: str, result: Result, outcome: Outcome) -> Non
     case = ET.SubElement(
         suite, "testcase", classname=_xml(name), name=_xml(result.command), time=f"{result.seconds:.3f}"
     )
-    if outcome in SETTLED:
+    if outcome in RAN:
         return
     kind = "failure" if outcome in FAILING else "error"
     said = result.headline if outcome in FAILING else result.message or OUTCOMES[outcome]

@@ -147,7 +147,7 @@ def _target(line: str, copy: Path, options: Terms) -> Target:
         found = targets.target(words[2:], words[1], here) if _is_module(words) else targets.target(words, None, here)
     if found.setup.entry != "console" and not found.script.resolve().is_relative_to(copy):
         raise targets.TargetError(f"{line}: this does not lie in the repository")
-    return replace(found, root=copy)
+    return replace(found, root=copy, setup=replace(found.setup, rounds=options.rounds))
 
 
 def _is_module(words: Sequence[str]) -> bool:

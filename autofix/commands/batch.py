@@ -58,7 +58,7 @@ def _options(given: Mapping[str, Any]) -> Terms:
     }
     # What is typed is seen from where it is typed; only a manifest can mean the copy that its setup command fills.
     python = interpreter.find(given["python"] or "", Path.cwd())
-    return Terms(python=str(python), pytest=given["pytest"], **chosen)
+    return Terms(python=str(python), pytest=given["pytest"], rounds=given["rounds"], **chosen)
 
 
 def _plan(given: Mapping[str, Any], repositories: tuple[Any, ...]) -> Plan:

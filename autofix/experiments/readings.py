@@ -138,7 +138,7 @@ def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace) -> str:
     """Why the program cannot mean a reading, judged by how it ran and how the other one did; '' if it can."""
     if run.outcome == "failed":
         detail = run.detail.splitlines()[0] if run.detail else "no reason given"
-        return f"the script then dies of {detail}"
+        return f"the script then stops with {detail}"
     writes = [done for done in run.performed if done.kind in _WRITES]
     if reading == OPERATION and writes and not any(done.used for done in writes):
         return "no backward ever uses the result"

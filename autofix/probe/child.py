@@ -190,7 +190,7 @@ class Run(State):
             self._seed()
             self.overlay.install()
             self.arm()
-            self.adapted.arm(self, self.out_of_time)
+            self.adapted.arm(self, self.out_of_time, self.shown)
             self.signs.start()
             from .program.launch import launch
 
@@ -223,6 +223,10 @@ class Run(State):
         """End the run here: it cannot be found equal any more. Does not return."""
         self.parted = True
         self.stop()
+
+    def shown(self, seen: str) -> None:
+        """End the run here, with what was seen: it shows enough. Does not return."""
+        self._finish("stopped", seen, None)
 
     def out_of_time(self, seen: str) -> None:
         """End the run shortly before its time limit, with what was seen. Does not return."""

@@ -64,6 +64,7 @@ class Setup:
     skip_line: int = 0
     typed: str = ""  # what standard input holds: bytes as latin-1; '': nothing
     closures: int = 0  # the iterations after which a step with a closure ends; 0: as many as it wants
+    rounds: int = 0  # the steps after which the first run, that has not failed, has shown enough; 0: none are
 
 
 @dataclass(frozen=True, slots=True)

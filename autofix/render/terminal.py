@@ -111,7 +111,7 @@ def failure(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
     yield Text("  ").append(words.one_line(cause))
     yield from story(report, snapshot, width=look.width, links=not look.terminal, asides=look.verbose)
     for condition in report.conditions:
-        yield Text("  ").append(f"ran otherwise: {words.one_line(condition)}", "yellow")
+        yield Text("  ").append(f"changed for this run: {words.one_line(condition)}", "yellow")
     yield Text()
 
 

@@ -25,7 +25,8 @@ def offered(target: Target, fixed: Sequence[str], patches: Sequence[str]) -> dic
     """The contents of the project's files after the edit, by real path."""
     if bool(fixed) == bool(patches):
         raise OfferError(
-            "give the edit to judge: --fixed FILE (or ORIGINAL=FILE), or --patch FILE; `-` reads standard input"
+            "give the edit to judge before the script: `verify --fixed FILE SCRIPT` (or ORIGINAL=FILE), or --patch "
+            "FILE; `-` reads standard input"
         )
     if len([word for word in (*fixed, *patches) if word == "-" or word.endswith("=-")]) > 1:
         raise OfferError("standard input can be read once: give `-` for one file only")

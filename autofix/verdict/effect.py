@@ -279,7 +279,7 @@ class _Comparison:
         said = words(self._runs.letter)
         if why := self._letters.contradicted.get(mine):
             return replace(one, effect=Effect.CHANGED, sentence=f"changed: with this edit {why}")
-        sentence = f"the code can mean two things: with this edit {said[mine]}; it may be that {said[other]}"
+        sentence = f"the code can mean two things: with this edit, {said[mine]}; with another one, {said[other]}"
         return replace(one, effect=Effect.UNKNOWN, sentence=sentence)
 
     def _with_reading(self, one: Assessment) -> Assessment:
@@ -288,7 +288,7 @@ class _Comparison:
             return one
         ((refused, why),) = self._letters.contradicted.items()
         said = words(self._runs.letter)[refused]
-        return replace(one, sentence=f"{one.sentence}; it cannot be that {said}: {why}")
+        return replace(one, sentence=f"{one.sentence}; the code means nothing else: if {said}, {why}")
 
 
 def _cuts_or_loses(reference: wire.Trace, edited: wire.Trace) -> bool:

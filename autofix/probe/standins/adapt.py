@@ -50,10 +50,11 @@ class Adapted:
         self.note(text)
         self._doubts[text] = None
 
-    def arm(self, run: State, out_of_time: Callable[[str], None]) -> None:
+    def arm(self, run: State, out_of_time: Callable[[str], None], shown: Callable[[str], None]) -> None:
         """Arrange what the request's setup asks for; before the script runs, after the instruments are in place.
 
-        `out_of_time` ends a run shortly before its time limit, with what it came to in words.
+        `out_of_time` ends a run shortly before its time limit, with what it came to in words; `shown` one that has
+        shown enough.
         """
         setup = run.request.setup
         os.environ.update(setup.environment)
@@ -75,6 +76,10 @@ class Adapted:
             from .closures import Closures
 
             run.taps.listeners.insert(0, Closures(setup.closures, self.note))
+        if setup.rounds and run.request.mode == "baseline":
+            from .rounds import Rounds
+
+            run.taps.listeners.append(Rounds(setup.rounds, run.taps, shown))
         if run.request.mode in ("baseline", "trace"):
             _speak_before(run, out_of_time)
 

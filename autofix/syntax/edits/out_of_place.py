@@ -33,7 +33,7 @@ def out_of_place(source: Source, node: ast.AST) -> list[Step]:
             raise Declined("a write to a part of a tensor has no form without writing")
         case ast.Call():
             return _call(source, node)
-    raise Declined("it is no write that can be said otherwise")
+    raise Declined("this write has no out-of-place form")
 
 
 def clone_before(source: Source, node: ast.AST) -> list[Step]:
