@@ -8,7 +8,8 @@ another shape, ones of the right one.
 Backward computes how one number changes. From several it needs a weight for each, and nothing in the code says which.
 
 ## Fix safety
-Never safe: mean and sum are both possible, and their gradients differ by the number of values.
+Mean and sum are both possible, and their gradients differ by the number of values. It is safe where the optimizers move
+every parameter alike for both, as Adam does; elsewhere both are offered.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from autofix.core.edit import Declined
-from autofix.core.model import Applicability, Cause, Diagnosis
+from autofix.core.model import Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls
 from autofix.syntax.edits import append_call, ensure_import, replace, set_keyword
@@ -41,7 +42,6 @@ class NonscalarBackward(Rule):
     title = "Reduce the loss to one number"
     causes = frozenset({Cause.NONSCALAR_BACKWARD})
     tier = Tier.MEANT
-    applicability = Applicability.UNSAFE
     examples = (
         Example("""\
 import torch

@@ -9,8 +9,8 @@ An optimizer moves leaves. A result is computed anew in each pass, so a change o
 gradient goes on to the leaf that it was made of.
 
 ## Fix safety
-Not safe by the run alone: a leaf of its own that starts from the result's value is the other meaning, and the code does
-not always contradict it.
+A leaf of its own that starts from the result's value is the other meaning. It is safe where the program contradicts that:
+no loss would reach that leaf, because the result is computed anew in each pass.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from autofix.core.edit import Declined
-from autofix.core.model import Applicability, Cause, Diagnosis
+from autofix.core.model import Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls, names
 from autofix.syntax.edits import Splice, embed, replace
@@ -41,7 +41,6 @@ class ResultGivenToOptimizer(Rule):
     title = "Optimize the leaf that it was made of"
     causes = frozenset({Cause.NONLEAF_GRADIENT})
     tier = Tier.ANSWER
-    applicability = Applicability.UNSAFE
     examples = (
         Example("""\
 import torch
@@ -117,7 +116,7 @@ for _ in range(4):
     opt.step()
 """),
         Example("""\
-! unsafe: another tensor is trained, and nothing in the code says which one is meant
+! a leaf of its own would be reached by no loss: each pass asks for the value anew
 import torch
 from torch import nn
 
@@ -137,6 +136,21 @@ latent = Latent()
 +opt = torch.optim.SGD([latent.raw], lr=0.5)
 for _ in range(4):
     loss = (latent.code - torch.arange(4.0)).pow(2).sum()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""),
+        Example("""\
+! unsafe: either may be meant, the whole table or a row of its own
+import torch
+
+torch.manual_seed(0)
+table = torch.randn(5, 4, requires_grad=True)
+row = table[2]
+-opt = torch.optim.SGD([row], lr=0.1)
++opt = torch.optim.SGD([table], lr=0.1)
+for _ in range(5):
+    loss = (table.sum(0) - row).square().sum()
     opt.zero_grad()
     loss.backward()
     opt.step()

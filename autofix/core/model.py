@@ -58,12 +58,13 @@ class Effect(enum.StrEnum):
     REFRESHED = "refreshed"
     TRUNCATED = "truncated"
     REFRESHED_TRUNCATED = "refreshed+truncated"
+    MEANT = "meant"
     CHANGED = "changed"
     UNKNOWN = "unknown"
 
     @property
     def keeps_gradients(self) -> bool:
-        """Whether every parameter still gets the gradient that the code describes."""
+        """Whether every parameter gets the gradient that the code, or the one reading of it that is left, describes."""
         return self not in (Effect.CHANGED, Effect.UNKNOWN)
 
 
@@ -212,12 +213,16 @@ class Refused(enum.StrEnum):
 class Reading:
     """One hypothesis on what the program computes: the letter of the code, or the letter with named changes.
 
-    `truncated`: no gradient flows into earlier passes; `separated`: each step uses its own loss alone.
+    `truncated`: no gradient flows into earlier passes; `separated`: each step uses its own loss alone. `apart`: these
+    backward calls leave no gradient in the parameters of these optimizers. `old_values`: a name that was bound before
+    a write keeps the value that it had.
     """
 
     refused: Refused = Refused.UPDATE
     truncated: bool = False
     separated: bool = False
+    apart: tuple[wire.KeptOut, ...] = ()
+    old_values: bool = False
 
     @property
     def letter(self) -> Reading:
@@ -225,7 +230,10 @@ class Reading:
         return Reading(self.refused)
 
     def __str__(self) -> str:
-        parts = {"truncated": self.truncated, "separated": self.separated}
+        parts = {
+            "truncated": self.truncated, "separated": self.separated, "apart": self.apart,
+            "old values": self.old_values,
+        }  # fmt: skip
         told = [name for name, holds in parts.items() if holds] or ["full"]
         return "+".join([*told, *[self.refused.value] * (self.refused is Refused.OPERATION)])
 
@@ -255,13 +263,14 @@ class Comparison:
 class Assessment:
     """What an edit does to the gradients, in a sentence, against the `reading` that it equals or comes nearest to.
 
-    `reading` is None where the edit equals none.
+    `reading` is None where the edit equals none. `evidence`: why a reading that leaves the letter is the one meant.
     """
 
     effect: Effect
     sentence: str
     changes: tuple[Change, ...] = ()
     reading: Reading | None = None
+    evidence: str = ""
 
 
 @dataclass(frozen=True, slots=True)

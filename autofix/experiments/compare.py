@@ -24,6 +24,8 @@ EXACT = 0.0
 """No tolerance: runs of the same operations on the same numbers."""
 CHANGES = 2e-2
 """Relative tolerance of a step's own parameter change: Adam turns the rounding of a tiny gradient into a full step."""
+_SAME_MOVE = 2e-4
+"""Relative tolerance of moves that an optimizer makes of gradients that differ by their size alone."""
 _NUMBER = re.compile(
     r"(?<![\w.])[-+]?(?:\d+\.\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|\d+(?:[eE][-+]?\d+)?|nan|inf)(?![\w.])"
 )
@@ -88,6 +90,22 @@ def norms(change: Change) -> str:
 def same_gradients(reference: wire.Trace, candidate: wire.Trace) -> bool:
     """Whether the optimizers of both runs make the same steps, of the same gradients."""
     return next(_optimizers(reference, candidate, LIVE), None) is None
+
+
+def same_moves(reference: wire.Trace, candidate: wire.Trace) -> bool:
+    """Whether both runs make the same steps and move each parameter alike, whatever the gradients.
+
+    A rate of 0, as a warm-up may begin with, hides how they would.
+    """
+    pairs = list(zip(reference.steps, candidate.steps, strict=False))
+    return bool(pairs) and reference.counts == candidate.counts and all(
+        a.optimizer == b.optimizer
+        and (any(map(norm, a.changes)) or not any(map(norm, a.gradients)))
+        and a.settings == b.settings
+        and len(a.changes) == len(b.changes)
+        and all(close(one, two, _SAME_MOVE) for one, two in zip(a.changes, b.changes, strict=True))
+        for a, b in pairs
+    )
 
 
 def figures(text: str) -> int:

@@ -11,6 +11,7 @@ from autofix.experiments import later, readings
 from autofix.experiments.compare import comparable
 from autofix.experiments.requests import Builder, changed_lines, first_steps
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
+from autofix.experiments.unwritten import old_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -61,6 +62,8 @@ class Pool:
         self._next: tuple[Callable[[], object], ...] = ()
         self._peeking = False
         self._unproven: str | None = None
+        self.old_values: Mapping[Path, bytes] = {}
+        """The files in which names that were bound before a write keep their values; empty where none can."""
         if baseline.failure is not None and baseline.failure.kind not in _NEED_SITES:
             self._begin(_FIRST_RUN)
 
@@ -72,6 +75,7 @@ class Pool:
 
     def about(self, diagnosis: Diagnosis) -> None:
         """Learn what failed: at some places a reference has to do what the script does not."""
+        self.old_values = old_values(self.target, diagnosis.trace)
         if sites := readings.sites(diagnosis):
             self._forget(replace(self._runs.builder, sites=sites))
 
@@ -198,11 +202,13 @@ class Pool:
         if spec.reading is None:
             return builder.edited(spec, self._wait(self._first_letter()), self._expected(spec))
         letter = RunSpec.reference(spec.reading.letter)
+        if spec.reading.old_values:
+            spec = replace(spec, files=tuple(sorted(self.old_values.items())))
         return builder.reference(spec, self._wait(letter if spec != letter else _FIRST_RUN))
 
     def _expected(self, spec: RunSpec) -> tuple[tuple[wire.Step, ...], ...]:
         """The first steps of all references that a frozen run is compared with, where all of them are done."""
-        if spec.treatment is not Treatment.FROZEN:
+        if spec.treatment is not Treatment.FROZEN or spec.intervention is not Intervention.NONE:
             return ()
         done = [self._runs.done.get(RunSpec.reference(one, Treatment.FROZEN)) for one in self._readings()]
         known = [trace for trace in done if trace is not None]

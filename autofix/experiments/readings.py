@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from autofix.core.model import Cause, Reading, Refused
-from autofix.experiments.compare import norm
+from autofix.experiments.compare import comparable, norm, same_moves
 from autofix.probe import wire
 
 if TYPE_CHECKING:
@@ -32,6 +32,11 @@ LEAF_WORDS = {
     UPDATE: "the tensor is a leaf of its own, which starts from its value",
     OPERATION: "the tensor is the result of what made it, and its gradient is looked at",
 }
+LOSS_WORDS = {
+    UPDATE: "the sum of the values is the loss",
+    OPERATION: "their mean is",
+}
+_NONSCALAR = "nonscalar_backward"
 _WRITES = ("leaf_modified", "view_modified")
 _GUESSED = ("nonleaf_gradient", "no_graph")
 _ACTIONS = dict.fromkeys(("detach", "data", "item", "rebuilt"), "keep") | {
@@ -49,6 +54,8 @@ class Letters:
 
     readings: tuple[Reading, ...]
     contradicted: Mapping[Refused, str] = field(default_factory=dict)
+    alike: bool = False
+    """Whether all of them move the parameters alike, though their gradients differ: by their size, before Adam."""
 
     @property
     def first(self) -> Reading:
@@ -73,7 +80,8 @@ def letters(update: wire.Trace, operation: Callable[[], wire.Trace], *, sites: b
     against = {UPDATE: contradiction(UPDATE, update, other), OPERATION: contradiction(OPERATION, other, update)}
     kept = tuple(Reading(refused) for refused, why in against.items() if not why)
     found = {refused: why for refused, why in against.items() if why}
-    return Letters(kept or tuple(map(Reading, against)), found)
+    alike = not found and not comparable(update) and not comparable(other) and same_moves(update, other)
+    return Letters(kept or tuple(map(Reading, against)), found, alike)
 
 
 def behind(letter: Reading, run: wire.Trace) -> Iterator[Reading]:
@@ -126,12 +134,13 @@ def unsaid(diagnosis: Diagnosis | None, reference: wire.Trace) -> str:
 
 def ambiguous(run: wire.Trace) -> bool:
     """Whether a reference run performed something that has a second reading."""
-    return any(done.kind in (*_WRITES, "nonleaf_gradient") for done in run.performed)
+    return any(done.kind in (*_WRITES, "nonleaf_gradient", _NONSCALAR) for done in run.performed)
 
 
 def words(run: wire.Trace) -> dict[Refused, str]:
     """The readings of what a reference run performed, as clauses."""
-    return WORDS if any(done.kind in _WRITES for done in run.performed) else LEAF_WORDS
+    kinds = {done.kind for done in run.performed}
+    return WORDS if kinds & {*_WRITES} else LOSS_WORDS if _NONSCALAR in kinds else LEAF_WORDS
 
 
 def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace) -> str:
@@ -147,6 +156,9 @@ def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace) -> str:
         lost += orphans(run)
     if run.left_out and not run.steps:  # what an optimizer is given need not be all that could be trained
         return f"{run.left_out[0]}, of which it is made, would get no gradient"
+    stale = next((fact.subject for fact in run.facts if fact.name == "stale"), "")
+    if reading == OPERATION and stale and any(done.kind == "nonleaf_gradient" for done in run.performed):
+        return f"what is computed from {stale} once would stay as it is, whatever a step does"
     if lost:
         more = f" and {len(set(lost)) - 1} more" if len(set(lost)) > 1 else ""
         return f"{lost[0]}{more}, which an optimizer owns, would get no gradient"

@@ -38,6 +38,8 @@ _AT_LEAST = 20.0
 """Seconds that an edited script has at least: a new process on a busy machine takes long to start."""
 _FIRST = 3
 """Steps of each optimizer by which a run that differs from a reference mostly shows it."""
+_SHIFTS = {Intervention.OUTPUTS: 0.0, Intervention.SHIFTED: 1.0, Intervention.SHIFTED_FAR: -4.0}
+"""By how many times its size what modules give is moved."""
 _WATCHED = 40
 """Backward calls before the failing one that a run watches, where the failing graph is not older."""
 
@@ -114,9 +116,15 @@ class Builder:
         asked = _ending_with(self.first(spec), first)
         if spec.treatment is not Treatment.LIVE or spec.intervention is Intervention.REPEATED:
             asked = self._shortly(asked, first)
+        if spec.reading is not None and spec.reading.apart:
+            asked = replace(asked, apart=spec.reading.apart)
+        if spec.intervention in _SHIFTS:
+            asked = replace(asked, outputs=True, shifted=_SHIFTS[spec.intervention], shifts=spec.owner)
         if spec.intervention is Intervention.NUDGED and self._converts():
             asked = replace(asked, expected=(first_steps(first),))  # where gradients differ, it has shown enough
-        return replace(asked, segments=first.segments if separated else ())
+        files = {str(path): (self.target.read(path), data) for path, data in spec.files}
+        lines = {path: line_map(old, new) for path, (old, new) in files.items()}
+        return replace(asked, segments=first.segments if separated else (), lines=lines)
 
     def edited(self, spec: RunSpec, first: wire.Trace, expected: tuple[tuple[wire.Step, ...], ...]) -> wire.Request:
         """A run of an edited script, which ends where the reference did, or when it has left all that is expected."""

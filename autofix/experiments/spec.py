@@ -21,7 +21,9 @@ class Intervention(enum.Enum):
     NUDGED: results of `autograd.grad` without a graph, and of refused conversions, are a little larger. DOUBLED: each
     backward after the last step before the failure sends twice as much. SOURCED: nothing; what went into a graph that
     several passes share is watched. ORDERED: random draws are told apart by what is drawn and how often, not by where.
-    REPEATED: nothing; it is run once more. COMPILED: `torch.compile` compiles, and no instrument watches.
+    OUTPUTS: nothing; the gradients that losses send to what modules give are watched. SHIFTED, SHIFTED_FAR: so they
+    are, and what the modules of one optimizer give is otherwise. REPEATED: nothing; it is run once more, to its end.
+    COMPILED: `torch.compile` compiles, and no instrument watches.
     """
 
     NONE = enum.auto()
@@ -29,18 +31,25 @@ class Intervention(enum.Enum):
     DOUBLED = enum.auto()
     SOURCED = enum.auto()
     ORDERED = enum.auto()
+    OUTPUTS = enum.auto()
+    SHIFTED = enum.auto()
+    SHIFTED_FAR = enum.auto()
     REPEATED = enum.auto()
     COMPILED = enum.auto()
 
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """One run. With a `reading` it is a reference, which performs what torch refuses; without, torch is as it is."""
+    """One run. With a `reading` it is a reference, which performs what torch refuses; without, torch is as it is.
+
+    `owner` is the optimizer that an intervention is about, where it is about one.
+    """
 
     files: tuple[tuple[Path, bytes], ...] = ()
     reading: Reading | None = None
     treatment: Treatment = Treatment.LIVE
     intervention: Intervention = Intervention.NONE
+    owner: int = -1
 
     @classmethod
     def edited(

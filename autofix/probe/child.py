@@ -49,6 +49,7 @@ class Run(State):
         self.perturb: Any = None
         self.perform: Any = None
         self.reach: Any = None
+        self.outputs: Any = None
         self.late: Any = None
         self.signs = Signs(self, lambda data: wire.send(result, data))
         self.stopper: Any = None
@@ -163,22 +164,34 @@ class Run(State):
         from .engine.sources import Sources
         from .reference import reference
         from .reference.readings import Perform
-        from .reference.separate import Separate
+        from .reference.separate import Separate, of_other_segments
 
         reference.single_views()
         reference.plain_checkpoints()
         sources = self.modes.enter_context(Sources(self.taps)) if self.request.sources else None
         self.truncate = reference.Truncate(self.request.truncated, sources)
         self.taps.listeners += [reference.KeepGraphs(), self.truncate]
-        if self.request.segments:
-            self.taps.listeners.append(Separate(self.taps, self.request.segments))
         asked = self.request
+        if asked.segments:
+            self.taps.listeners.append(Separate(self.taps, of_other_segments(asked.segments)))
+        if asked.apart:
+            self.taps.listeners.append(Separate(self.taps, self._is_apart))
+        if asked.outputs:
+            from .instruments.outputs import Outputs
+
+            self.outputs = Outputs(self.frames, self.taps, self.witness, asked.shifted, asked.shifts)
+            self.taps.listeners.append(self.outputs)
         self.perform = Perform(self.frames, asked.reading, asked.sites, nudged=asked.nudged)
+        self.perform.take_leaves()
         self.taps.listeners.append(self.perform)
         self.safe = reference.MutationSafe(self.truncate.wrote, self.uses, at_once=asked.at_once)
         self.taps.listeners.append(self.safe)
         self.taps.before_writes = [self.safe.spare]
         self._enter(self.safe, self.perform)
+
+    def _is_apart(self, call: Any, owner: int) -> bool:
+        mine = [one.stack for one in self.request.apart if one.optimizer == owner]
+        return bool(mine) and self.frames.resolve(call.stack) in mine
 
     # The script -----------------------------------------------------------------------------------------------------
 
@@ -351,7 +364,9 @@ class Run(State):
             "fed": self.truncate is not None and self.truncate.fed,
             "undone": self.request.frozen and self.perturb.undone,
             "parted": self.parted,
+            "added": self.truncate is not None and self.truncate.added,
             **self.uses.told(),
+            **(self.outputs.told() if self.outputs is not None else {}),
             "drawn_at": tuple(self.keyed.places) if self.keyed is not None else (),
             "intact": self.perturb is not None and self.perturb.intact,
         }

@@ -68,6 +68,14 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptOut:
+    """A backward call, by where it stands, that is to leave no gradient in the parameters of one optimizer."""
+
+    stack: Stack
+    optimizer: int
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """One run of the target.
 
@@ -101,6 +109,10 @@ class Request:
     nudged: bool = False  # what autograd.grad and refused conversions give is otherwise: does a loss depend on it?
     doubled: int = -1  # after that many steps each backward sends twice as much: does a loss depend on gradients?
     segments: tuple[tuple[int, ...], ...] = ()
+    apart: tuple[KeptOut, ...] = ()
+    outputs: bool = False  # the gradients that losses send to what modules give are told
+    shifted: float = 0.0  # what modules of one optimizer give is moved by so many times its size
+    shifts: int = -1  # that optimizer
     reading: str = ""
     sites: tuple[Site, ...] = ()
     passes: int = 3
@@ -258,6 +270,32 @@ class Elder:
 
 
 @dataclass(frozen=True, slots=True)
+class Arrivals:
+    """The gradients, as sketches in order, that the backward calls at one place sent to what modules gave.
+
+    The modules are those all of whose parameters belong to `optimizer` alone.
+    """
+
+    optimizer: int
+    stack: Stack
+    values: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Opposed:
+    """How often two backward calls pulled what a module gave for one input apart, everywhere in it, and how often not.
+
+    `optimizer` is the one that owns the module.
+    """
+
+    optimizer: int
+    first: Stack
+    second: Stack
+    times: int
+    against: int
+
+
+@dataclass(frozen=True, slots=True)
 class Fact:
     """Something seen in a run, by name, that the host may hold against an edit or tell as a suspicion.
 
@@ -388,8 +426,11 @@ class Trace:
     reused: tuple[Stack, ...] = ()
     used: tuple[int, ...] = ()  # optimizers without gradient on whose parameters a loss depends; only of references
     elders: tuple[Elder, ...] = ()  # only of references
+    arrivals: tuple[Arrivals, ...] = ()  # only where asked for
+    opposed: tuple[Opposed, ...] = ()  # only where asked for
     alone: bool = False  # of what is reused: the passes that share it have no leaf but in there
     fed: bool = False  # of what is reused: data went into it; only where asked for
+    added: bool = False  # what is reused is an addend of each loss that reuses it
     graph: Graph | None = None
     drawn_at: tuple[str, ...] = ()  # the call sites that drew random numbers
     intact: bool = False  # each optimizer met its parameters as they were perturbed

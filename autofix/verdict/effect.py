@@ -58,6 +58,25 @@ def compared_with(runs: Runs, reading: Reading) -> dict[str, bool]:
     return {"printed": printed, "leaves": leaves}
 
 
+def follows(runs: Runs, reading: Reading) -> bool:
+    """Whether the edit equals a reading that is not among those compared anyway, live and with every step undone."""
+    pool, also = runs.case.pool, compared_with(runs, reading)
+    live = pool.get(RunSpec.reference(reading))
+    if comparable(live) or differences(live, runs.edited, LIVE, **also):
+        return False
+    still = pool.get(RunSpec.reference(reading, Treatment.FROZEN))
+    # Not the run that may end where it has left all other readings.
+    frozen = pool.get(RunSpec.edited(runs.files, Treatment.FROZEN, Intervention.REPEATED))
+    ended = frozen.outcome in ("finished", "stopped") and not comparable(still)
+    return ended and not differences(still, frozen, FROZEN, **also)
+
+
+def trains_alike(runs: Runs, reading: Reading, other: Reading) -> bool:
+    """Whether two readings of the code, both of which ran, make the same steps of the same gradients."""
+    one, two = (runs.case.pool.get(RunSpec.reference(each)) for each in (reading, other))
+    return not (comparable(one) or comparable(two) or differences(one, two, LIVE))
+
+
 class _Comparison:
     """The runs of one edit beside the references."""
 
@@ -77,7 +96,7 @@ class _Comparison:
             return _unknown(f"the run with steps undone did not end well: {_first_line(frozen) or frozen.outcome}")
         found = [self._against(letter, frozen) for letter in self._letters.readings]
         equal = [one for one in found if one.effect.keeps_gradients]
-        if equal and (len(equal) < len(found) or self._letters.void):
+        if equal and (len(equal) < len(found) or self._letters.void) and not self._letters.alike:
             return self._one_of_two(equal[0])
         best = (equal or found)[0]
         if best.effect is not Effect.CHANGED:
@@ -244,7 +263,7 @@ class _Comparison:
     # In words -------------------------------------------------------------------------------------------------------
 
     def _equal(self, reading: Reading, *, same_live: bool) -> Assessment:
-        told = _tensors(self._live, self._runs.letter.past)
+        told = whose(self._runs)
         if reading.separated:
             sentence = (
                 "each step uses its own loss alone; in the code as written a step also uses what another loss left"
@@ -283,7 +302,10 @@ class _Comparison:
         return replace(one, effect=Effect.UNKNOWN, sentence=sentence)
 
     def _with_reading(self, one: Assessment) -> Assessment:
-        """With the reason why a refused operation is taken in the one way that is left."""
+        """With the reason why a refused operation is taken in the one way that is left, or why either way will do."""
+        if self._letters.alike and one.effect.keeps_gradients:
+            first, second = words(self._runs.letter).values()
+            return replace(one, sentence=f"{one.sentence}; whether {first} or {second}, the optimizers move all alike")
         if len(self._letters.contradicted) != 1:
             return one
         ((refused, why),) = self._letters.contradicted.items()
@@ -331,8 +353,9 @@ def _unexecuted(trace: wire.Trace, verb: str) -> str:
     return ""
 
 
-def _tensors(live: wire.Trace, past: float) -> str:
+def whose(runs: Runs) -> str:
     """Whose gradients were compared: 'gradients of G (4 tensors) and D (4 tensors) at 3 steps are'."""
+    live, past = runs.edited, runs.letter.past
     stepped = sorted({step.optimizer for step in live.steps})
     groups = [live.names[index] for index in stepped if index < len(live.names)] if live.steps else live.names[-1:]
     parts = []

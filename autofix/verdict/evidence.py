@@ -6,6 +6,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from autofix.verdict.effect import assess
+from autofix.verdict.meant import meant
 from autofix.verdict.runs import Runs
 
 if TYPE_CHECKING:
@@ -18,4 +19,4 @@ class Evidence(Runs):
     @functools.cached_property
     def assessment(self) -> Assessment:
         """What the edit does to the gradients."""
-        return assess(self)
+        return meant(self, assess(self))

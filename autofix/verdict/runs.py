@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from autofix.core.model import Comparison, RunOutcome, Treatment
 from autofix.experiments.spec import Intervention, RunSpec
+from autofix.experiments.unwritten import moved_values
 from autofix.verdict.parts import parts
-from autofix.verdict.unwritten import old_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -93,10 +93,14 @@ class Runs:
     def old_values(self) -> wire.Trace | None:
         """The reference in which a name bound before a write keeps its value; None where no write can be meant so."""
         pool = self.case.pool
-        files = old_values(pool.target, self.trace)
-        if not files:
-            return None
-        return pool.get(replace(RunSpec.edited(files), reading=pool.letters.first))
+        return pool.get(RunSpec.reference(replace(pool.letters.first, old_values=True))) if pool.old_values else None
+
+    @functools.cached_property
+    def old_values_moved(self) -> wire.Trace | None:
+        """The same in which the value written is a little larger; None where that cannot be said."""
+        pool = self.case.pool
+        files = moved_values(pool.target, pool.old_values)
+        return pool.get(replace(RunSpec.edited(files), reading=pool.letters.first)) if files else None
 
     @functools.cached_property
     def nudged(self) -> wire.Trace:
@@ -112,6 +116,20 @@ class Runs:
     def nudged_frozen(self) -> wire.Trace:
         """The nudged reference with every step undone: what a nudge changes there is no update's doing."""
         return self._reference(Intervention.NUDGED, Treatment.FROZEN)
+
+    @functools.cached_property
+    def outputs(self) -> wire.Trace:
+        """The reference with every step undone, watched for the gradients that losses send to what modules give."""
+        return self._reference(Intervention.OUTPUTS, Treatment.FROZEN)
+
+    def shifted(self, owner: int) -> tuple[wire.Trace, ...]:
+        """The same in which what the modules of one optimizer give is otherwise, and farther off the other way."""
+        letter, frozen = self.case.pool.letters.first, Treatment.FROZEN
+        specs = [
+            RunSpec((), letter, frozen, how, owner) for how in (Intervention.SHIFTED, Intervention.SHIFTED_FAR)
+        ]  # fmt: skip
+        self.case.pool.expect(*specs)
+        return tuple(map(self.case.pool.get, specs))
 
     @functools.cached_property
     def sourced(self) -> wire.Trace:

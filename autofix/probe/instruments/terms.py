@@ -9,6 +9,8 @@ from ..engine import graph
 from ..engine.taps import Call, Listener
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
     from ..program.frames import Frames, Raw
 
 _ADDS = frozenset(
@@ -40,13 +42,18 @@ class Terms(Listener):
             self.found[call.stack] = wire.Fact("loss-grows", str(len(terms)), self._frames.resolve(call.stack))
 
 
+def addends(roots: Iterable[Any], enter: Callable[[graph.Node], bool] = lambda _node: True) -> Iterator[graph.Node]:
+    """The nodes that are summed up into the roots, each with a constant weight; none behind those `enter` refuses."""
+
+    def sums(node: graph.Node) -> bool:
+        return _is_sum(node) and enter(node)
+
+    return (node for node in graph.walk(roots, sums) if not sums(node))
+
+
 def _terms(roots: tuple[Any, ...]) -> set[int]:
-    """The ages of the nodes that are summed up into the roots, each with a constant weight."""
-    return {
-        node._sequence_nr()
-        for node in graph.walk(roots, _is_sum)
-        if graph.leaf(node) is None and not _is_sum(node)
-    }  # fmt: skip
+    """The ages of the addends of a loss."""
+    return {node._sequence_nr() for node in addends(roots) if graph.leaf(node) is None}
 
 
 def _is_sum(node: graph.Node) -> bool:

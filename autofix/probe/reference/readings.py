@@ -2,7 +2,9 @@
 
 A write to a leaf, or to a view of one, has two readings. As an *update* it changes the values and leaves no trace in
 the graph. As an *operation* it is part of the forward: what stood there goes into the graph, and so does the value
-written. A conversion, a flag on a non-leaf or an unused input has one reading each.
+written. A result that an optimizer is given is a leaf of its own, or stands for the leaves that it is made of. The
+values that a backward starts from are summed up, or their mean is taken. A conversion, a flag on a non-leaf or an unused
+input has one reading each.
 """
 
 from __future__ import annotations
@@ -77,6 +79,8 @@ class Perform(TorchFunctionMode, Listener):
         elif kind == "nonleaf_gradient" and target is not None and not target._is_view():
             flag = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
             again = functools.partial(_flag, target, bool(flag))
+        elif name_of(func) == "torch.Tensor.backward" and (weights := self._weights(args, kwargs)) is not None:
+            kind, again = "nonscalar_backward", functools.partial(func, *args[:1], **kwargs | {"gradient": weights})
         elif kind == "no_graph":
             again = functools.partial(_as_float, func, args, kwargs, target)
         elif name_of(func) == DERIVATIVE and not kwargs.get("allow_unused"):
@@ -107,6 +111,42 @@ class Perform(TorchFunctionMode, Listener):
             return result
 
         return again
+
+    def _weights(self, args: Any, kwargs: Any) -> torch.Tensor | None:
+        """What each value counts that a backward starts from; None where there is one, or the caller says it."""
+        loss = args[0]
+        if len(args) > 1 or kwargs.get("gradient") is not None or loss.numel() == 1:
+            return None
+        with torch._C.DisableTorchFunction():
+            return torch.full_like(loss, 1 / loss.numel() if self._operation else 1.0)
+
+    def take_leaves(self) -> None:
+        """Let optimizers that are given results take the leaves that these are made of, where they are operations."""
+        kind = torch.optim.Optimizer
+        added = kind.add_param_group
+
+        def add(optimizer: torch.optim.Optimizer, group: Any) -> None:
+            given = group.get("params")
+            if self._operation and not isinstance(given, (torch.Tensor, set, type(None))):
+                given = list(given)
+                group = {**group, "params": self._leaves_of(optimizer, given)}
+            added(optimizer, group)
+
+        kind.add_param_group = add
+
+    def _leaves_of(self, optimizer: torch.optim.Optimizer, given: list[Any]) -> list[Any]:
+        if not any(isinstance(one, torch.Tensor) and not one.is_leaf for one in given):
+            return given
+        self._performed.setdefault(self._frames.here(), "nonleaf_gradient")
+        taken = {id(t): t for t in given if not isinstance(t, torch.Tensor) or t.is_leaf}
+        known, found = {*taken, *map(id, parameters(optimizer))}, dict[int, Any]()
+        for one in given:
+            if id(one) in taken:
+                found[id(one)] = one
+                continue
+            behind = (graph.leaf(node) for node in graph.walk([one]))
+            found |= {id(leaf): leaf for leaf in behind if leaf is not None and id(leaf) not in known}
+        return list(found.values())
 
     def _with_zeros(self, func: Any, args: Any, kwargs: Any) -> Any:
         """A derivative with zeros for what its output does not depend on; where that is all of it, it is noted."""

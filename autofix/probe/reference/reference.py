@@ -19,6 +19,7 @@ from .. import OURS
 from ..engine import graph, transforms
 from ..engine.operators import Known, storage_key, tensors_at, written_arguments
 from ..engine.taps import Call, Listener
+from ..instruments.terms import addends
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -185,13 +186,14 @@ class Truncate(Listener):
     A pass is what a site does from one step to the next: one line may run backward for several losses, and each of them
     ends where the pass began. `reused` holds the sites with a pass that reached only nodes older than the pass before:
     not a state that each pass hands to the next, but something made once, for several passes. `alone` says that these
-    passes had no leaf but in there, `fed` that data went into it, as far as somebody watches for `sources`.
+    passes had no leaf but in there, `added` that it was an addend of all their losses, `fed` that data went into it,
+    as far as somebody watches for `sources`.
     """
 
     def __init__(self, cut: bool, sources: Sources | None = None) -> None:
         self._cut = cut
         self._sources = sources
-        self.alone = True
+        self.alone = self.added = True
         self.fed = False
         self._leaves: set[int | None] = set()
         self._ended: dict[Raw, tuple[int, int]] = {}
@@ -225,6 +227,7 @@ class Truncate(Listener):
         if len(began) > 1 and all(node._sequence_nr() < began[-2] for node in old):
             self.reused[call.stack] = None
             self.alone = self.alone and not leaves
+            self.added = self.added and set(old) <= set(addends(call.roots, recent))
             if self._sources is not None:
                 self.fed = self.fed or self._sources.fed(graph.walk_nodes(old))
         if self._cut:

@@ -26,6 +26,8 @@ _GRADIENT = "torch.Tensor.grad.__get__"
 _NUMBERS = ("torch.Tensor.item", "torch.Tensor.__float__")
 _SETTERS = ("requires_grad.__set__", "requires_grad_")
 _REMAKE = ("torch.tensor", "torch.as_tensor")
+_SINGLE = {"SelectBackward0": "UnbindBackward0", "SliceBackward0": "SplitBackward0"}
+"""What a reference makes one by one, as what torch makes all at once."""
 NOTHING = object()
 _OURS = 2
 """References to a tensor that only the call that counts them and the variable it is in hold."""
@@ -98,6 +100,8 @@ class Sites:
 
     def after(self, result: Any) -> Any:
         """The result of a call as the site that it stands at asks."""
+        if type(result) is tuple and any(isinstance(one, torch.Tensor) for one in result):
+            return tuple(map(self.after, result))
         if not isinstance(result, torch.Tensor) or not result.is_floating_point():
             return result
         raw, actions = self._here()
@@ -108,7 +112,8 @@ class Sites:
             if "update" in actions:
                 self.met[raw] = "nonleaf_gradient"
                 return self._updated(result)
-            if "leaf" in actions and result.grad_fn is not None and actions["leaf"] in ("", result.grad_fn.name()):
+            node = result.grad_fn.name() if result.grad_fn is not None else ""
+            if node and "leaf" in actions and actions["leaf"] in ("", node, _SINGLE.get(node)):
                 self.met[raw] = "nonleaf_gradient"
                 if not self._operation:
                     self._behind += [leaf for node in graph.walk([result]) if (leaf := graph.leaf(node)) is not None]

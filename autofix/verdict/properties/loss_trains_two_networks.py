@@ -111,5 +111,7 @@ class LossTrainsTwoNetworks(Seen):
         if not evidence.freed_by:
             return None
         # An edit that keeps every gradient keeps what the code as it stands does.
-        kept = (evidence.letter,) if evidence.assessment.effect.keeps_gradients else ()
+        found = evidence.assessment
+        apart = found.reading is not None and (found.reading.apart or found.reading.separated)
+        kept = (evidence.letter,) if found.effect.keeps_gradients and not apart else ()
         return self.first(evidence.edited, *kept)

@@ -138,7 +138,9 @@ class OldValueReadLater(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        if not evidence.assessment.effect.keeps_gradients or (old := evidence.old_values) is None:
+        found = evidence.assessment
+        keeps_old = found.reading is not None and found.reading.old_values
+        if not found.effect.keeps_gradients or keeps_old or (old := evidence.old_values) is None:
             return None
         if comparable(old) or not differences(evidence.letter, old, LIVE):
             return None

@@ -93,7 +93,8 @@ class SharedAcrossPasses(Property):
 
     def find(self, evidence: Evidence) -> Finding | None:
         letter, effect = evidence.letter, evidence.assessment.effect
-        if effect in (Effect.IDENTICAL, Effect.CHANGED, Effect.UNKNOWN) or not letter.carried:
+        kept = (Effect.IDENTICAL, Effect.MEANT, Effect.CHANGED, Effect.UNKNOWN)
+        if effect in kept or not letter.carried:
             return None
         place = next(iter(letter.reused), evidence.failure.stack)
         if effect is Effect.REFRESHED:
@@ -109,6 +110,8 @@ class SharedAcrossPasses(Property):
 def _has_to_be_anew(evidence: Evidence) -> bool:
     """Whether what several passes share can be no constant: their losses would have no graph at all.
 
-    Or it would leave parameters untrained, and is made of nothing but parameters.
+    Or it is made of nothing but parameters, and is a term of its own (a penalty, which would train in the first of them
+    alone), or would leave parameters untrained.
     """
-    return evidence.letter.alone or (starves(evidence.letter, evidence.cut) and not evidence.sourced.fed)
+    letter = evidence.letter
+    return letter.alone or ((letter.added or starves(letter, evidence.cut)) and not evidence.sourced.fed)

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING
 from autofix.core.edit import Declined, EditConflict
 from autofix.syntax import writes
 from autofix.syntax.apply import apply
-from autofix.syntax.edits import out_of_place
+from autofix.syntax.edits import embed, out_of_place
 from autofix.syntax.edits.steps import rendered
 from autofix.syntax.lost import lost_write
+from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from autofix.core.model import Target
     from autofix.probe import wire
     from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
 
 
 def old_values(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
@@ -51,6 +52,23 @@ def old_values(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
         if new != source.data and not lost_write(source.path, source.data, new)[0]:
             files[source.path] = new
     return files
+
+
+def moved_values(target: Target, files: Mapping[Path, bytes]) -> dict[Path, bytes]:
+    """These files with the new values a little larger: does anything use them? {} where no line can be told."""
+    found = {}
+    for path, data in files.items():
+        before, source = target.read(path).splitlines(), Source(path, data)
+        after = data.splitlines()
+        lines = {number for number, (a, b) in enumerate(zip(before, after, strict=False), 1) if a != b}
+        values = [node.value for node in ast.walk(source.tree) if isinstance(node, ast.Assign) and node.lineno in lines]
+        if len(before) != len(after) or not values:
+            return {}
+        try:
+            found[path] = apply(source, rendered([step for one in values for step in embed(source, one, "{} * 1.01")]))
+        except (Declined, EditConflict):
+            return {}
+    return found
 
 
 def _binds(source: Source, node: ast.AST) -> bool:

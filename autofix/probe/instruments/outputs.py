@@ -1,0 +1,140 @@
+"""The gradients that losses send to what modules give: whether they follow its value, and whether two pull it apart."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .. import wire
+from ..engine.quiet import quiet
+from ..engine.taps import Call, Listener, Taps, parameters
+
+if TYPE_CHECKING:
+    from ..program.frames import Frames, Raw
+    from .witness import Witness
+
+_MOST = 60
+"""Gradients that are kept of each place."""
+_CALLS = 32
+"""The latest calls of modules whose gradients are held against each other."""
+_FEW = 4
+"""Numbers of which fewer may be pulled apart by chance."""
+_LARGE = 1 << 20
+"""Numbers beyond which what a module gave is not looked at."""
+
+
+class _Given:
+    """What one module gave for one input: the gradients that came back, each with the place of its loss."""
+
+    def __init__(self, inputs: tuple[Any, ...]) -> None:
+        self.inputs = inputs  # held, so that no other tensor takes its place in memory
+        self.came: list[tuple[Raw, torch.Tensor]] = []
+
+
+class Outputs(Listener):
+    """Watches the outermost call of each module all of whose parameters belong to one optimizer alone.
+
+    What the modules of the optimizer `shifts` give is moved by `shifted` times its size, in a fixed random direction: a
+    loss that is affine in it sends the same gradient all the same. One number would not do: a softmax does not see it.
+    """
+
+    def __init__(self, frames: Frames, taps: Taps, witness: Witness, shifted: float, shifts: int) -> None:
+        self._frames = frames
+        self._taps = taps
+        self._witness = witness
+        self._shifted = shifted
+        self._shifts = shifts
+        self._inside: list[int | None] = []
+        self._owners: dict[int, int | None] = {}
+        self._arrived: dict[tuple[int, Raw], list[tuple[float, ...]]] = {}
+        self._given: OrderedDict[tuple[Any, ...], _Given] = OrderedDict()
+        self._pairs: dict[tuple[int, Raw, Raw], list[int]] = {}
+        modules = torch.nn.modules.module
+        modules.register_module_forward_pre_hook(self._called)
+        modules.register_module_forward_hook(self._gave, always_call=True)
+
+    def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._owners.clear()
+
+    def optimizer_grew(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._owners.clear()
+
+    def told(self) -> dict[str, Any]:
+        """What came, by optimizer and place, and which places pull apart."""
+        resolve = self._frames.resolve
+        return {
+            "arrivals": tuple(
+                wire.Arrivals(owner, resolve(raw), tuple(values)) for (owner, raw), values in self._arrived.items()
+            ),
+            "opposed": tuple(
+                wire.Opposed(owner, resolve(first), resolve(second), times, against)
+                for (owner, first, second), (times, against) in self._pairs.items()
+            ),
+        }  # fmt: skip
+
+    # Calls of modules -----------------------------------------------------------------------------------------------
+
+    def _called(self, module: torch.nn.Module, _inputs: Any) -> None:
+        self._inside.append(self._owner(module))
+
+    def _gave(self, module: torch.nn.Module, inputs: Any, output: Any) -> Any:
+        owner = self._inside.pop() if self._inside else None
+        if owner is None or owner in self._inside or not torch.is_grad_enabled():
+            return None
+        given = [one for one in inputs if isinstance(one, torch.Tensor)]
+        if isinstance(output, torch.Tensor):
+            return self._watched(module, owner, given, output)
+        if type(output) in (tuple, list):
+            return type(output)(
+                self._watched(module, owner, given, one) if isinstance(one, torch.Tensor) else one for one in output
+            )
+        return None
+
+    def _owner(self, module: torch.nn.Module) -> int | None:
+        """The optimizer that owns all that a module trains, and alone; None where there is none."""
+        if id(module) not in self._owners:
+            mine = {id(p) for p in module.parameters() if p.requires_grad}
+            owned = [{id(p) for p in parameters(optimizer)} for optimizer in self._taps.optimizers]
+            touching = [index for index, theirs in enumerate(owned) if mine & theirs]
+            alone = bool(mine) and len(touching) == 1 and mine <= owned[touching[0]]
+            self._owners[id(module)] = touching[0] if alone else None
+        return self._owners[id(module)]
+
+    def _watched(self, module: torch.nn.Module, owner: int, inputs: list[Any], output: torch.Tensor) -> torch.Tensor:
+        if not output.requires_grad or not output.is_floating_point() or output.numel() > _LARGE:
+            return output
+        if owner == self._shifts:
+            with quiet():
+                plain = output.detach()
+                generator = torch.Generator().manual_seed(plain.numel())
+                noise = torch.randn(plain.shape, generator=generator).to(plain)
+                move = noise * (self._shifted * (1 + float(plain.square().mean().sqrt())))
+            output = output + move
+        key = (id(module), *((id(one), one._version) for one in inputs), tuple(output.shape))
+        known = self._given.pop(key, None) or _Given(tuple(inputs))
+        self._given[key] = known
+        if len(self._given) > _CALLS:
+            self._given.popitem(last=False)
+        output.register_hook(lambda gradient: self._arrive(owner, known, gradient))
+        return output
+
+    # Gradients ------------------------------------------------------------------------------------------------------
+
+    def _arrive(self, owner: int, known: _Given, gradient: torch.Tensor) -> None:
+        call: Call | None = self._taps.current
+        if call is None or not call.accumulate:
+            return
+        values = self._arrived.setdefault((owner, call.stack), [])
+        if len(values) < _MOST:
+            values += self._witness.sketch_all([gradient])
+        with quiet():
+            mine = gradient.detach().clone()
+            for place, other in known.came:
+                if place != call.stack and bool(mine.any()) and bool(other.any()):
+                    product, pair = mine * other, self._pairs.setdefault((owner, place, call.stack), [0, 0])
+                    apart = bool((product <= 0).all())
+                    pair[0] += apart and int((product < 0).sum()) >= _FEW
+                    pair[1] += not apart
+        known.came.append((call.stack, mine))

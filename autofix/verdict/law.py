@@ -1,0 +1,70 @@
+"""What the author of a law sees: `Law`, and what it says of one reading of the code; and how laws are found."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import importlib
+import pkgutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.core.model import Reading
+    from autofix.probe import wire
+    from autofix.verdict.runs import Runs
+
+PASSES = 2
+"""In how many passes a reading must be seen to break a law, at least."""
+
+
+class Word(enum.Enum):
+    """What a law says of a reading. SILENT is not KEPT: it speaks for nothing."""
+
+    BROKEN = enum.auto()
+    KEPT = enum.auto()
+    SILENT = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """One word on one reading; `sentence` and `place` say what was seen, where the law is broken."""
+
+    word: Word
+    sentence: str = ""
+    place: wire.Stack = ()
+
+
+SILENT, KEPT = Ruling(Word.SILENT), Ruling(Word.KEPT)
+
+
+class Law:
+    """One thing that every program means, as far as runs can witness it. Stateless: it reads the runs of a case.
+
+    **When in doubt, it is silent**: what it says can make an edit safe that departs from the code as written.
+    """
+
+    name: ClassVar[str]
+    clause: ClassVar[str]
+    """What holds in a reading that keeps it, as a clause."""
+
+    def readings(self, runs: Runs) -> Iterator[Reading]:
+        """The readings that keep this law where the code as written breaks it, beside those compared anyway."""
+        yield from ()
+
+    def says(self, runs: Runs, reading: Reading) -> Ruling:
+        """Whether a reading breaks this law, keeps it, or whether nothing can be said."""
+        raise NotImplementedError
+
+
+@functools.cache
+def laws() -> tuple[Law, ...]:
+    """All laws, by name: every module of `autofix.verdict.laws` defines one."""
+    package = importlib.import_module("autofix.verdict.laws")
+    names = (f"{package.__name__}.{one.name}" for one in pkgutil.iter_modules(package.__path__))
+    modules = [importlib.import_module(name) for name in names]
+    kinds = (kind for module in modules for kind in vars(module).values() if isinstance(kind, type))
+    own = {kind for kind in kinds if issubclass(kind, Law) and kind.__module__.startswith(package.__name__)}
+    return tuple(sorted((kind() for kind in own), key=lambda one: one.name))

@@ -1,0 +1,126 @@
+"""A loss trains what steps on it
+
+## What it says
+
+The code as written breaks it in two cases, and only these:
+
+- A loss of one network is affine in what another network gives, and that other network has a loss of its own that is
+  not. The first has no minimum there, so it is no loss of the other network: an actor's use of a critic's value. It is
+  seen by the gradients that both losses send to what the network gives: those of the first stay the same when that is
+  moved by two sizes, in a random direction, and those of the second do not.
+- A step uses what another loss left behind, and that loss and the optimizer's own pull what a network gives apart,
+  everywhere in it: a generator that descends the loss of its critic, too.
+
+The reading that keeps the law is the letter without these gradients.
+
+## Where it is silent
+
+Elsewhere: an encoder with a loss of its own and a classifier behind it has exactly the same shape, and its cut would be
+wrong. So are networks with shared parameters, and functions that are no modules.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from autofix.experiments.compare import LIVE, close, comparable, norm, owner
+from autofix.experiments.spec import Intervention
+from autofix.probe import wire
+from autofix.verdict.law import KEPT, PASSES, SILENT, Law, Ruling, Word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.core.model import Reading
+    from autofix.verdict.runs import Runs
+
+_OTHER = 1e-2
+"""Relative distance from which on two gradients are others."""
+
+
+class ALossTrainsWhatStepsOnIt(Law):
+    name = "a-loss-trains-what-steps-on-it"
+    clause = "each loss trains only what steps on it"
+
+    def readings(self, runs: Runs) -> Iterator[Reading]:
+        if apart := _affine(runs):
+            yield replace(runs.case.pool.letters.first, apart=apart)
+
+    def says(self, runs: Runs, reading: Reading) -> Ruling:
+        found = []
+        if affine := _affine(runs):
+            owners = ", ".join(_owner(runs, one.optimizer) for one in affine)
+            sentence = (
+                f"this loss is affine in what {owners} gives, which has a loss of its own: it has no minimum there, and is "
+                f"no loss of {owners}"
+            )
+            found.append(KEPT if set(affine) <= set(reading.apart) else Ruling(Word.BROKEN, sentence, affine[0].stack))
+        if opposed := _opposed(runs):
+            whose = _owner(runs, opposed.optimizer)
+            sentence = (
+                f"this loss pulls what {whose} gives the other way than the loss of the optimizer that uses what it left"
+            )
+            found.append(KEPT if reading.separated else Ruling(Word.BROKEN, sentence, opposed.first))
+        return next((one for one in found if one.word is Word.BROKEN), KEPT if found else SILENT)
+
+
+def _affine(runs: Runs) -> tuple[wire.KeptOut, ...]:
+    """The losses that are affine in what another optimizer's network gives, each with that optimizer."""
+    doubted = {fact.stack for fact in runs.letter.facts if fact.name == "mixed"}
+    if not doubted or comparable(runs.outputs):
+        return ()
+    found = []
+    for one in runs.outputs.arrivals:
+        own = [other for other in runs.outputs.arrivals if other.optimizer == one.optimizer]
+        own = [other for other in own if other.stack not in doubted]
+        if one.stack in doubted and own and _is_affine(runs, one) and any(_bends(runs, other) for other in own):
+            found.append(wire.KeptOut(one.stack, one.optimizer))
+    # Of losses in doubt that have a minimum in what they reach, nothing is known.
+    return tuple(found) if {one.stack for one in found} == doubted else ()
+
+
+def _is_affine(runs: Runs, one: wire.Arrivals) -> bool:
+    """Whether the same gradients come, whatever the network gives."""
+    seen = [value for value in one.values if norm(value)]
+    return len(seen) >= PASSES and all(
+        len(other) == len(one.values) and all(close(a, b, LIVE) for a, b in zip(one.values, other, strict=True))
+        for other in _moved(runs, one)
+    )
+
+
+def _bends(runs: Runs, one: wire.Arrivals) -> bool:
+    """Whether other gradients come, every time, where the network gives something else."""
+    return len(one.values) >= PASSES and all(
+        len(other) == len(one.values) and not any(close(a, b, _OTHER) for a, b in zip(one.values, other, strict=True))
+        for other in _moved(runs, one)
+    )
+
+
+def _moved(runs: Runs, one: wire.Arrivals) -> list[tuple[tuple[float, ...], ...]]:
+    """What came to the same place where the network gives something else; nothing where a run went another way."""
+    found = (
+        next((other.values for other in run.arrivals if (other.optimizer, other.stack) == (one.optimizer, one.stack)), ())
+        for run in runs.shifted(one.optimizer)
+    )
+    return list(found)
+
+
+def _opposed(runs: Runs) -> wire.Opposed | None:
+    """Two losses that pull apart, if each loss that leaves gradient for another's step is one of such two."""
+    left = {fact.stack: fact.subject for fact in runs.letter.facts if fact.name == "cross-talk"}
+    if not left or comparable(runs.outputs):
+        return None
+    reached = {reach.stack: reach.parameters for reach in runs.letter.reaches}
+    found = [
+        one
+        for one in runs.outputs.opposed
+        if one.first in left and one.second not in left and left[one.first] in reached.get(one.second, ())
+        and one.times >= PASSES and not one.against
+    ]  # fmt: skip
+    return found[0] if {one.first for one in found} == left.keys() else None
+
+
+def _owner(runs: Runs, optimizer: int) -> str:
+    names = runs.letter.names
+    return owner(names[optimizer] if optimizer < len(names) else (), optimizer)

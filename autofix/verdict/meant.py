@@ -1,0 +1,57 @@
+"""The one reading that the laws leave: where the code as written cannot be meant, and everything else is ruled out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from autofix.experiments.compare import comparable
+from autofix.experiments.spec import RunSpec
+from autofix.core.model import Effect
+from autofix.verdict.effect import follows, trains_alike, whose
+from autofix.verdict.law import Word, laws
+
+if TYPE_CHECKING:
+    from autofix.core.model import Assessment, Reading
+    from autofix.verdict.runs import Runs
+
+
+def meant(runs: Runs, found: Assessment) -> Assessment:
+    """The effect of an edit that leaves the letter, raised to *meant* if its reading is the only one left.
+
+    It is if a law breaks the letter and keeps this reading, no law breaks this reading, and every other reading ran and
+    is broken or trains the same. That the edit equals the reading says that it equals the letter in all else.
+    """
+    letters = runs.case.pool.letters
+    if found.effect is not Effect.CHANGED or letters.void or len(letters.readings) > 1:
+        return found
+    for law in laws():
+        letter = law.says(runs, letters.first)
+        if letter.word is not Word.BROKEN:
+            continue
+        for reading in [found.reading] if found.reading is not None else law.readings(runs):
+            if law.says(runs, reading).word is Word.KEPT and _is_left(runs, reading) and follows(runs, reading):
+                sentence = f"{whose(runs)} those of the code in which {law.clause}, and in all else as it is written"
+                return replace(
+                    found, effect=Effect.MEANT, sentence=sentence, reading=reading, evidence=letter.sentence
+                )
+    return found
+
+
+def _is_left(runs: Runs, reading: Reading) -> bool:
+    """Whether no law breaks a reading, and each other one ran, and is broken or trains the same."""
+    others = dict.fromkeys(chain(runs.case.pool.readings(), *(law.readings(runs) for law in laws())))
+    if _breaks(runs, reading):
+        return False
+    return all(
+        not comparable(runs.case.pool.get(RunSpec.reference(other)))
+        and (_breaks(runs, other) or trains_alike(runs, other, reading))
+        for other in others
+        if other != reading
+    )
+
+
+def _breaks(runs: Runs, reading: Reading) -> bool:
+    return any(law.says(runs, reading).word is Word.BROKEN for law in laws())
+
