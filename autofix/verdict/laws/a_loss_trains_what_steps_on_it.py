@@ -8,8 +8,8 @@ The code as written breaks it in two cases, and only these:
   not. The first has no minimum there, so it is no loss of the other network: an actor's use of a critic's value. It is
   seen by the gradients that both losses send to what the network gives: those of the first stay the same when that is
   moved by two sizes, in a random direction, and those of the second do not.
-- A step uses what another loss left behind, and that loss and the optimizer's own pull what a network gives apart,
-  everywhere in it: a generator that descends the loss of its critic, too.
+- A step uses what another loss left behind, and that loss and the optimizer's own pull what another network gives apart,
+  everywhere in it and wherever it is moved: a generator that descends the loss of its critic, too.
 
 The reading that keeps the law is the letter without these gradients.
 
@@ -115,10 +115,20 @@ def _opposed(runs: Runs) -> wire.Opposed | None:
     found = [
         one
         for one in runs.outputs.opposed
-        if one.first in left and one.second not in left and left[one.first] in reached.get(one.second, ())
-        and one.times >= PASSES and not one.against
-    ]  # fmt: skip
+        if one.first in left
+        and one.second not in left
+        and left[one.first] in reached.get(one.second, ())
+        and left[one.first] not in runs.letter.names[one.optimizer]
+        and one.times >= PASSES
+        and not any(_against(run, one) for run in (runs.outputs, *runs.shifted(one.optimizer)))
+    ]
     return found[0] if {one.first for one in found} == left.keys() else None
+
+
+def _against(run: wire.Trace, one: wire.Opposed) -> bool:
+    """Whether these losses pull the same way anywhere, as two that have a minimum each do beyond both."""
+    places = (one.optimizer, one.first, one.second)
+    return any(other.against for other in run.opposed if (other.optimizer, other.first, other.second) == places)
 
 
 def _owner(runs: Runs, optimizer: int) -> str:

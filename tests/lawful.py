@@ -1,0 +1,102 @@
+"""Programs in two modules, the edit that follows each reading of them, and which of these may be called safe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from autofix.diagnose import diagnose
+from autofix.experiments.pool import Pool
+from autofix.experiments.requests import tracing
+from autofix.model import Applicability, Target
+from autofix.reproduce import reproduce
+from autofix.rule import Sources
+from autofix.run import run
+from autofix.verdict.decide import decide
+from autofix.verdict.evidence import Evidence
+from autofix.verdict.runs import Case
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from autofix.model import Verdict
+    from autofix.run import Probe
+
+PARTS = """\
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+torch.manual_seed(0)
+
+
+class Net(nn.Module):
+    def __init__(self, inputs, outputs):
+        super().__init__()
+        self.hidden, self.out = nn.Linear(inputs, 6), nn.Linear(6, outputs)
+
+    def forward(self, x):
+        return self.out(torch.tanh(self.hidden(x)))
+
+
+class Optimizers:
+    def __init__(self, *nets, kind=torch.optim.SGD):
+        self.each = [kind(net.parameters(), lr=0.05) for net in nets]
+
+    def zero_grad(self):
+        for one in self.each:
+            one.zero_grad()
+
+    def step(self):
+        for one in self.each:
+            one.step()
+
+
+"""
+Change = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program that fails, its edits by what they do, and those of them that are right beyond doubt."""
+
+    name: str
+    text: str
+    edits: dict[str, tuple[Change, ...]]
+    right: frozenset[str] = frozenset()
+
+    def mutated(self, name: str, *changes: Change, right: tuple[str, ...] = ()) -> Program:
+        """The program with some changes, of which something else is right."""
+        return Program(name, changed(self.text, changes), self.edits, frozenset(right))
+
+
+def changed(text: str, changes: tuple[Change, ...]) -> str:
+    """The text after all changes, each of which must apply."""
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new)
+    return text
+
+
+def judged(probe: Probe, folder: Path, program: Program) -> dict[str, Verdict]:
+    """What is said of each edit of a program, all judged against the same runs."""
+    files = {folder / "main.py": program.text, folder / "parts.py": PARTS}
+    for path, content in files.items():
+        path.write_text(content)
+    target, baseline = reproduce(probe, Target(folder / "main.py", root=folder, passes=2))
+    assert baseline.failure is not None, f"{program.name} does not fail: {baseline.outcome} {baseline.detail}"
+    with Pool(probe, target, baseline) as pool:
+        diagnosis = diagnose(baseline, run(probe, tracing(target, baseline)), Sources(folder))
+        assert diagnosis is not None
+        pool.about(diagnosis)
+        found = {}
+        for name, changes in program.edits.items():
+            new = {folder / "main.py": changed(program.text, changes).encode()}
+            found[name] = decide(Evidence(Case(pool, diagnosis, offered=True), new), Applicability.SAFE)
+        return found
+
+
+def safe(verdicts: dict[str, Verdict]) -> frozenset[str]:
+    """The edits that are called safe."""
+    return frozenset(name for name, one in verdicts.items() if one.applicability is Applicability.SAFE)
+

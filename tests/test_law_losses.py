@@ -1,0 +1,205 @@
+"""A loss trains what steps on it: programs in which that law speaks, and as many that are easily mistaken for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from lawful import Program, judged, safe
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from autofix.run import Probe
+
+pytestmark = pytest.mark.torch
+
+HEAD = "from parts import *\n\n"
+VALUED = Program(
+    "an actor's loss uses a critic's value",
+    HEAD
+    + """\
+actor, critic = Net(4, 2), Net(4, 1)
+both = Optimizers(actor, critic)
+for _ in range(4):
+    seen, reward = torch.randn(6, 4), torch.randn(6)
+    value = critic(seen).squeeze(-1)
+    advantage = reward - value
+    weight = advantage
+    actor_loss = -(actor(seen).log_softmax(-1)[:, 0] * weight).mean()
+    critic_loss = advantage.square().mean()
+    both.zero_grad()
+    actor_loss.backward()
+    critic_loss.backward()
+    both.step()
+""",
+    {
+        "keep": (("actor_loss.backward()", "actor_loss.backward(retain_graph=True)"),),
+        "cut the actor's": (("[:, 0] * weight", "[:, 0] * weight.detach()"),),
+        "cut the critic's": (
+            ("    critic_loss.backward()", "    critic_loss.detach().requires_grad_().backward()"),
+        ),
+    },
+    frozenset({"cut the actor's"}),
+)
+ENCODED = Program(
+    "an encoder with a loss of its own and a classifier behind it",
+    HEAD
+    + """\
+encoder, head = Net(4, 3), Net(3, 2)
+both = Optimizers(encoder, head)
+for _ in range(4):
+    x, label = torch.randn(6, 4), torch.randint(0, 2, (6,))
+    z = encoder(x)
+    own = F.cross_entropy(z @ z.t(), torch.arange(6))
+    features = z
+    loss = F.cross_entropy(head(features), label)
+    both.zero_grad()
+    own.backward()
+    loss.backward()
+    both.step()
+""",
+    {
+        "keep": (("own.backward()", "own.backward(retain_graph=True)"),),
+        "cut the head's": (("features = z", "features = z.detach()"),),
+        "cut its own": (("own.backward()", "own.detach().requires_grad_().backward()"),),
+    },
+)
+GAN = Program(
+    "a generator descends its critic's loss",
+    HEAD
+    + """\
+G, D = Net(4, 3), Net(3, 1)
+opt_g, opt_d = Optimizers(G), Optimizers(D)
+for _ in range(4):
+    real, fake = torch.randn(6, 3), G(torch.randn(6, 4))
+    opt_g.zero_grad()
+    opt_d.zero_grad()
+    score = D(fake)
+    loss_d = F.softplus(-D(real)).mean() + F.softplus(score).mean()
+    loss_d.backward()
+    opt_d.step()
+    loss_g = F.softplus(-D(fake)).mean()
+    loss_g.backward()
+    opt_g.step()
+""",
+    {
+        "keep": (("loss_d.backward()", "loss_d.backward(retain_graph=True)"),),
+        "cut D's": (("score = D(fake)", "score = D(fake.detach())"),),
+        "zero between": (
+            ("loss_d.backward()", "loss_d.backward(retain_graph=True)"),
+            ("    loss_g.backward()", "    opt_g.zero_grad()\n    loss_g.backward()"),
+        ),
+    },
+    frozenset({"cut D's", "zero between"}),
+)
+TRUNK = Program(
+    "a trunk trained by two losses, one of which steps its head before",
+    HEAD
+    + """\
+trunk, first, second = Net(4, 3), Net(3, 2), Net(3, 2)
+of_trunk, of_first, of_second = Optimizers(trunk), Optimizers(first), Optimizers(second)
+for _ in range(4):
+    x, label = torch.randn(6, 4), torch.randint(0, 2, (6,))
+    z = trunk(x)
+    of_trunk.zero_grad(), of_first.zero_grad(), of_second.zero_grad()
+    one = F.cross_entropy(first(z), label)
+    one.backward()
+    of_first.step()
+    other = F.mse_loss(second(z), x[:, :2])
+    other.backward()
+    of_second.step(), of_trunk.step()
+""",
+    {
+        "keep": (("one.backward()", "one.backward(retain_graph=True)"),),
+        "cut the first": (("first(z)", "first(z.detach())"),),
+        "cut the second": (("second(z)", "second(z.detach())"),),
+    },
+)
+IMAGINED = Program(
+    "a policy is trained through a simulator that learns, and imitates beside",
+    HEAD
+    + """\
+policy, world = Net(4, 4), Net(4, 4)
+both = Optimizers(policy, world)
+for _ in range(4):
+    seen, shown = torch.randn(6, 4), torch.randn(6, 4)
+    action = policy(seen)
+    imitation = F.mse_loss(action, shown)
+    ahead = world(action)
+    analytic = (ahead - 1).square().mean()
+    both.zero_grad()
+    imitation.backward()
+    analytic.backward()
+    both.step()
+""",
+    {
+        "keep": (("imitation.backward()", "imitation.backward(retain_graph=True)"),),
+        "cut the simulator's": (("world(action)", "world(action.detach())"),),
+        "cut the imitation": (("imitation.backward()", "imitation.detach().requires_grad_().backward()"),),
+    },
+)
+THROWN_AWAY = Program(
+    "what an actor's loss sends to the critic is thrown away",
+    HEAD
+    + """\
+actor, critic = Net(4, 2), Net(6, 1)
+opt_actor, opt_critic = Optimizers(actor), Optimizers(critic)
+for _ in range(4):
+    seen = torch.randn(6, 4)
+    action = actor(seen).tanh()
+    value = critic(torch.cat([seen, action], 1))
+    actor_loss = -value.mean()
+    opt_actor.zero_grad()
+    actor_loss.backward()
+    critic_loss = (value - 1).square().mean()
+    opt_critic.zero_grad()
+    critic_loss.backward()
+    opt_critic.step(), opt_actor.step()
+""",
+    {
+        "keep": (("actor_loss.backward()", "actor_loss.backward(retain_graph=True)"),),
+        "cut the critic's": (
+            ("critic_loss = (value", "critic_loss = (critic(torch.cat([seen, action.detach()], 1))"),
+        ),
+        "cut the actor's": (("-value.mean()", "-critic(torch.cat([seen, action.detach()], 1)).mean()"),),
+    },
+)
+PROGRAMS = (
+    VALUED,
+    VALUED.mutated("its weight has a minimum in the value", ("weight = advantage", "weight = advantage.square()")),
+    VALUED.mutated("its weight is normalised", ("= advantage\n", "= (advantage - advantage.mean()) / advantage.std()\n")),
+    VALUED.mutated("its weight is clamped", ("= advantage\n", "= advantage.clamp(-0.5, 0.5)\n")),
+    VALUED.mutated(
+        "the critic's own loss is piecewise affine", ("advantage.square()", "advantage.abs()"), right=("cut the actor's",)
+    ),
+    VALUED.mutated("the critic's other loss is affine, too", ("advantage.square()", "(-advantage)")),
+    VALUED.mutated(
+        "actor and critic share a layer that both own",
+        ("both = ", "critic.hidden = actor.hidden\nboth = "),
+    ),
+    VALUED.mutated("the value is a sum by hand", ("critic(seen).squeeze(-1)", "(seen @ critic.hidden.weight.t()).sum(1)")),
+    ENCODED,
+    ENCODED.mutated(
+        "the other network's loss is affine in what the encoder gives",
+        ("F.cross_entropy(head(features), label)", "(head(torch.ones(6, 3)).sum(1).tanh() * features.sum(1)).mean()"),
+        right=("cut the head's",),
+    ),
+    ENCODED.mutated(
+        "a decoder with a further loss", ("F.cross_entropy(z @ z.t(), torch.arange(6))", "F.l1_loss(head(z), x[:, :2])")
+    ),
+    GAN,
+    GAN.mutated("their targets are numbers", ("softplus(-D(fake)).mean()", "mse_loss(D(fake), torch.ones(6, 1))")),
+    GAN.mutated("both pull the same way", ("loss_g = F.softplus(-D(fake))", "loss_g = F.softplus(D(fake))")),
+    GAN.mutated("one number says little", ("torch.randn(6, 4)", "torch.randn(1, 4)")),
+    TRUNK,
+    TRUNK.mutated("it is told apart from a domain", ("F.mse_loss(second(z), x[:, :2])", "-F.cross_entropy(second(z), label)")),
+    IMAGINED,
+    THROWN_AWAY,
+)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=[one.name for one in PROGRAMS])
+def test_no_edit_is_safe_but_those_that_are_right(probe: Probe, tmp_path: Path, program: Program) -> None:
+    verdicts = judged(probe, tmp_path, program)
+    assert safe(verdicts) == program.right, {name: one.summary for name, one in verdicts.items()}
