@@ -9,8 +9,8 @@ An optimizer moves leaves. A result is computed anew in each pass, so a change o
 gradient goes on to the leaf that it was made of.
 
 ## Fix safety
-A leaf of its own that starts from the result's value is the other meaning. It is safe where the program contradicts that:
-no loss would reach that leaf, because the result is computed anew in each pass.
+A leaf of its own that starts from the result's value is the other meaning. It is safe where the program contradicts
+that: no loss would reach that leaf, because the result is computed anew in each pass.
 """
 
 from __future__ import annotations

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from autofix.diagnose import diagnose
+from autofix.core.model import Applicability, Target
+from autofix.diagnosis.diagnose import diagnose
 from autofix.experiments.pool import Pool
+from autofix.experiments.reproduce import reproduce
 from autofix.experiments.requests import tracing
-from autofix.model import Applicability, Target
-from autofix.reproduce import reproduce
-from autofix.rule import Sources
-from autofix.run import run
+from autofix.experiments.run import run
+from autofix.syntax.sources import Sources
 from autofix.verdict.decide import decide
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.runs import Case
@@ -19,8 +19,8 @@ from autofix.verdict.runs import Case
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from autofix.model import Verdict
-    from autofix.run import Probe
+    from autofix.core.model import Verdict
+    from autofix.experiments.run import Probe
 
 PARTS = """\
 import torch
@@ -99,4 +99,3 @@ def judged(probe: Probe, folder: Path, program: Program) -> dict[str, Verdict]:
 def safe(verdicts: dict[str, Verdict]) -> frozenset[str]:
     """The edits that are called safe."""
     return frozenset(name for name, one in verdicts.items() if one.applicability is Applicability.SAFE)
-

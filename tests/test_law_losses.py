@@ -10,7 +10,7 @@ from lawful import Program, judged, safe
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from autofix.run import Probe
+    from autofix.experiments.run import Probe
 
 pytestmark = pytest.mark.torch
 
@@ -36,9 +36,7 @@ for _ in range(4):
     {
         "keep": (("actor_loss.backward()", "actor_loss.backward(retain_graph=True)"),),
         "cut the actor's": (("[:, 0] * weight", "[:, 0] * weight.detach()"),),
-        "cut the critic's": (
-            ("    critic_loss.backward()", "    critic_loss.detach().requires_grad_().backward()"),
-        ),
+        "cut the critic's": (("    critic_loss.backward()", "    critic_loss.detach().requires_grad_().backward()"),),
     },
     frozenset({"cut the actor's"}),
 )
@@ -159,26 +157,30 @@ for _ in range(4):
 """,
     {
         "keep": (("actor_loss.backward()", "actor_loss.backward(retain_graph=True)"),),
-        "cut the critic's": (
-            ("critic_loss = (value", "critic_loss = (critic(torch.cat([seen, action.detach()], 1))"),
-        ),
+        "cut the critic's": (("critic_loss = (value", "critic_loss = (critic(torch.cat([seen, action.detach()], 1))"),),
         "cut the actor's": (("-value.mean()", "-critic(torch.cat([seen, action.detach()], 1)).mean()"),),
     },
 )
 PROGRAMS = (
     VALUED,
     VALUED.mutated("its weight has a minimum in the value", ("weight = advantage", "weight = advantage.square()")),
-    VALUED.mutated("its weight is normalised", ("= advantage\n", "= (advantage - advantage.mean()) / advantage.std()\n")),
+    VALUED.mutated(
+        "its weight is normalised", ("= advantage\n", "= (advantage - advantage.mean()) / advantage.std()\n")
+    ),
     VALUED.mutated("its weight is clamped", ("= advantage\n", "= advantage.clamp(-0.5, 0.5)\n")),
     VALUED.mutated(
-        "the critic's own loss is piecewise affine", ("advantage.square()", "advantage.abs()"), right=("cut the actor's",)
+        "the critic's own loss is piecewise affine",
+        ("advantage.square()", "advantage.abs()"),
+        right=("cut the actor's",),
     ),
     VALUED.mutated("the critic's other loss is affine, too", ("advantage.square()", "(-advantage)")),
     VALUED.mutated(
         "actor and critic share a layer that both own",
         ("both = ", "critic.hidden = actor.hidden\nboth = "),
     ),
-    VALUED.mutated("the value is a sum by hand", ("critic(seen).squeeze(-1)", "(seen @ critic.hidden.weight.t()).sum(1)")),
+    VALUED.mutated(
+        "the value is a sum by hand", ("critic(seen).squeeze(-1)", "(seen @ critic.hidden.weight.t()).sum(1)")
+    ),
     ENCODED,
     ENCODED.mutated(
         "the other network's loss is affine in what the encoder gives",
@@ -193,7 +195,9 @@ PROGRAMS = (
     GAN.mutated("both pull the same way", ("loss_g = F.softplus(-D(fake))", "loss_g = F.softplus(D(fake))")),
     GAN.mutated("one number says little", ("torch.randn(6, 4)", "torch.randn(1, 4)")),
     TRUNK,
-    TRUNK.mutated("it is told apart from a domain", ("F.mse_loss(second(z), x[:, :2])", "-F.cross_entropy(second(z), label)")),
+    TRUNK.mutated(
+        "it is told apart from a domain", ("F.mse_loss(second(z), x[:, :2])", "-F.cross_entropy(second(z), label)")
+    ),
     IMAGINED,
     THROWN_AWAY,
 )

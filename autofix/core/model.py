@@ -263,14 +263,13 @@ class Comparison:
 class Assessment:
     """What an edit does to the gradients, in a sentence, against the `reading` that it equals or comes nearest to.
 
-    `reading` is None where the edit equals none. `evidence`: why a reading that leaves the letter is the one meant.
+    `reading` is None where the edit equals none.
     """
 
     effect: Effect
     sentence: str
     changes: tuple[Change, ...] = ()
     reading: Reading | None = None
-    evidence: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,13 +98,17 @@ def same_moves(reference: wire.Trace, candidate: wire.Trace) -> bool:
     A rate of 0, as a warm-up may begin with, hides how they would.
     """
     pairs = list(zip(reference.steps, candidate.steps, strict=False))
-    return bool(pairs) and reference.counts == candidate.counts and all(
-        a.optimizer == b.optimizer
-        and (any(map(norm, a.changes)) or not any(map(norm, a.gradients)))
-        and a.settings == b.settings
-        and len(a.changes) == len(b.changes)
-        and all(close(one, two, _SAME_MOVE) for one, two in zip(a.changes, b.changes, strict=True))
-        for a, b in pairs
+    return (
+        bool(pairs)
+        and reference.counts == candidate.counts
+        and all(
+            a.optimizer == b.optimizer
+            and (any(map(norm, a.changes)) or not any(map(norm, a.gradients)))
+            and a.settings == b.settings
+            and len(a.changes) == len(b.changes)
+            and all(close(one, two, _SAME_MOVE) for one, two in zip(a.changes, b.changes, strict=True))
+            for a, b in pairs
+        )
     )
 
 

@@ -30,11 +30,15 @@ class Word(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """One word on one reading; `sentence` and `place` say what was seen, where the law is broken."""
+    """One word on one reading; where the law is broken, `sentence` says what was seen."""
 
     word: Word
     sentence: str = ""
-    place: wire.Stack = ()
+
+
+def at(place: wire.Stack) -> str:
+    """A place in the user's code, as people write it: main.py:12."""
+    return f"{place[0].file.rsplit('/', 1)[-1]}:{place[0].line}" if place else "the code"
 
 
 SILENT, KEPT = Ruling(Word.SILENT), Ruling(Word.KEPT)
@@ -52,7 +56,7 @@ class Law:
 
     def readings(self, runs: Runs) -> Iterator[Reading]:
         """The readings that keep this law where the code as written breaks it, beside those compared anyway."""
-        yield from ()
+        raise NotImplementedError
 
     def says(self, runs: Runs, reading: Reading) -> Ruling:
         """Whether a reading breaks this law, keeps it, or whether nothing can be said."""

@@ -6,9 +6,9 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from autofix.core.model import Effect
 from autofix.experiments.compare import comparable
 from autofix.experiments.spec import RunSpec
-from autofix.core.model import Effect
 from autofix.verdict.effect import follows, trains_alike, whose
 from autofix.verdict.law import Word, laws
 
@@ -32,10 +32,11 @@ def meant(runs: Runs, found: Assessment) -> Assessment:
             continue
         for reading in [found.reading] if found.reading is not None else law.readings(runs):
             if law.says(runs, reading).word is Word.KEPT and _is_left(runs, reading) and follows(runs, reading):
-                sentence = f"{whose(runs)} those of the code in which {law.clause}, and in all else as it is written"
-                return replace(
-                    found, effect=Effect.MEANT, sentence=sentence, reading=reading, evidence=letter.sentence
+                sentence = (
+                    f"{whose(runs)} those of the code in which {law.clause}, and in all else as it is written; "
+                    f"as it is written, {letter.sentence}"
                 )
+                return replace(found, effect=Effect.MEANT, sentence=sentence, reading=reading)
     return found
 
 
@@ -54,4 +55,3 @@ def _is_left(runs: Runs, reading: Reading) -> bool:
 
 def _breaks(runs: Runs, reading: Reading) -> bool:
     return any(law.says(runs, reading).word is Word.BROKEN for law in laws())
-

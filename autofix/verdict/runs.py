@@ -96,6 +96,13 @@ class Runs:
         return pool.get(RunSpec.reference(replace(pool.letters.first, old_values=True))) if pool.old_values else None
 
     @functools.cached_property
+    def old_values_frozen(self) -> wire.Trace | None:
+        """The same with every step undone."""
+        pool = self.case.pool
+        reading = replace(pool.letters.first, old_values=True)
+        return pool.get(RunSpec.reference(reading, Treatment.FROZEN)) if pool.old_values else None
+
+    @functools.cached_property
     def old_values_moved(self) -> wire.Trace | None:
         """The same in which the value written is a little larger; None where that cannot be said."""
         pool = self.case.pool

@@ -3,8 +3,8 @@
 A write to a leaf, or to a view of one, has two readings. As an *update* it changes the values and leaves no trace in
 the graph. As an *operation* it is part of the forward: what stood there goes into the graph, and so does the value
 written. A result that an optimizer is given is a leaf of its own, or stands for the leaves that it is made of. The
-values that a backward starts from are summed up, or their mean is taken. A conversion, a flag on a non-leaf or an unused
-input has one reading each.
+values that a backward starts from are summed up, or their mean is taken. A conversion, a flag on a non-leaf or an
+unused input has one reading each.
 """
 
 from __future__ import annotations

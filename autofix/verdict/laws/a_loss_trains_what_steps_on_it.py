@@ -8,8 +8,8 @@ The code as written breaks it in two cases, and only these:
   not. The first has no minimum there, so it is no loss of the other network: an actor's use of a critic's value. It is
   seen by the gradients that both losses send to what the network gives: those of the first stay the same when that is
   moved by two sizes, in a random direction, and those of the second do not.
-- A step uses what another loss left behind, and that loss and the optimizer's own pull what another network gives apart,
-  everywhere in it and wherever it is moved: a generator that descends the loss of its critic, too.
+- A step uses what another loss left behind, and that loss and the optimizer's own pull what another network gives
+  apart, everywhere in it and wherever it is moved: a generator that descends the loss of its critic, too.
 
 The reading that keeps the law is the letter without these gradients.
 
@@ -25,9 +25,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autofix.experiments.compare import LIVE, close, comparable, norm, owner
-from autofix.experiments.spec import Intervention
 from autofix.probe import wire
-from autofix.verdict.law import KEPT, PASSES, SILENT, Law, Ruling, Word
+from autofix.verdict.law import KEPT, PASSES, SILENT, Law, Ruling, Word, at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,16 +51,16 @@ class ALossTrainsWhatStepsOnIt(Law):
         if affine := _affine(runs):
             owners = ", ".join(_owner(runs, one.optimizer) for one in affine)
             sentence = (
-                f"this loss is affine in what {owners} gives, which has a loss of its own: it has no minimum there, and is "
-                f"no loss of {owners}"
+                f"the loss of {at(affine[0].stack)} also trains {owners}, although it is affine in what that gives, "
+                "has no minimum there, and another loss has"
             )
-            found.append(KEPT if set(affine) <= set(reading.apart) else Ruling(Word.BROKEN, sentence, affine[0].stack))
+            found.append(KEPT if set(affine) <= set(reading.apart) else Ruling(Word.BROKEN, sentence))
         if opposed := _opposed(runs):
-            whose = _owner(runs, opposed.optimizer)
             sentence = (
-                f"this loss pulls what {whose} gives the other way than the loss of the optimizer that uses what it left"
+                f"a step also uses what the loss of {at(opposed.first)} left, although that pulls what "
+                f"{_owner(runs, opposed.optimizer)} gives the other way than its own loss of {at(opposed.second)}"
             )
-            found.append(KEPT if reading.separated else Ruling(Word.BROKEN, sentence, opposed.first))
+            found.append(KEPT if reading.separated else Ruling(Word.BROKEN, sentence))
         return next((one for one in found if one.word is Word.BROKEN), KEPT if found else SILENT)
 
 
@@ -100,7 +99,9 @@ def _bends(runs: Runs, one: wire.Arrivals) -> bool:
 def _moved(runs: Runs, one: wire.Arrivals) -> list[tuple[tuple[float, ...], ...]]:
     """What came to the same place where the network gives something else; nothing where a run went another way."""
     found = (
-        next((other.values for other in run.arrivals if (other.optimizer, other.stack) == (one.optimizer, one.stack)), ())
+        next(
+            (other.values for other in run.arrivals if (other.optimizer, other.stack) == (one.optimizer, one.stack)), ()
+        )
         for run in runs.shifted(one.optimizer)
     )
     return list(found)

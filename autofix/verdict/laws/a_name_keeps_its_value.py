@@ -9,10 +9,10 @@ leaves the old one to the others.
 
 ## Where it is silent
 
-A write through a view, to a part, to a leaf or buffer, or to what outlives the pass changes its base on purpose. So does
-one whose new value nothing reads but by the old name (a helper that writes to what it is given, whose result the caller
-drops): the runs tell, for then it makes no difference what the new value is. Of several writes in doubt each may be meant
-in its own way.
+A write through a view, to a part, to a leaf or buffer, or to what outlives the pass changes its base on purpose. So
+does one whose new value nothing reads but by the old name (a helper that writes to what it is given, whose result the
+caller drops): the runs tell, for then it makes no difference what the new value is. Of several writes in doubt each may
+be meant in its own way.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autofix.experiments.compare import LIVE, comparable, differences
-from autofix.verdict.law import KEPT, PASSES, SILENT, Law, Ruling, Word
+from autofix.verdict.law import KEPT, PASSES, SILENT, Law, Ruling, Word, at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,8 +44,10 @@ class ANameKeepsItsValue(Law):
             return SILENT
         if reading.old_values:
             return KEPT
-        sentence = "what is written here is read later by a name bound before, and training differs by it"
-        return Ruling(Word.BROKEN, sentence, _writes(runs)[0])
+        where = at(_writes(runs)[0])
+        return Ruling(
+            Word.BROKEN, f"what {where} writes is read later by a name bound before, and training differs by it"
+        )
 
 
 def _writes(runs: Runs) -> list[wire.Stack]:
@@ -57,14 +59,27 @@ def _writes(runs: Runs) -> list[wire.Stack]:
 def _broken(runs: Runs) -> bool:
     places = {stack[0] for stack in _writes(runs)}
     others = any(not write.whole for saved in runs.trace.saved for write in saved.writes)
-    if len(places) != 1 or others or (old := runs.old_values) is None or comparable(old):
-        return False
-    return _passes(runs.letter, old) >= PASSES and (moved := runs.old_values_moved) is not None and (
-        not comparable(moved) and bool(differences(old, moved, LIVE))
-    )
+    return len(places) == 1 and not others and passes_apart(runs) >= PASSES and reads_what_is_written(runs) is True
 
 
-def _passes(letter: wire.Trace, old: wire.Trace) -> int:
-    """At how many steps, or backward calls without any, the two readings train otherwise."""
-    pairs = zip(letter.steps or letter.leaves, old.steps or old.leaves, strict=False)
-    return sum(a.optimizer == b.optimizer and a.gradients != b.gradients for a, b in pairs)
+def passes_apart(runs: Runs) -> int:
+    """In how many passes the program trains otherwise if names keep their values, while parameters move or not."""
+    pairs = [(runs.letter, runs.old_values)]
+    if pairs[0][1] is not None and not _apart(*pairs[0]):
+        pairs.append((runs.letter_frozen, runs.old_values_frozen))
+    return max(_apart(*pair) for pair in pairs)
+
+
+def reads_what_is_written(runs: Runs) -> bool | None:
+    """Whether training depends on the new value by the name that takes it; None where that cannot be told."""
+    old, moved = runs.old_values, runs.old_values_moved
+    if old is None or moved is None or comparable(old) or comparable(moved):
+        return None
+    return bool(differences(old, moved, LIVE))
+
+
+def _apart(letter: wire.Trace, old: wire.Trace | None) -> int:
+    if old is None or comparable(letter) or comparable(old) or not differences(letter, old, LIVE):
+        return 0
+    pairs = list(zip(letter.steps or letter.leaves, old.steps or old.leaves, strict=False))
+    return sum(a.optimizer == b.optimizer and a.gradients != b.gradients for a, b in pairs) or 1

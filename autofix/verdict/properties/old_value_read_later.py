@@ -6,7 +6,7 @@
 name that was bound before (the caller's variable, a list of states), and the program trains otherwise if that name
 keeps its value. The runs tell: one in which the write is said without writing, `x = x + …`, takes other steps than the
 code as it is written. A write to a part, through a view, to a leaf, to what outlives the pass, or one whose new value
-no name takes, is a write on purpose.
+is read by no other name, is a write on purpose.
 
 ## Why it matters
 
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from autofix.experiments.compare import LIVE, comparable, differences
+from autofix.verdict.laws.a_name_keeps_its_value import passes_apart, reads_what_is_written
 from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ COPIED = ("self.inner(x)", "self.inner(x.clone())")
 
 class OldValueReadLater(Property):
     name = "old-value-read-later"
-    runs = ("letter", "old_values", "trace")
+    runs = ("trace",)
     sentence = "what is written here is read later by a name bound before, which may be meant to have the old value"
     raises = (Example(SKIP, *COPIED), Example(STATES, "move(state)", "move(state.clone())"))
     silent = (
@@ -140,9 +140,9 @@ class OldValueReadLater(Property):
     def find(self, evidence: Evidence) -> Finding | None:
         found = evidence.assessment
         keeps_old = found.reading is not None and found.reading.old_values
-        if not found.effect.keeps_gradients or keeps_old or (old := evidence.old_values) is None:
+        if not found.effect.keeps_gradients or keeps_old or not passes_apart(evidence):
             return None
-        if comparable(old) or not differences(evidence.letter, old, LIVE):
+        if reads_what_is_written(evidence) is False:  # nothing does but by the older name: a write on purpose
             return None
         stacks = (write.stack for saved in evidence.trace.saved for write in saved.writes if write.whole)
         return self.found(next(stacks, ()))

@@ -1,0 +1,191 @@
+"""Everything owned learns, and every term counts: what is made once, where that decides and where it asks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from lawful import Program, judged, safe
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from autofix.experiments.run import Probe
+
+pytestmark = pytest.mark.torch
+
+HEAD = "from parts import *\n\n"
+PENALTY = Program(
+    "a penalty over all weights is built once",
+    HEAD
+    + """\
+net = Net(4, 2)
+optimizer = Optimizers(net)
+x, y = torch.randn(6, 4), torch.randn(6, 2)
+term = sum(p.square().sum() for p in net.parameters())
+for _ in range(5):
+    loss = F.mse_loss(net(x), y) + 0.1 * term
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    {
+        "anew": (("    loss = F", "    term = sum(p.square().sum() for p in net.parameters())\n    loss = F"),),
+        "keep": (("loss.backward()", "loss.backward(retain_graph=True)"),),
+        "cut": (("    optimizer.step()", "    optimizer.step()\n    term = term.detach()"),),
+    },
+    frozenset({"anew"}),
+)
+NORMALISED = Program(
+    "weights are normalised once",
+    HEAD
+    + """\
+raw, head = nn.Parameter(torch.randn(4, 6)), Net(6, 2)
+optimizer = torch.optim.SGD([raw, *head.parameters()], lr=0.05)
+x, y = torch.randn(6, 4), torch.randn(6, 2)
+weight = F.normalize(raw)
+for _ in range(5):
+    loss = F.mse_loss(head(x @ weight), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    {
+        "anew": (("    loss = F", "    weight = F.normalize(raw)\n    loss = F"),),
+        "keep": (("loss.backward()", "loss.backward(retain_graph=True)"),),
+        "cut": (("    optimizer.step()", "    optimizer.step()\n    weight = weight.detach()"),),
+    },
+    frozenset({"anew"}),
+)
+PROBED = Program(
+    "features are computed once from data",
+    HEAD
+    + """\
+encoder, head = Net(4, 3), Net(3, 2)
+both = Optimizers(encoder, head)
+x, y = torch.randn(6, 4), torch.randn(6, 2)
+features = encoder(x)
+for _ in range(5):
+    loss = F.mse_loss(head(features), y)
+    both.zero_grad()
+    loss.backward()
+    both.step()
+""",
+    {
+        "anew": (("    loss = F", "    features = encoder(x)\n    loss = F"),),
+        "keep": (("loss.backward()", "loss.backward(retain_graph=True)"),),
+        "cut": (("features = encoder(x)", "features = encoder(x).detach()"),),
+    },
+)
+PPO = Program(
+    "old log-probabilities keep their graph",
+    HEAD
+    + """\
+policy = Net(4, 2)
+optimizer = Optimizers(policy)
+for _ in range(2):
+    seen, advantage = torch.randn(6, 4), torch.randn(6)
+    old = policy(seen).log_softmax(-1)[:, 0]
+    for _ in range(3):
+        new = policy(seen).log_softmax(-1)[:, 0]
+        loss = -((new - old).exp() * advantage).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+""",
+    {
+        "cut": (("[:, 0]\n    for", "[:, 0].detach()\n    for"),),
+        "keep": (("loss.backward()", "loss.backward(retain_graph=True)"),),
+        "anew": (("        new =", "        old = policy(seen).log_softmax(-1)[:, 0]\n        new ="),),
+    },
+)
+AVERAGE = Program(
+    "a running average of the loss is trained",
+    HEAD
+    + """\
+net = Net(4, 2)
+optimizer = Optimizers(net)
+average = torch.zeros(())
+for _ in range(5):
+    loss = F.mse_loss(net(torch.randn(6, 4)), torch.zeros(6, 2))
+    average = 0.9 * average + 0.1 * loss
+    optimizer.zero_grad()
+    average.backward()
+    optimizer.step()
+""",
+    {
+        "cut": (("0.9 * average", "0.9 * average.detach()"),),
+        "keep": (("average.backward()", "average.backward(retain_graph=True)"),),
+        "the loss alone": (
+            ("    average.backward()", "    loss.backward(retain_graph=True)\n    average = average.detach()"),
+        ),
+    },
+    frozenset({"cut"}),
+)
+THROUGH = Program(
+    "a straight-through estimator over a codebook that is made once",
+    HEAD
+    + """\
+codes, net = nn.Parameter(torch.randn(5, 3)), Net(4, 3)
+optimizer = torch.optim.SGD([codes, *net.parameters()], lr=0.05)
+x = torch.randn(6, 4)
+book = codes.tanh()
+for _ in range(5):
+    z = net(x)
+    near = book[torch.cdist(z, book).argmin(1)]
+    through = z + (near - z).detach()
+    loss = (through - 1).square().mean() + (near - z.detach()).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    {
+        "anew": (("    z = net", "    book = codes.tanh()\n    z = net"),),
+        "keep": (("loss.backward()", "loss.backward(retain_graph=True)"),),
+        "cut": (("    optimizer.step()", "    optimizer.step()\n    book = book.detach()"),),
+    },
+    frozenset({"anew"}),
+)
+PROGRAMS = (
+    PENALTY,
+    PENALTY.mutated(
+        "the penalty is of data, too",
+        ("term = sum(p.square().sum() for p in net.parameters())", "term = net(x).square().sum()"),
+    ),
+    PENALTY.mutated(
+        "it pulls towards old weights",
+        ("term = sum", "anchor = [p.detach().clone() + 1 for p in net.parameters()]\nterm = sum"),
+        (
+            "p.square().sum() for p in net.parameters()",
+            "(p - a).square().sum() for p, a in zip(net.parameters(), anchor)",
+        ),
+    ),
+    PENALTY.mutated(
+        "nobody owns what it is of",
+        (
+            "term = sum(p.square().sum() for p in net.parameters())",
+            "term = torch.randn(3, requires_grad=True).square().sum()",
+        ),
+        right=("keep", "cut"),
+    ),
+    PENALTY.mutated("it is a factor of the loss", ("+ 0.1 * term", "* (1 + 0.1 * term)")),
+    PENALTY.mutated(
+        "its weight is 0 at first",
+        ("for _ in", "for step in"),
+        ("0.1 * term", "0.1 * max(0, step - 1) * term"),
+        right=("anew",),
+    ),
+    NORMALISED,
+    NORMALISED.mutated("data goes in", ("F.normalize(raw)", "F.normalize(raw * torch.randn(4, 1))")),
+    PROBED,
+    PROBED.mutated("of a constant alone", ("x, y = torch.randn(6, 4)", "x, y = torch.ones(6, 4)"), right=("anew",)),
+    PPO,
+    AVERAGE,
+    THROUGH,
+)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=[one.name for one in PROGRAMS])
+def test_no_edit_is_safe_but_those_that_are_right(probe: Probe, tmp_path: Path, program: Program) -> None:
+    verdicts = judged(probe, tmp_path, program)
+    assert safe(verdicts) == program.right, {name: one.summary for name, one in verdicts.items()}

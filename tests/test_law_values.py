@@ -1,0 +1,204 @@
+"""A name keeps its value: programs in which that law speaks, and as many that are easily mistaken for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from lawful import Program, judged, safe
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from autofix.experiments.run import Probe
+
+pytestmark = pytest.mark.torch
+
+HEAD = "from parts import *\n\n"
+SKIP = Program(
+    "a long skip around a block",
+    HEAD
+    + """\
+class Block(Net):
+    def forward(self, x):
+        x += super().forward(x)
+        return x
+
+
+stem, block, head = Net(3, 4), Block(4, 4), Net(4, 1)
+all_three = Optimizers(stem, block, head)
+for _ in range(4):
+    x = stem(torch.randn(6, 3))
+    y = block(x)
+    both = x + y
+    loss = head(both).square().mean()
+    all_three.zero_grad()
+    loss.backward()
+    all_three.step()
+""",
+    {
+        "out of place": (("x += super().forward(x)", "x = x + super().forward(x)"),),
+        "of a copy": (("super().forward(x)", "super().forward(x.clone())"),),
+        "without gradient": (("x += super().forward(x)", "x = x + super().forward(x.detach())"),),
+        "into the values": (("x += super().forward(x)", "x.data += super().forward(x.clone()).data"),),
+    },
+    frozenset({"out of place"}),
+)
+SURROGATE = Program(
+    "a ratio is clamped after it was scaled",
+    HEAD
+    + """\
+policy = Net(4, 3)
+optimizer = Optimizers(policy)
+for _ in range(4):
+    seen, advantage = torch.randn(6, 4), torch.randn(6)
+    old = torch.randn(6)
+    ratio = (policy(seen).log_softmax(-1)[:, 0] - old).exp()
+    first = ratio.mul_(advantage)
+    second = ratio.clamp(0.8, 1.2) * advantage
+    loss = -(first + second).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    {
+        "out of place": (("ratio.mul_(", "ratio.mul("),),
+        "of a copy": (("first = ratio.mul_(advantage)", "ratio = ratio.clone()\n    first = ratio.mul_(advantage)"),),
+        "cut": (("ratio.mul_(", "ratio.detach().mul("),),
+    },
+    frozenset({"out of place"}),
+)
+STATES = Program(
+    "a list of states that are summed up",
+    HEAD
+    + """\
+start, move = Net(3, 4), Net(4, 4)
+both = Optimizers(start, move)
+for _ in range(4):
+    state = start(torch.randn(6, 3))
+    states = [state]
+    for _ in range(3):
+        step = torch.tanh(move(state))
+        state += step
+        states.append(state)
+    loss = sum(weight * (one - 1).abs().mean() for weight, one in enumerate(states, 1))
+    both.zero_grad()
+    loss.backward()
+    both.step()
+""",
+    {
+        "out of place": (("state += step", "state = state + step"),),
+        "of a copy": (("move(state)", "move(state.clone())"),),
+        "kept without graph": (
+            ("states.append(state)", "states.append(state.detach().clone())"),
+            ("move(state)", "move(state.clone())"),
+        ),
+    },
+    frozenset({"out of place"}),
+)
+HELPER = Program(
+    "a helper writes to what it is given, and the caller drops its result",
+    HEAD
+    + """\
+net, head = Net(3, 4), Net(4, 1)
+both = Optimizers(net, head)
+
+
+def squash(values, keep):
+    values *= keep
+    return values
+
+
+for _ in range(4):
+    hidden = torch.sigmoid(net(torch.randn(6, 3)))
+    squash(hidden, torch.linspace(0.1, 1, 4))
+    loss = head(hidden).square().mean()
+    both.zero_grad()
+    loss.backward()
+    both.step()
+""",
+    {
+        "out of place": (("values *= keep", "values = values * keep"),),
+        "of a copy": (("torch.sigmoid(net(torch.randn(6, 3)))", "torch.sigmoid(net(torch.randn(6, 3))).clone()"),),
+        "bound by the caller": (("    squash(", "    hidden = squash("), ("values *= keep", "values = values * keep")),
+    },
+    frozenset({"of a copy", "bound by the caller"}),
+)
+VIEWED = Program(
+    "a view of one column is scaled",
+    HEAD
+    + """\
+net, head = Net(3, 4), Net(4, 1)
+both = Optimizers(net, head)
+for _ in range(4):
+    hidden = torch.sigmoid(net(torch.randn(6, 3)))
+    first = hidden[:, 0]
+    first *= 1.5
+    loss = head(hidden).square().mean() + first.mean()
+    both.zero_grad()
+    loss.backward()
+    both.step()
+""",
+    {
+        "out of place": (("first *= 1.5", "first = first * 1.5"),),
+        "of a copy": (("torch.sigmoid(net(torch.randn(6, 3)))", "torch.sigmoid(net(torch.randn(6, 3))).clone()"),),
+    },
+    frozenset({"of a copy"}),
+)
+MEMORY = Program(
+    "a memory that outlives the pass is moved towards what is new",
+    HEAD
+    + """\
+net, memory = Net(3, 4), torch.zeros(6, 4)
+optimizer = Optimizers(net)
+for _ in range(4):
+    new = net(torch.randn(6, 3))
+    seen = memory
+    memory *= 0.9
+    pull = (new * memory).sum()
+    memory += 0.1 * new.detach()
+    loss = (new - seen).square().mean() + pull
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    {
+        "out of place": (("memory += 0.1", "memory = memory + 0.1"),),
+        "all out of place": (("memory += 0.1", "memory = memory + 0.1"), ("memory *= 0.9", "memory = memory * 0.9")),
+        "of a copy": (("(new * memory)", "(new * memory.clone())"), ("(new - seen)", "(new - seen)")),
+    },
+    frozenset({"of a copy"}),
+)
+PROGRAMS = (
+    SKIP,
+    SKIP.mutated("nobody else reads what went in", ("both = x + y", "both = y"), right=("out of place", "of a copy")),
+    SKIP.mutated(
+        "by an alias within the block",
+        ("x += super", "kept = x\n        x += super"),
+        ("return x\n", "return x + kept\n"),
+        ("both = x + y", "both = y"),
+        right=("out of place",),
+    ),
+    SKIP.mutated("two writes in doubt", ("return x\n", "x *= torch.sigmoid(x.mean())\n        return x\n")),
+    SURROGATE,
+    SURROGATE.mutated(
+        "it is scaled behind",
+        ("ratio.clamp(0.8, 1.2) * advantage", "first.clamp(-1, 1)"),
+        right=("out of place", "of a copy"),
+    ),
+    STATES,
+    STATES.mutated(
+        "only the last is used",
+        ("enumerate(states, 1)", "enumerate(states[-1:], 1)"),
+        right=("out of place", "of a copy"),
+    ),
+    HELPER,
+    VIEWED,
+    MEMORY,
+)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=[one.name for one in PROGRAMS])
+def test_no_edit_is_safe_but_those_that_are_right(probe: Probe, tmp_path: Path, program: Program) -> None:
+    verdicts = judged(probe, tmp_path, program)
+    assert safe(verdicts) == program.right, {name: one.summary for name, one in verdicts.items()}
