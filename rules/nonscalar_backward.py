@@ -44,6 +44,21 @@ class NonscalarBackward(Rule):
     tier = Tier.MEANT
     examples = (
         Example("""\
+! Adam moves all parameters alike, whether the mean or the sum is trained
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 3)
+opt = torch.optim.Adam(net.parameters())
+for _ in range(4):
+    loss = net(torch.randn(5, 2)).pow(2).mean(1)
+    opt.zero_grad()
+-    loss.backward()
++    loss.mean().backward()
+    opt.step()
+"""),
+        Example("""\
+! unsafe: the sum is possible, too
 import torch
 
 torch.manual_seed(0)
@@ -53,6 +68,7 @@ loss = net(torch.randn(5, 2)).pow(2).mean(1)
 +loss.mean().backward()
 """),
         Example("""\
+! unsafe: the mean is possible, too
 import torch
 
 torch.manual_seed(0)
@@ -61,6 +77,7 @@ net = torch.nn.Linear(2, 3)
 +torch.autograd.backward((net(torch.randn(5, 2)) ** 2).sum())
 """),
         Example("""\
+! unsafe: each value may count less
 import torch
 
 torch.manual_seed(0)
