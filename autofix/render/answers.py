@@ -73,8 +73,8 @@ class Doubt:
 class Fix:
     """An edit that was run: one that a rule made, or the one that was offered (then `rules` is empty).
 
-    `applicability`: safe, unsafe or display-only. `effect`: identical, refreshed, truncated, refreshed+truncated, meant,
-    changed or unknown. `run`: how its run ended. `diff` is a unified diff; apply it with `git apply`.
+    `applicability`: safe, unsafe or display-only. `effect`: identical, refreshed, truncated, refreshed+truncated,
+    meant, changed or unknown. `run`: how its run ended. `diff` is a unified diff; apply it with `git apply`.
     """
 
     rules: list[str]
