@@ -267,6 +267,36 @@ def verify(
         return repair.verify(given, context.meta[_TYPED], opening)
 
 
+@app.command(cls=Launcher)
+def audit(
+    context: typer.Context, words: Words = None, module: Module = None,
+    select: Annotated[list[str] | None, _option("--select", metavar="CODE", text="Tell only of these.")] = None,
+    ignore: Annotated[list[str] | None, _option("--ignore", metavar="CODE", text="Do not tell of these.")] = None,
+    python: Python = None,
+    budget: Annotated[
+        str | None, _option("--budget", metavar="SECONDS", text="To watch, from the first backward on (5).")
+    ] = None,
+    time_limit: Time = None, memory_limit: Memory = None, output_limit: Output = None, process_limit: Processes = None,
+    network: Network = None, isolation: Isolation = None, output_format: Format = None, quiet: Quiet = None,
+    verbose: Verbose = None, color: Color = None, console: Console = None, pytest: Node = None, device: Device = None,
+    stand_in: StandIn = None, shorten: Shorten = None, skip_to: SkipTo = None, full_paths: FullPaths = None,
+) -> int:  # fmt: skip
+    """Run a script that does not crash for a few seconds, and say who trains what and what goes wrong.
+
+    Options stand before SCRIPT; everything behind it is the script's. Nothing is written.
+    `# autofix: AG525 meant` on a line silences what is found there.
+
+    Status: 0 no fault seen, 1 a fault found, 2 cannot work.
+    """
+    given = locals()
+    from autofix.commands.opening import opened
+
+    with opened({**given, "select": None, "ignore": None}) as opening:
+        from autofix.commands import audit
+
+        return audit.audit(given, context.meta[_TYPED], opening)
+
+
 @app.command()
 def check(
     paths: Annotated[list[str] | None, typer.Argument(metavar="PATH...", show_default=False)] = None,

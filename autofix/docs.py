@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autofix import cli
+from autofix.audit.fault import faults
 from autofix.render import catalogue, findings, properties
 from autofix.search import registry
 from autofix.verdict import property as found
@@ -19,13 +20,15 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent.parent / "docs" / "rules"
 PROPERTIES = FOLDER.parent / "properties.md"
+AUDIT_ = None
 OPTIONS = FOLDER.parent / "options.md"
 ARCHITECTURE = FOLDER.parent.parent / "ARCHITECTURE.md"
 _TABLE = re.compile(r"(<!-- rooms of (\S+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 _HEAD = """# Commands and options
 
 `autofix --help` and `autofix COMMAND --help` say the same. Options of `fix`, `run` and `verify` can also stand in
-`[tool.autofix]` of `pyproject.toml`, those of `check` in `[tool.autofix.check]`, under their long names.
+`[tool.autofix]` of `pyproject.toml`, those of `check` in `[tool.autofix.check]`, under their long names; `select` and
+`ignore` of `audit` in `[tool.autofix.audit]`.
 
 | environment variable | meaning |
 |---|---|
@@ -46,12 +49,15 @@ def pages() -> dict[str, str]:
     finders = registry.found_only()
     rows = [f"| [{rule.code}]({rule.code}.md) | {rule.name} | {rule.title} |" for rule in rules]
     silent = [f"| [{one.code}]({one.code}.md) | {one.name} | {one.title} |" for one in finders]
+    silent += [f"| [{one.code}]({one.code}.md) | {one.name} | {one.title} |" for one in faults()]
     index = [
         "# Rules", "", "| code | wrong pattern | repair |", "|---|---|---|", *rows, "",
-        "Found by `autofix check` alone, or seen by `autofix fix` in a run; there is no edit for them:", "",
+        "Found by `autofix check` in the text, or seen by `autofix audit` and `autofix fix` in a run; there is no edit",
+        "for them:", "",
         "| code | wrong pattern | what is found |", "|---|---|---|", *silent, "",
     ]  # fmt: skip
     texts = {rule.code: catalogue.page(rule) for rule in rules} | {one.code: findings.page(one) for one in finders}
+    texts |= {one.code: findings.fault_page(one) for one in faults()}
     return {"README.md": "\n".join(index)} | {f"{code}.md": text.rstrip() + "\n" for code, text in texts.items()}
 
 

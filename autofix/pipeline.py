@@ -9,13 +9,14 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from autofix.audit import told
 from autofix.core.diff import unified_diff
 from autofix.core.model import Applicability, Candidate, Cause, Fix, Note, Outcome, Report, RunOutcome, Verdict
 from autofix.core.write import write
 from autofix.diagnosis.diagnose import diagnose
 from autofix.diagnosis.silent import suspicions
 from autofix.experiments.pool import Pool
-from autofix.experiments.reproduce import limit_words, missing_words, reproduce, swallowed_words
+from autofix.experiments.reproduce import audited, limit_words, missing_words, reproduce, swallowed_words
 from autofix.experiments.requests import tracing
 from autofix.experiments.run import JOBS, Probe, ProbeError, run
 from autofix.experiments.telling import RUNNING, TRACING, Telling
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from autofix.core.model import Diagnosis, Target
+    from autofix.core.model import Diagnosis, Suspicion, Target
     from autofix.probe import wire
     from autofix.search.rule import Rule
 
@@ -136,6 +137,43 @@ def _verify(
     return replace(report, outcome=Outcome.SAFE if safe else Outcome.UNSAFE, fixes=(one,))
 
 
+def audit(
+    target: Target, *, ignored: Sequence[str] = (), probe: Probe | None = None,
+    progress: Callable[[str], None] = print,
+) -> Report:  # fmt: skip
+    """Run a target that does not crash, and say what goes wrong in its training. Writes nothing.
+
+    The outcome is clean where the run could be looked at; what it showed are `suspicions` and `books`. `ignored` are
+    codes, starts of codes or names of what nobody wants to hear of.
+    """
+    began = time.monotonic()
+    try:
+        with contextlib.ExitStack() as stack:
+            running = probe or stack.enter_context(start(target))
+            Telling(running, progress)(RUNNING)
+            target, trace = audited(running, target)
+            report = _audited(target, trace, ignored)
+            report = replace(report, torch=running.hello().torch)
+    except ProbeError as error:
+        return Report(target, Outcome.CANNOT_RUN, message=str(error))
+    return replace(report, timings={"script": trace.seconds, "total": time.monotonic() - began})
+
+
+def _audited(target: Target, trace: wire.Trace, ignored: Sequence[str]) -> Report:
+    ended = _baseline_outcome(trace) or Outcome.OTHER_FAILURE
+    if ended is Outcome.NO_FAILURE_WITHIN_LIMIT and trace.books is not None and trace.books.losses:
+        ended = Outcome.CLEAN  # it was looked at for as long as it may run
+    message = "" if ended is Outcome.CLEAN else _baseline_words(ended, target, trace)
+    if trace.failure is not None:
+        message = f"it ends with {trace.detail}; `autofix fix` looks for a cure of what fails in autograd"
+    root = target.root or target.script.parent
+    found = told.suspicions(trace.silent, Sources(root, target.buffers), ignored)
+    return Report(
+        target, ended, message=message, failure=trace.failure, traceback=trace.traceback, isolation=trace.isolation,
+        wrote=trace.wrote, reached=trace.reached, conditions=trace.notes, suspicions=found, books=trace.books,
+    )  # fmt: skip
+
+
 def apply(report: Report, *, unsafe: bool, index: int | None = None) -> Report:
     """Write the best fix (or the `index`-th) to disk; nothing where only unsafe ones exist and `unsafe` is not given.
 
@@ -189,6 +227,8 @@ class _Repair:
         root = self.target.root or self.target.script.parent
         report = replace(report, suspicions=suspicions(baseline, Sources(root, self.target.buffers)))
         ended = _baseline_outcome(baseline)
+        if ended is Outcome.CLEAN:
+            report = replace(report, suspicions=self._looked_at(report.suspicions))
         if ended is not None:
             return replace(report, outcome=ended, message=_baseline_words(ended, self.target, baseline))
         self.tell(TRACING, calls=baseline.backward_count)
@@ -206,6 +246,13 @@ class _Repair:
             notes=tuple(dict.fromkeys(self.notes)), timings={"script": baseline.seconds},
             conditions=tuple(self.conditions),
         )  # fmt: skip
+
+    def _looked_at(self, seen: tuple[Suspicion, ...]) -> tuple[Suspicion, ...]:
+        """What a closer look at a script that ends well finds, if it comes to its end there too."""
+        _, trace = audited(self.probe, self.target)
+        if trace.outcome not in ("finished", "stopped"):
+            return seen
+        return _audited(self.target, trace, ()).suspicions
 
     def diagnose(self, failed: wire.Trace, files: Mapping[Path, bytes]) -> Diagnosis | None:
         asked = tracing(self.target, failed, files)

@@ -68,20 +68,22 @@ for _ in range(5):
     opt.step()
 """,
     "AG509": """
+net = torch.nn.ModuleList([torch.nn.Linear(3, 3), torch.nn.Linear(3, 1)])  # here
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
 for _ in range(5):
     loss = net[0](torch.randn(4, 3)).pow(2).mean()
     opt.zero_grad()
     loss.backward()
-    opt.step()  # here
+    opt.step()
 """,
     "AG510": """
 net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 1))
-opt = torch.optim.SGD(net[1].parameters(), lr=0.01)
+opt = torch.optim.SGD(net[1].parameters(), lr=0.01)  # here
 for _ in range(5):
     loss = net(torch.randn(4, 3)).pow(2).mean()
     opt.zero_grad()
     loss.backward()
-    opt.step()  # here
+    opt.step()
 """,
 }
 RIGHT = {

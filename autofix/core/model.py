@@ -328,12 +328,17 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """A fault that crashes nothing and that the unedited run showed; `code` and `name` are those of its pattern."""
+    """A fault that crashes nothing and that the unedited run showed; `code` and `name` are those of its pattern.
+
+    `others` are further lines that belong to it. What is not `sure` is often meant: it is told, and is no alarm.
+    """
 
     code: str
     name: str
     message: str
     frame: wire.Frame
+    others: tuple[wire.Frame, ...] = ()
+    sure: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,6 +352,8 @@ class Report:
     rejected: tuple[Fix, ...] = ()
     notes: tuple[Note, ...] = ()
     suspicions: tuple[Suspicion, ...] = ()
+    books: wire.Books | None = None
+    """Who trains what, where a run was audited."""
     applied: int | None = None
     message: str = ""
     failure: wire.Failure | None = None

@@ -37,11 +37,11 @@ def _suspicions(baseline: wire.Trace, sources: Sources) -> Iterator[Suspicion]:
     for fact in baseline.silent:
         code, words = _WORDS.get(fact.name, ("", ""))
         if code and fact.stack:
-            place = _kept(fact, sources) or fact.stack[0]
+            place = kept(fact, sources) or fact.stack[0]
             yield Suspicion(code, fact.name, words.format(fact.subject), place)
 
 
-def _kept(fact: wire.Fact, sources: Sources) -> Frame | None:
+def kept(fact: wire.Fact, sources: Sources) -> Frame | None:
     """Where a variable that keeps graphs is filled, if it is in a file of the frames that were running."""
     if fact.name != "graph-kept-for-logging":
         return None

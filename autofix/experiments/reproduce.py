@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autofix.core.model import Crash
-from autofix.experiments.requests import plain
+from autofix.experiments.requests import auditing, plain
 from autofix.experiments.run import Probe, run
 from autofix.probe import wire
 
@@ -47,6 +47,19 @@ def reproduce(probe: Probe, target: Target) -> tuple[Target, wire.Trace]:
         if target.crash is None and (sooner := _sooner(probe, target, known, failure)) is not None:
             return sooner
     return _bounded(target, baseline), baseline
+
+
+def audited(probe: Probe, target: Target) -> tuple[Target, wire.Trace]:
+    """The target as it can be run here, and a run of it that is watched for more than crashes."""
+    probe.hello()
+    if target.device == "cpu":
+        target = _on_cpu(target)
+    trace = run(probe, auditing(target))
+    if target.device == "auto" and trace.outcome == "failed" and _WANTS_GPU.search(trace.detail):
+        again = run(probe, auditing(_on_cpu(target)))
+        if again.notes:
+            return _on_cpu(target), again
+    return target, trace
 
 
 def _sooner(

@@ -25,6 +25,8 @@ _LEAST, _TIMES = 5.0, 2.0
 """Seconds beyond the failure, and how many times those of the failing run, for which runs are compared."""
 _LONGEST = 30.0
 """Seconds beyond the failure after which a run ends that still waits for something to compare."""
+_LOOKED_AT = 5.0
+"""Seconds from the first backward on for which a run that does not crash is looked at."""
 _GLANCE = 1.0
 """Seconds beyond the failure for which an edit runs where there is nothing to compare it with."""
 STEPS = 2
@@ -54,6 +56,11 @@ def plain(target: Target, mode: str = "baseline", files: Mapping[Path, bytes] | 
         memory_limit=target.memory_limit, process_limit=target.process_limit, output_limit=target.output_limit,
         isolation=target.isolation, network=target.network,
     )  # fmt: skip
+
+
+def auditing(target: Target) -> wire.Request:
+    """A run that is watched for what goes wrong without a crash; it ends by itself, or some seconds after it trains."""
+    return replace(plain(target, "audit"), budget=target.budget or _LOOKED_AT)
 
 
 def tracing(target: Target, failed: wire.Trace, files: Mapping[Path, bytes] | None = None) -> wire.Request:

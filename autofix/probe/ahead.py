@@ -12,7 +12,8 @@ from .standins import dynamo
 
 OLDEST = (2, 0)
 _OWN = (
-    ".child", ".engine.aliased", ".engine.names", ".engine.sources", ".failure.classify", ".failure.origins",
+    ".audit.watch", ".child", ".engine.aliased", ".engine.names", ".engine.sources", ".failure.classify",
+    ".failure.origins",
     ".failure.tracing", ".instruments.courses", ".instruments.guards", ".instruments.parting", ".instruments.signs",
     ".instruments.silent", ".instruments.stopper", ".instruments.terms", ".instruments.uses", ".instruments.witness",
     ".program.frames", ".program.launch", ".program.overlay", ".program.reach", ".reference.freeze",

@@ -34,6 +34,7 @@ class Run(State):
         self._result = result
         self._torch = torch
         self._began = time.monotonic()
+        self.audit: Any = None
         self.names = Names(self.frames, lambda tensors: self.witness.sketch_all(tensors))  # noqa: PLW0108  made below
         self.witness = Witness(self.frames, self.names)
         self.picture: Any = None
@@ -65,6 +66,11 @@ class Run(State):
             self._arm_trace()
         elif self.request.mode in ("reference", "candidate"):
             self._arm_compared()
+        elif self.request.mode == "audit":
+            from .audit.watch import Audit
+
+            self.audit = Audit(self.frames, self.taps, self.request.budget, self.stop)
+            self.audit.install()
         else:
             from .instruments.silent import Silent
             from .program.reach import Reach
@@ -279,6 +285,8 @@ class Run(State):
                 facts["late"] = lacking or self.late.missed(self.taps.calls)
             if self.safe is not None and self.safe.missed:
                 facts["late"] = True
+            if self.audit is not None:
+                facts["silent"], facts["books"] = self.audit.finish(finished=outcome == "finished")
             if self.picture is not None:
                 from .failure.drawn import drawn
 

@@ -86,7 +86,7 @@ class Request:
     """
 
     id: int
-    mode: str  # baseline | trace | reference | candidate
+    mode: str  # baseline | trace | reference | candidate | audit
     script: str
     argv: tuple[str, ...]
     cwd: str
@@ -306,6 +306,60 @@ class Fact:
     name: str
     subject: str
     stack: Stack = ()
+    others: tuple[Stack, ...] = ()  # other places that belong to it
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """One place that calls backward: how often, and the first and last value that it began at."""
+
+    stack: Stack
+    calls: int
+    first: float
+    last: float
+
+
+@dataclass(frozen=True, slots=True)
+class Trainer:
+    """One optimizer: its kind, where it was made and where it mostly steps, how often, and how often in vain."""
+
+    kind: str
+    made: Stack
+    site: Stack
+    steps: int
+    empty: int
+    tensors: int
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """One network of a run, as far as one optimizer owns it (-1: none does).
+
+    `losses` are those that reach it. `gradient` is the mean norm of what steps used. `unreached` of its tensors had no
+    gradient at any step, `frozen` ask for none. `training` is '' where the mode makes no difference to it.
+    """
+
+    name: str
+    optimizer: int
+    losses: tuple[int, ...]
+    tensors: int
+    numbers: int
+    gradient: float
+    unreached: int
+    frozen: int
+    training: str
+    written: Stack = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Books:
+    """Who trains what, in one run. `finished`: the script came to its own end."""
+
+    losses: tuple[Loss, ...]
+    trainers: tuple[Trainer, ...]
+    networks: tuple[Network, ...]
+    finished: bool
+    incomplete: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,6 +469,7 @@ class Trace:
     held: tuple[Held, ...] = ()  # other state, at each step; only where asked for
     facts: tuple[Fact, ...] = ()
     silent: tuple[Fact, ...] = ()
+    books: Books | None = None  # only of an audit
     derivatives: int = 0  # autograd.grad calls whose results carry no graph
     with_graph: int = 0  # places that call autograd.grad with create_graph
     performed: tuple[Performed, ...] = ()

@@ -7,6 +7,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
+from autofix.audit.fault import faults
 from autofix.render import findings
 from autofix.render.words import CAUSES
 from autofix.search import registry
@@ -64,6 +65,9 @@ def explained(code: str) -> str:
     for finder in registry.found_only():
         if code.upper() == finder.code or code.lower() == finder.name:
             return findings.page(finder)
+    for fault in faults():
+        if code.upper() == fault.code or code.lower() == fault.name:
+            return findings.fault_page(fault)
     raise ValueError(f"nothing is called {code}; `autofix rules` lists every code and name")
 
 

@@ -15,6 +15,7 @@ from autofix.render.words import masked, one_line
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from autofix.audit.fault import Fault
     from autofix.check.finder import Finder
     from autofix.check.finding import Checked, Finding
 
@@ -68,6 +69,17 @@ def page(finder: Finder) -> str:
     for name, examples in (("Found", finder.finds), ("Not found", finder.passes)):
         blocks += [f"\n## {name}\n\n```python\n{example.strip()}\n```" for example in examples]
     return "\n".join(blocks) + "\n"
+
+
+def fault_page(fault: Fault) -> str:
+    """Everything about one fault, as Markdown."""
+    heading, _, body = fault.page.partition("\n")
+    blocks = [f"# {fault.code} {fault.name}: {heading}\n", f"{fault.title}. Found by `autofix audit`, in a run."]
+    blocks.append(body.rstrip())
+    for name, examples in (("Found", fault.finds), ("Not found", fault.passes)):
+        blocks += [f"\n## {name}\n\n```python\n{example.strip()}\n```" for example in examples]
+    silence = f"\n## Saying no\n\n`# autofix: {fault.code} meant` at the end of one of its lines silences it there."
+    return "\n".join([*blocks, silence]) + "\n"
 
 
 def docstring(finder: Finder) -> str:

@@ -53,7 +53,13 @@ def document(report: Report, snapshot: Snapshot) -> dict[str, Any]:
         "rejected": [_fix(fix, snapshot) for fix in report.rejected],
         "notes": [{"rule": clean(note.rule), "reason": clean(note.reason)} for note in report.notes],
         "suspicions": [
-            {"code": one.code, "name": one.name, "message": clean(one.message), **_span(one.frame, snapshot)}
+            {
+                "code": one.code,
+                "name": one.name,
+                "message": clean(one.message),
+                "sure": one.sure,
+                **_span(one.frame, snapshot),
+            }
             for one in report.suspicions
         ],
         "conditions": [clean(condition) for condition in report.conditions],

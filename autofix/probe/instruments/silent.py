@@ -127,7 +127,8 @@ class Silent(Listener):
             owner.first = here
             owner.idle = "" if with_gradient else "zeroed-before-step" if cleared else "step-before-backward"
         elif owner.idle and here == owner.first:
-            self._note(owner.idle, "", here)
+            if with_gradient or owner.idle == "zeroed-before-step":  # else it is idle for a while, in its place
+                self._note(owner.idle, "", here)
             owner.idle = ""
         owner.reached.update(map(id, with_gradient))
         if owner.steps == _LOOKED_AT:

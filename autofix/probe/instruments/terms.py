@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from .. import wire
 from ..engine import graph
 from ..engine.taps import Call, Listener
@@ -54,6 +56,21 @@ def addends(roots: Iterable[Any], enter: Callable[[graph.Node], bool] = lambda _
 def _terms(roots: tuple[Any, ...]) -> set[int]:
     """The ages of the addends of a loss."""
     return {node._sequence_nr() for node in addends(roots) if graph.leaf(node) is None}
+
+
+def divisors(roots: Iterable[Any]) -> tuple[float, ...]:
+    """The numbers by which a loss is divided on the way from its addends to the roots."""
+    found = (_divisor(node) for node in graph.walk(roots, _is_sum) if node.name() in _SCALES and _is_sum(node))
+    return tuple(by for by in found if by is not None)
+
+
+def _divisor(node: Any) -> float | None:
+    """The number by which a node divides, None for one that multiplies by data."""
+    other = getattr(node, "_saved_other", None)
+    if not isinstance(other, torch.Tensor) or other.numel() != 1 or other.requires_grad:
+        return None
+    value = float(other)
+    return value if node.name() == "DivBackward0" else 1 / value if value else None
 
 
 def _is_sum(node: graph.Node) -> bool:

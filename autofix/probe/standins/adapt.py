@@ -80,7 +80,7 @@ class Adapted:
             from .rounds import Rounds
 
             run.taps.listeners.append(Rounds(setup.rounds, run.taps, shown))
-        if run.request.mode in ("baseline", "trace"):
+        if run.request.mode in ("audit", "baseline", "trace"):
             _speak_before(run, out_of_time)
 
     def _eagerly(self) -> None:

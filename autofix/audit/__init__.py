@@ -1,0 +1,1 @@
+"""What a run that does not crash says about its training: which law is broken, and by which line."""

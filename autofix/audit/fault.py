@@ -1,0 +1,56 @@
+"""What an author of faults sees: `Fault`; and how faults are found."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+import sys
+from typing import ClassVar
+
+MARK = "# found"
+"""Ends the line of an example at which a fault is found."""
+HEAD = """\
+import copy
+
+import torch
+import torch.nn.functional as F
+from torch import nn, optim
+
+torch.manual_seed(0)
+"""
+"""Stands before each example."""
+
+
+class Fault:
+    """One way in which training goes wrong and nothing crashes. It names what the probe saw, and looks at nothing.
+
+    `broken` are facts that no program means, each with its sentence: they are alarms. `noted` are facts that are often
+    meant: they are told, and are no alarm. In a sentence `{}` is what the fact was seen of. `law` is the law of the
+    table that a broken one breaks.
+    """
+
+    code: ClassVar[str]
+    name: ClassVar[str]
+    title: ClassVar[str]
+    law: ClassVar[str] = ""
+    broken: ClassVar[tuple[tuple[str, str], ...]] = ()
+    noted: ClassVar[tuple[tuple[str, str], ...]] = ()
+    finds: ClassVar[tuple[str, ...]] = ()
+    passes: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def page(self) -> str:
+        """What is written about it, as Markdown without a heading."""
+        return (sys.modules[type(self).__module__].__doc__ or self.title).strip()
+
+
+@functools.cache
+def faults() -> tuple[Fault, ...]:
+    """All faults, by code: every module of `autofix.audit.faults` defines one."""
+    package = importlib.import_module("autofix.audit.faults")
+    names = (f"{package.__name__}.{one.name}" for one in pkgutil.iter_modules(package.__path__))
+    modules = [importlib.import_module(name) for name in names]
+    kinds = {kind for module in modules for kind in vars(module).values() if isinstance(kind, type)}
+    own = [kind for kind in kinds if issubclass(kind, Fault) and kind is not Fault]
+    return tuple(sorted((kind() for kind in own), key=lambda fault: fault.code))

@@ -1,0 +1,57 @@
+"""Training goes on in eval mode.
+
+## What it finds
+Finds a network with dropout or batch norm that was trained in training mode first, was put into eval mode, and is
+trained on like that. A network that is trained in eval mode from the start is told, and is no alarm.
+
+## Why it matters
+Dropout is off and the running statistics stand still from the first validation on. Nothing changes in the loss that
+would show it.
+
+## What it cannot tell
+Single layers that are kept in eval mode, as frozen batch norm is, are left alone.
+"""
+
+from __future__ import annotations
+
+from autofix.audit.fault import Fault
+
+
+class EvalLeftOn(Fault):
+    """Dropout off since the first validation."""
+
+    code, name = "AG532", "eval-left-on"
+    title = "Training goes on in eval mode"
+    broken = (("eval-left-on", "{} is put into eval mode here, and training goes on without train()"),)
+    noted = (("trained-in-eval", "{} is trained in eval mode: dropout is off, statistics stand still"),)
+    finds = (
+        """\
+net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(), nn.Linear(8, 1))
+opt = optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(3):
+    for _ in range(3):
+        x = torch.randn(8, 4)
+        opt.zero_grad()
+        F.mse_loss(net(x), x[:, :1]).backward()
+        opt.step()
+    net.eval()  # found
+    with torch.no_grad():
+        print(net(torch.randn(8, 4)).mean())
+""",
+    )
+    passes = (
+        """\
+net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(), nn.Linear(8, 1))
+opt = optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(3):
+    net.train()
+    for _ in range(3):
+        x = torch.randn(8, 4)
+        opt.zero_grad()
+        F.mse_loss(net(x), x[:, :1]).backward()
+        opt.step()
+    net.eval()
+    with torch.no_grad():
+        print(net(torch.randn(8, 4)).mean())
+""",
+    )

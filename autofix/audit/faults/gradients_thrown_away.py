@@ -1,0 +1,62 @@
+"""Gradients are cleared before any step uses them.
+
+## What it finds
+Finds a loop in which the same backward runs several times for one step, and `zero_grad()` between them clears all but
+the last: accumulation over micro-batches whose clearing stands in the wrong place.
+
+## Why it matters
+Of each group only the last micro-batch is trained on. Memory, time and the division of the loss suggest a large
+batch; the gradient is that of a small one.
+
+## What it cannot tell
+It looks at one backward call alone: gradients that another loss sends to a network and that are cleared before its
+own, as in adversarial training, are thrown away on purpose.
+"""
+
+from __future__ import annotations
+
+from autofix.audit.fault import Fault
+
+
+class GradientsThrownAway(Fault):
+    """Only the last of several backwards counts."""
+
+    code, name = "AG523", "gradients-thrown-away"
+    title = "Gradients are cleared before any step uses them"
+    broken = (("gradients-thrown-away", "this clears gradients before any step used them: only the last batch counts"),)
+    finds = (
+        """\
+net = nn.Linear(4, 1)
+opt = optim.SGD(net.parameters(), lr=0.1)
+for i in range(16):
+    x = torch.randn(4, 4)
+    opt.zero_grad()  # found
+    (F.mse_loss(net(x), x[:, :1]) / 4).backward()
+    if i % 4 == 3:
+        opt.step()
+""",
+    )
+    passes = (
+        """\
+net = nn.Linear(4, 1)
+opt = optim.SGD(net.parameters(), lr=0.1)
+for i in range(16):
+    x = torch.randn(4, 4)
+    (F.mse_loss(net(x), x[:, :1]) / 4).backward()
+    if i % 4 == 3:
+        opt.step()
+        opt.zero_grad()
+""",
+        """\
+net = nn.Linear(4, 1)
+opt = optim.SGD(net.parameters(), lr=0.1)
+for _ in range(6):
+    x = torch.randn(4, 4)
+    opt.zero_grad()
+    F.mse_loss(net(x), x[:, :1]).backward()
+    move = [0.05 * p.grad.sign() for p in net.parameters()]
+    opt.zero_grad()
+    F.mse_loss(net(x + move[0].mean()), x[:, :1]).backward()
+    opt.step()
+""",
+    )

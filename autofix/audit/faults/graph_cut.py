@@ -1,0 +1,67 @@
+"""A path is cut before parameters that an optimizer owns.
+
+## What it finds
+Finds parameters that are owned, ask for a gradient, are used in each pass and never get one, because what is made of
+them leaves the graph: by `.data`, `.item()`, `torch.tensor(…)`, NumPy, `argmax`, `.detach()` or `no_grad`, and comes
+back into the loss. The line of the cut is named. A part that rests in eval mode, and a `detach` or `no_grad` in a run
+that was cut short, are told, and are no alarm.
+
+## Why it matters
+The rest of the network learns around a part that stays as it was initialised. The loss falls, only not as far as it
+could.
+
+## What it cannot tell
+That parameters never take part at all is another matter (AG509). A part that is frozen with `requires_grad_(False)`
+is never named.
+"""
+
+from __future__ import annotations
+
+from autofix.audit.fault import Fault
+
+
+class GraphCut(Fault):
+    """A part of the network that never learns."""
+
+    code, name = "AG524", "graph-cut"
+    title = "A path is cut before parameters that an optimizer owns"
+    law = "everything owned learns"
+    broken = (("graph-cut", "{} never get a gradient: the path to them ends here"),)
+    noted = (("graph-cut-perhaps", "{} are owned and never get a gradient: the path to them ends here"),)
+    finds = (
+        """\
+enc, dec = nn.Linear(4, 2), nn.Linear(2, 4)
+opt = optim.SGD([*enc.parameters(), *dec.parameters()], lr=0.1)
+for _ in range(5):
+    x = torch.randn(8, 4)
+    code = torch.tanh(enc(x)).data  # found
+    opt.zero_grad()
+    F.mse_loss(dec(code), x).backward()
+    opt.step()
+""",
+    )
+    passes = (
+        """\
+enc, dec = nn.Linear(4, 2).requires_grad_(False), nn.Linear(2, 4)
+opt = optim.SGD([*enc.parameters(), *dec.parameters()], lr=0.1)
+for _ in range(5):
+    x = torch.randn(8, 4)
+    with torch.no_grad():
+        code = enc(x)
+    opt.zero_grad()
+    F.mse_loss(dec(code), x).backward()
+    opt.step()
+""",
+        """\
+enc, dec = nn.Linear(4, 2), nn.Linear(2, 4)
+opt = optim.SGD([*enc.parameters(), *dec.parameters()], lr=0.1)
+for _ in range(5):
+    x = torch.randn(8, 4)
+    code = enc(x)
+    code = code + (code.round() - code).detach()
+    opt.zero_grad()
+    F.mse_loss(dec(code), x).backward()
+    opt.step()
+    print(code.mean().item())
+""",
+    )

@@ -1,0 +1,43 @@
+"""One loss trains two networks that have other losses too.
+
+## What it finds
+Tells where a loss also sends gradient that another network's optimizer uses, where a graph grows from pass to pass,
+and where a backward goes through a node that is older than the last update of its weights. All three are often meant,
+and none is an alarm.
+
+## Why it matters
+An actor's loss that also trains the critic moves the critic to where the actor looks good.
+
+## What it cannot tell
+Which of the networks a loss is meant for.
+"""
+
+from __future__ import annotations
+
+from autofix.audit.fault import Fault
+
+
+class LossTrainsTwoNetworks(Fault):
+    """Who is trained by what."""
+
+    code, name = "AG542", "loss-trains-two-networks"
+    title = "One loss trains two networks that have other losses too"
+    law = "a loss trains what steps on it"
+    noted = (
+        ("loss-trains-two", "this loss also trains another network than {}, which has a loss of its own"),
+        ("graph-grows", "the graph of this backward grows from pass to pass"),
+        ("graph-older-than-update", "this backward goes through a node that is older than the last update of {}"),
+    )
+    finds = ()
+    passes = (
+        """\
+trunk, a, b = nn.Linear(4, 4), nn.Linear(4, 1), nn.Linear(4, 1)
+opt = optim.SGD([*trunk.parameters(), *a.parameters(), *b.parameters()], lr=0.1)
+for _ in range(5):
+    x = torch.randn(8, 4)
+    h = trunk(x)
+    opt.zero_grad()
+    (F.mse_loss(a(h), x[:, :1]) + F.mse_loss(b(h), x[:, 1:2])).backward()
+    opt.step()
+""",
+    )

@@ -1,0 +1,49 @@
+"""A loss over log-probabilities gets something else.
+
+## What it finds
+Finds `nll_loss` whose input does not sum to one over the classes after `exp`, and `kl_div` whose input is positive
+throughout: scores, or probabilities without their logarithm.
+
+## Why it matters
+`nll_loss` of raw scores has no minimum: the scores grow without bound. `kl_div` of probabilities compares the wrong
+distributions.
+
+## What it cannot tell
+It looks at values, so mixtures and other normalised log-probabilities are right however they were made.
+"""
+
+from __future__ import annotations
+
+from autofix.audit.fault import Fault
+
+
+class NoLogProbabilities(Fault):
+    """Scores where logarithms were expected."""
+
+    code, name = "AG530", "no-log-probabilities"
+    title = "A loss over log-probabilities gets something else"
+    broken = (("no-log-probabilities", "{} expects log-probabilities, and gets something else"),)
+    finds = (
+        """\
+net = nn.Linear(4, 3)
+opt = optim.SGD(net.parameters(), lr=0.1)
+for _ in range(5):
+    x, y = torch.randn(8, 4), torch.randint(3, (8,))
+    opt.zero_grad()
+    loss = F.nll_loss(net(x), y)  # found
+    loss.backward()
+    opt.step()
+""",
+    )
+    passes = (
+        """\
+net = nn.Linear(4, 6)
+opt = optim.SGD(net.parameters(), lr=0.1)
+for _ in range(5):
+    x, y = torch.randn(8, 4), torch.randint(3, (8,))
+    mixture = net(x).view(8, 2, 3).softmax(2).mean(1)
+    opt.zero_grad()
+    F.nll_loss(mixture.log(), y).backward()
+    opt.step()
+""",
+    )

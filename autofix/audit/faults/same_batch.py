@@ -1,0 +1,49 @@
+"""Every pass is fed with the same batch.
+
+## What it finds
+Finds a network whose input is made anew in each pass and holds the same values each time, because the same seed is
+set again, or because a data loader begins anew, in each.
+
+## Why it matters
+The network is trained on one batch. The loss falls quickly, and says nothing.
+
+## What it cannot tell
+A batch that is made once and used again, to see whether a network can learn it by heart, is the same tensor, and is
+left alone.
+"""
+
+from __future__ import annotations
+
+from autofix.audit.fault import Fault
+
+
+class SameBatch(Fault):
+    """One batch, drawn again and again."""
+
+    code, name = "AG536", "same-batch"
+    title = "Every pass is fed with the same batch"
+    broken = (("same-batch", "this makes every pass begin with the same batch"),)
+    finds = (
+        """\
+net = nn.Linear(4, 1)
+opt = optim.SGD(net.parameters(), lr=0.1)
+for _ in range(6):
+    torch.manual_seed(0)  # found
+    x = torch.randn(8, 4)
+    opt.zero_grad()
+    F.mse_loss(net(x), x[:, :1]).backward()
+    opt.step()
+""",
+    )
+    passes = (
+        """\
+net = nn.Linear(4, 1)
+opt = optim.SGD(net.parameters(), lr=0.1)
+x = torch.randn(8, 4)
+for epoch in range(6):
+    torch.manual_seed(epoch)
+    opt.zero_grad()
+    F.mse_loss(net(x), x[:, :1]).backward()
+    opt.step()
+""",
+    )

@@ -1,0 +1,57 @@
+"""A teacher or an average is updated and does not move.
+
+## What it finds
+Finds a moving average of weights that is computed in each pass and written nowhere, writes to a network that leave it
+as it was each time, and a state that is loaded onto the network it was taken from.
+
+## Why it matters
+The teacher, target or average stays what it was at the start. Losses that compare with it look plausible.
+
+## What it cannot tell
+A teacher that nobody updates, as in distillation, is a line of the table. So is one whose first update comes later
+than the run.
+"""
+
+from __future__ import annotations
+
+from autofix.audit.fault import Fault
+
+
+class TeacherNeverMoves(Fault):
+    """An update that writes nothing."""
+
+    code, name = "AG537", "teacher-never-moves"
+    title = "A teacher or an average is updated and does not move"
+    broken = (
+        ("average-never-written", "this average is computed and written nowhere: the teacher stays as it was"),
+        ("writes-change-nothing", "what is written here changes nothing: the network stays as it was"),
+        ("state-loaded-onto-itself", "this loads a network's state onto the same network"),
+    )
+    finds = (
+        """\
+net = nn.Linear(4, 4)
+slow = copy.deepcopy(net)
+opt = optim.SGD(net.parameters(), lr=0.1)
+for _ in range(6):
+    x = torch.randn(8, 4)
+    opt.zero_grad()
+    (F.mse_loss(net(x), slow(x).detach()) + net(x).pow(2).mean()).backward()
+    opt.step()
+    for s, p in zip(slow.parameters(), net.parameters()):
+        s = 0.9 * s.data + 0.1 * p.data  # found
+""",
+    )
+    passes = (
+        """\
+net = nn.Linear(4, 4)
+slow = copy.deepcopy(net)
+opt = optim.SGD(net.parameters(), lr=0.1)
+for _ in range(6):
+    x = torch.randn(8, 4)
+    opt.zero_grad()
+    (F.mse_loss(net(x), slow(x).detach()) + net(x).pow(2).mean()).backward()
+    opt.step()
+    for s, p in zip(slow.parameters(), net.parameters()):
+        s.data = 0.9 * s.data + 0.1 * p.data
+""",
+    )

@@ -1,0 +1,109 @@
+"""What `audit` does once its words are read: settings, a run that is watched, what it showed, status."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from autofix import pipeline, render
+from autofix.audit import told
+from autofix.core import config
+from autofix.core.model import Outcome, Report, Target
+from autofix.experiments.runner import unanswered
+from autofix.probe.wire import WireError
+from autofix.render import audit as shown
+from autofix.render.progress import progress
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from autofix.commands.opening import Opening
+    from autofix.core.config import Settings
+
+KEPT, BROKEN, CANNOT = 0, 1, 2
+
+
+def audit(given: Mapping[str, Any], typed: Sequence[str], opening: Opening) -> int:
+    """`autofix audit`: run the script for some seconds and say who trains what, and what goes wrong."""
+    settings = opening.settings
+    start = opening.target.script.parent if opening.target is not None else Path.cwd()
+    chosen = _codes(given.get("select"), start, "select"), _codes(given.get("ignore"), start, "ignore")
+    report = _report(given, opening, _left_out(*chosen))
+    snapshot = render.Snapshot(report, full=settings.full_paths)
+    able = report.outcome is Outcome.CLEAN
+    if settings.output_format == "json":
+        sys.stdout.write(shown.as_json(report, snapshot))
+    elif settings.output_format == "sarif":
+        sys.stdout.write(shown.as_sarif(report, snapshot))
+    elif settings.output_format == "github":
+        sys.stdout.write(shown.as_github(report, snapshot))
+    elif able:
+        shown.show(report, snapshot, _look(settings, typed), sys.stdout)
+    if not able:
+        sys.stderr.write(f"autofix: {snapshot.shown(report.target.script)}: {render.sentence(report)}\n")
+        return CANNOT
+    return BROKEN if any(one.sure for one in report.suspicions) else KEPT
+
+
+def _report(given: Mapping[str, Any], opening: Opening, ignored: Sequence[str]) -> Report:
+    target = opening.target
+    if target is None or opening.refused:
+        words = given["words"] or ()
+        name = given["module"] or given.get("console") or given.get("pytest") or (words[0] if words else "")
+        return Report(Target(Path(name), module=given["module"]), Outcome.CANNOT_RUN, message=opening.refused)
+    settings = opening.settings
+    with progress(quiet=settings.quiet, verbose=settings.verbose) as tell:
+        try:
+            return pipeline.audit(target, ignored=ignored, probe=opening.probe, progress=tell)
+        except WireError as error:
+            return unanswered(target, error)
+
+
+def _codes(given: Sequence[str] | None, start: Path, name: str) -> tuple[str, ...]:
+    """Codes, starts of codes or names: as typed, else from [tool.autofix.audit] of the nearest pyproject.toml."""
+    if given:
+        chosen = [word.strip() for text in given for word in text.split(",") if word.strip()]
+    else:
+        chosen = _configured(start, name)
+    known = [key for one in told.known() for key in (one.code, one.name)]
+    for word in chosen:
+        if not any(key.startswith(word) for key in known):
+            raise config.ConfigError(
+                f"--{name} {word}: an audit names nothing so; `autofix explain AG501` explains one"
+            )
+    return tuple(chosen)
+
+
+def _configured(start: Path, name: str) -> list[str]:
+    path = config.nearest("pyproject.toml", start.resolve())
+    if path is None:
+        return []
+    try:
+        table = tomllib.loads(path.read_text("utf-8")).get("tool", {}).get("autofix", {}).get("audit", {})
+    except (OSError, ValueError) as error:
+        raise config.ConfigError(f"{path}: {render.one_line(str(error))}") from None
+    where = f"[tool.autofix.audit] of {path}"
+    if not isinstance(table, dict) or table.keys() - {"select", "ignore"}:
+        raise config.ConfigError(f"{where}: it may have select and ignore, lists of codes")
+    value = table.get(name, [])
+    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+        raise config.ConfigError(f"{where}, {name}: {value!r} is not a list of texts")
+    return value
+
+
+def _left_out(select: tuple[str, ...], ignore: tuple[str, ...]) -> tuple[str, ...]:
+    """The codes that are not to be told."""
+    chosen = [one.code for one in told.known() if not select or one.code.startswith(select) or one.name in select]
+    return (*ignore, *(one.code for one in told.known() if one.code not in chosen))
+
+
+def _look(settings: Settings, typed: Sequence[str]) -> render.Look:
+    terminal = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    wanted = not os.environ.get("NO_COLOR") and (terminal or bool(os.environ.get("FORCE_COLOR")))
+    color = settings.color == "always" or (settings.color == "auto" and wanted)
+    width = shutil.get_terminal_size().columns if terminal else 0
+    return render.Look(terminal, color, settings.verbose, settings.quiet, tuple(typed), width)

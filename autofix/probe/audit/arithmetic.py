@@ -1,0 +1,97 @@
+"""Sums, differences and products of two tensors: broadcast by accident, of one memory, with a constant term."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .scores import shape
+
+if TYPE_CHECKING:
+    from ..program.frames import Frames
+    from .calls import Calls
+    from .ledger import Ledger
+    from .notes import Notes
+    from .paths import Paths
+
+ARITHMETIC = frozenset({
+    "sub", "__sub__", "__rsub__", "rsub", "subtract", "mul", "__mul__", "__rmul__", "multiply", "add", "__add__",
+    "__radd__", "lerp", "allclose", "equal", "isclose", "dist",
+})  # fmt: skip
+"""Calls of two tensors that are looked at."""
+_DIFFERENCE = frozenset({"sub", "__sub__", "subtract", "allclose", "equal", "isclose", "dist"})
+_SUM = frozenset({"add", "__add__", "__radd__"})
+
+
+class Arithmetic:
+    """Looks at both operands and the result."""
+
+    def __init__(self, frames: Frames, ledger: Ledger, calls: Calls, notes: Notes, paths: Paths) -> None:
+        self._notes = notes
+        self._paths = paths
+        self._frames = frames
+        self._ledger = ledger
+        self._calls = calls
+        self._explicit: dict[int, tuple[weakref.ref[torch.Tensor], Any]] = {}
+
+    def shaped(self, name: str, args: Any, result: torch.Tensor) -> None:
+        """A tensor was given a further dimension on purpose."""
+        explicit = name == "unsqueeze" or (name == "__getitem__" and _has_none(args[1:]))
+        here = self._frames.here()
+        if explicit and here:
+            key = id(result)
+            self._explicit[key] = weakref.ref(result, lambda _: self._explicit.pop(key, None)), here[0][0]
+
+    def of(self, name: str, given: list[torch.Tensor], result: Any) -> None:
+        """A call of two tensors was made."""
+        if len(given) < 2:  # noqa: PLR2004  of two tensors
+            return
+        a, b = given[0], given[1]
+        if name in _DIFFERENCE:
+            self._difference(a, b)
+        if isinstance(result, torch.Tensor) and result.requires_grad:
+            self._broadcast(name, a, b, result)
+            if name in _SUM and result.numel() == 1:
+                self._constant(a, b)
+
+    def _broadcast(self, name: str, a: torch.Tensor, b: torch.Tensor, result: torch.Tensor) -> None:
+        n = a.numel()
+        if n < 2 or b.numel() != n or result.numel() != n * n or a.dim() == b.dim():  # noqa: PLR2004
+            return
+        if name in _SUM:
+            return
+        here = self._frames.here()
+        code = here[0][0] if here else None
+        for tensor in (a, b):
+            known = self._explicit.get(id(tensor))
+            if known is not None and known[0]() is tensor and known[1] is code:
+                return
+        self._notes.note("broadcast-by-accident", f"{shape(a)} and {shape(b)}", here)
+
+    def _difference(self, a: torch.Tensor, b: torch.Tensor) -> None:
+        if a.shape != b.shape or not a.numel() or a.data_ptr() != b.data_ptr() or a.stride() != b.stride():
+            return
+        if a is b:
+            if isinstance(a, torch.nn.Parameter) and self._ledger.step_number:
+                self._notes.note("snapshot-is-alias", "same", self._frames.here())
+            return
+        for tensor in (a, b):
+            steps, place = self._calls.age(tensor)
+            if steps is not None and steps < self._ledger.step_number:
+                self._notes.note("snapshot-is-alias", "difference", place, self._frames.here())
+
+    def _constant(self, a: torch.Tensor, b: torch.Tensor) -> None:
+        """A term of a sum that was cut from its graph."""
+        for tensor in (a, b):
+            if tensor.requires_grad or tensor.numel() != 1:
+                continue
+            for cut in self._paths.behind([tensor]):
+                if not cut.old and any(key in self._ledger.owned() for key in cut.behind):
+                    name = "term-detached" if cut.kind == "detach" else "term-is-constant"
+                    self._notes.note(name, cut.kind, cut.stack, self._frames.here(), cut.off)
+
+
+def _has_none(index: Any) -> bool:
+    return any(item is None or (isinstance(item, tuple) and any(part is None for part in item)) for item in index)

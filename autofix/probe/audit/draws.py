@@ -1,0 +1,63 @@
+"""What networks are fed with, pass by pass: anew and yet the same?"""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .calls import fingerprint
+
+if TYPE_CHECKING:
+    from ..program.frames import Frames, Raw
+    from .calls import Calls
+    from .notes import Notes
+
+LAYERS = frozenset({"linear", "conv1d", "conv2d", "conv3d", "embedding", "matmul", "__matmul__", "addmm", "mm"})
+"""Calls by which data enters a network."""
+_MANY = 3
+
+
+@dataclass(slots=True)
+class _Fed:
+    """What one place of a layer was fed with, pass by pass."""
+
+    prints: list[tuple[Any, ...]] = field(default_factory=list)
+    latest: Any = None
+    anew: int = 0
+
+
+class Draws:
+    """Compares what each layer that data enters is given in the first passes."""
+
+    def __init__(self, frames: Frames, calls: Calls, notes: Notes) -> None:
+        self._frames = frames
+        self._calls = calls
+        self._notes = notes
+        self._fed: dict[Raw, _Fed] = {}
+
+    def fed(self, given: list[torch.Tensor]) -> None:
+        """What a pass is fed with: the first operand without a graph of a layer that has one."""
+        if len(given) < 2 or not torch.is_grad_enabled() or given[0].requires_grad or not given[1].requires_grad:  # noqa: PLR2004
+            return
+        here = self._frames.here()
+        fed = self._fed.setdefault(here, _Fed())
+        if len(fed.prints) > 2 * _MANY:
+            return
+        before = fed.latest() if fed.latest is not None else None
+        fed.anew += before is not given[0] and (before is None or before.data_ptr() != given[0].data_ptr())
+        fed.latest = weakref.ref(given[0])
+        fed.prints.append(fingerprint(given[0]))
+
+    def finish(self) -> None:
+        """Note what only several passes together can tell."""
+        for place, fed in self._fed.items():
+            same = len(fed.prints) > _MANY and len(set(fed.prints)) == 1
+            if not same or fed.anew < _MANY:
+                continue
+            seeds = [stack for (stack, _), count in self._calls.seeds.items() if count >= _MANY]
+            loaders = [stack for stack, count in self._calls.loaders.items() if count >= _MANY]
+            if seeds or loaders:
+                self._notes.note("same-batch", "seed" if seeds else "loader", (seeds or loaders)[-1], place)

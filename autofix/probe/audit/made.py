@@ -1,0 +1,107 @@
+"""Where modules and parameters were made, by the hooks that torch calls as a module registers them."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.nn.modules import module as registering
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ..program.frames import Frames, Raw
+
+_MOST = 20_000
+_DEPTH = 3
+
+
+class Made:
+    """Knows each registered parameter's module and line, and each module that took another's place."""
+
+    def __init__(self, frames: Frames) -> None:
+        self._frames = frames
+        self._parameters: dict[int, tuple[weakref.ref[torch.Tensor], weakref.ref[torch.nn.Module], str, Raw]] = {}
+        self._children: dict[tuple[int, str], int] = {}
+        self._parents: dict[int, weakref.ref[torch.nn.Module]] = {}
+        self.replaced: list[Raw] = []
+        """Where a module was assigned to a name at which its owner had another module."""
+
+    def install(self) -> None:
+        """Listen from now on."""
+        registering.register_module_parameter_registration_hook(self._parameter)
+        registering.register_module_module_registration_hook(self._module)
+
+    def _parameter(self, module: torch.nn.Module, name: str, parameter: Any) -> None:
+        if parameter is not None and len(self._parameters) < _MOST:
+            self._parameters[id(parameter)] = (
+                weakref.ref(parameter), weakref.ref(module), name, self._frames.here()
+            )  # fmt: skip
+
+    def _module(self, parent: torch.nn.Module, name: str, child: Any) -> None:
+        if child is None or len(self._children) > _MOST:
+            return
+        before = self._children.get((id(parent), name))
+        self._children[id(parent), name] = id(child)
+        self._parents[id(child)] = weakref.ref(parent)
+        if before is not None and before != id(child) and parent._modules.get(name) is not None:
+            self.replaced.append(self._frames.here())
+
+    def place(self, parameter: torch.Tensor) -> Raw:
+        """Where a parameter was registered: the line that makes its layer."""
+        known = self._parameters.get(id(parameter))
+        return known[3] if known is not None and known[0]() is parameter else ()
+
+    def owner(self, parameter: torch.Tensor) -> torch.nn.Module | None:
+        """The module that a parameter was registered with."""
+        known = self._parameters.get(id(parameter))
+        return known[1]() if known is not None and known[0]() is parameter else None
+
+    def roots(self, tensors: Iterable[torch.Tensor]) -> list[torch.nn.Module]:
+        """The outermost modules that these parameters belong to."""
+        found: dict[int, torch.nn.Module] = {}
+        for tensor in tensors:
+            module = self.owner(tensor)
+            for _ in range(_MOST):
+                parent = self._parents.get(id(module), _nothing)() if module is not None else None
+                if parent is None or parent is module:
+                    break
+                module = parent
+            if module is not None:
+                found[id(module)] = module
+        return list(found.values())
+
+    def parameters(self) -> Iterator[torch.Tensor]:
+        """Every registered parameter that is still there."""
+        for reference, *_ in list(self._parameters.values()):
+            if (parameter := reference()) is not None:
+                yield parameter
+
+
+def _nothing() -> None:
+    """Stands for a reference to a module that is not known."""
+
+
+def hidden(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
+    """Parameters that a module holds in plain attributes, where `parameters()` cannot see them: path and tensor."""
+    for inner, part in module.named_modules():
+        known = {id(p) for p in part.parameters()}
+        for name, value in list(vars(part).items()):
+            if name not in ("_parameters", "_modules", "_buffers") and isinstance(value, (list, tuple, dict)):
+                for path, found in _within(value, name, _DEPTH):
+                    if id(found) not in known:
+                        yield f"{inner}.{path}" if inner else path, found
+
+
+def _within(value: Any, path: str, depth: int) -> Iterator[tuple[str, torch.Tensor]]:
+    if isinstance(value, torch.nn.Module):
+        yield from ((f"{path}.{name}", parameter) for name, parameter in value.named_parameters())
+    elif isinstance(value, torch.nn.Parameter):
+        yield path, value
+    elif depth and isinstance(value, dict):
+        for key, item in list(value.items())[:200]:
+            yield from _within(item, f"{path}[{key!r}]", depth - 1)
+    elif depth and isinstance(value, (list, tuple)):
+        for index, item in enumerate(value[:200]):
+            yield from _within(item, f"{path}[{index}]", depth - 1)

@@ -1,0 +1,187 @@
+"""Where paths leave the graph, what stood behind them, and whether they come back into one."""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from ..engine import graph
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..program.frames import Frames, Raw
+    from .ledger import Ledger
+
+_WALK = 3000
+_MANY = 3
+_MOST = 8
+_NO_VALUE = frozenset({
+    "zeros_like", "ones_like", "empty_like", "rand_like", "randn_like", "full_like", "new_zeros", "new_ones",
+    "new_full", "new_empty", "randint_like", "size", "requires_grad_",
+})  # fmt: skip
+"""These take a shape or a flag from a tensor, and no value."""
+
+
+@dataclass(slots=True)
+class Cut:
+    """One place at which values leave the graph: how, what stood behind them, and whether they come back into one."""
+
+    kind: str
+    stack: Raw
+    off: Raw = ()
+    joined: bool = False
+    number: bool = False
+    walked: int = 0
+    old: bool = False
+    """Whether what it cut was made before the latest step: a value that is kept from pass to pass."""
+    behind: set[int] = field(default_factory=set)
+
+
+class Paths:
+    """Follows what is cut from a graph through the calls that come after it."""
+
+    def __init__(self, frames: Frames, ledger: Ledger) -> None:
+        self._frames = frames
+        self._ledger = ledger
+        self._off: Raw = ()
+        self.cuts: dict[tuple[str, Raw], Cut] = {}
+        self._lost: dict[int, tuple[weakref.ref[torch.Tensor], tuple[Cut, ...]]] = {}
+        self._numbers: list[tuple[Cut, frozenset[float]]] = []
+        self._arrays: dict[tuple[Any, ...], tuple[Cut, ...]] = {}
+        """The cuts behind each array that left in this pass, by its shape: arithmetic on it goes unseen."""
+        self.used: dict[int, Raw] = {}
+        """Parameters that some call was given, and where first."""
+
+    def switched(self, *, on: bool) -> None:
+        """The script switches the recording of graphs."""
+        self._off = () if on else self._off if not torch.is_grad_enabled() else self._frames.here()
+
+    def flow(self, kind: str, name: str, given: list[torch.Tensor], args: Any, result: Any) -> None:
+        """A call was made: what of its arguments' graphs is in its result?"""
+        with_graph = self._use(given)
+        if kind == "leave":
+            self._leave(name, given, result)
+            return
+        out = [result] if isinstance(result, torch.Tensor) else list(tensors_in((result,), {}))
+        if not out:
+            return
+        lost = self.behind(given) if self._lost else ()
+        if kind == "enter":
+            lost = (*lost, *self._returned(args))
+        if any(t.requires_grad for t in out):
+            for cut in lost:
+                cut.joined = True
+            return
+        if with_graph and name not in _NO_VALUE:
+            lost = (*lost, self._cut(kind, name, given, out))
+        if lost:
+            self._lose(out, tuple({id(cut): cut for cut in lost}.values())[:_MOST])
+
+    def _use(self, given: list[torch.Tensor]) -> bool:
+        with_graph = False
+        for tensor in given:
+            if tensor.requires_grad:
+                with_graph = True
+                if tensor.is_leaf and id(tensor) not in self.used:
+                    self.used[id(tensor)] = self._frames.here()
+        return with_graph
+
+    def _lose(self, out: list[torch.Tensor], cuts: tuple[Cut, ...]) -> None:
+        for tensor in out:
+            key = id(tensor)
+            self._lost[key] = weakref.ref(tensor, functools.partial(self._forget, key)), cuts
+
+    def _forget(self, key: int, _: object) -> None:
+        self._lost.pop(key, None)
+
+    def behind(self, given: list[torch.Tensor]) -> tuple[Cut, ...]:
+        """The cuts that tensors without a graph come from."""
+        found: list[Cut] = []
+        for tensor in given:
+            known = self._lost.get(id(tensor))
+            if known is not None and known[0]() is tensor:
+                found.extend(known[1])
+        return tuple(found)
+
+    def _cut(self, kind: str, name: str, given: list[torch.Tensor], out: list[torch.Tensor]) -> Cut:
+        here = self._frames.here()
+        off: Raw = ()
+        if kind == "alias":
+            how = name
+        elif not torch.is_grad_enabled():
+            how, off = "no_grad", self._off
+        elif kind == "enter" or name == "new_tensor":
+            how = "rebuilt"
+        elif not any(t.is_floating_point() or t.is_complex() for t in out):
+            how = "discrete"
+        else:
+            how = "undifferentiable"
+        return self._seen(how, here, off, given)
+
+    def _seen(self, how: str, here: Raw, off: Raw, given: list[torch.Tensor]) -> Cut:
+        cut = self.cuts.setdefault((how, here), Cut(how, here, off))
+        if cut.walked < _MANY:
+            cut.walked += 1
+            nodes = [t.grad_fn for t in given if t.grad_fn is not None]
+            cut.old = cut.old or any(node._sequence_nr() < self._ledger.mark for node in nodes)
+            cut.behind |= leaves_behind(given)
+        return cut
+
+    def _leave(self, name: str, given: list[torch.Tensor], result: Any) -> None:
+        if not any(t.requires_grad for t in given):
+            cuts = self.behind(given)
+        else:
+            here = self._frames.here()
+            cuts = (
+                self._seen("item" if name in ("item", "tolist", "__float__", "__int__") else "numpy", here, (), given),
+            )
+        for cut in cuts:
+            cut.number = cut.number or given[0].numel() == 1
+        if name in ("numpy", "__array__"):
+            self._arrays[self._ledger.step_number, *given[0].shape] = cuts
+        elif name == "tolist" or given[0].numel() <= _MANY:
+            values = frozenset(_numbers(result))
+            self._numbers = [*self._numbers[-200:], *((cut, values) for cut in cuts if values)]
+
+    def _returned(self, args: Any) -> tuple[Cut, ...]:
+        shape = getattr(args[0], "shape", None) if args else None
+        if shape is not None and not isinstance(args[0], torch.Tensor):
+            return self._arrays.get((self._ledger.step_number, *shape), ())
+        if not self._numbers:
+            return ()
+        values = frozenset(_numbers(args))
+        return tuple(cut for cut, had in self._numbers if values and had & values)
+
+
+def tensors_in(args: Any, kwargs: Any) -> Iterator[torch.Tensor]:
+    """The tensors among arguments, also in lists."""
+    for value in (*args, *kwargs.values()) if kwargs else args:
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from (item for item in value if isinstance(item, torch.Tensor))
+
+
+def leaves_behind(given: list[torch.Tensor]) -> set[int]:
+    """The ids of the leaves that results were made of."""
+    found = {id(t) for t in given if t.is_leaf and t.requires_grad}
+    for number, node in enumerate(graph.walk([t for t in given if t.grad_fn is not None])):
+        if number > _WALK:
+            break
+        leaf = graph.leaf(node)
+        if leaf is not None:
+            found.add(id(leaf))
+    return found
+
+
+def _numbers(value: Any, depth: int = 0) -> list[float]:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return [float(value)] if value not in (0, 1) else []
+    if isinstance(value, (list, tuple)) and depth < _MANY:
+        return [number for item in value[:200] for number in _numbers(item, depth + 1)]
+    return []

@@ -1,0 +1,134 @@
+"""The mode that lets every torch call of the first passes through, and has each looked at by whom it concerns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from ..engine.refused import name_of
+from .arithmetic import ARITHMETIC, Arithmetic
+from .averages import Averages
+from .draws import LAYERS, Draws
+from .paths import Paths, tensors_in
+from .scores import LOSSES, Scores
+
+if TYPE_CHECKING:
+    from ..program.frames import Frames
+    from .calls import Calls
+    from .ledger import Ledger
+    from .notes import Notes
+
+ENOUGH = 60_000
+"""Calls of torch after which none is looked at any more: a fraction of a second."""
+_FAILURES = 20
+_GROUPS = {
+    "loss": LOSSES, "activation": {"softmax", "sigmoid"}, "layer": LAYERS, "arithmetic": ARITHMETIC,
+    "leave": {"item", "tolist", "numpy", "__array__", "__float__", "__int__"},
+    "enter": {"tensor", "as_tensor", "from_numpy"}, "alias": {"detach"}, "shape": {"unsqueeze", "__getitem__"},
+}  # fmt: skip
+_NOTHING = (".__set__", ".__len__", ".size", ".dim", ".numel", ".backward", ".is_floating_point", ".stride")
+_NO_WRITES = frozenset({"requires_grad_", "retain_grad_", "detach_", "__index__", "__invert__", "__init__", "__int__"})
+
+
+class Values(TorchFunctionMode):
+    """Lets every call through; looks at what went in and what came out."""
+
+    def __init__(self, frames: Frames, ledger: Ledger, calls: Calls, notes: Notes) -> None:
+        super().__init__()
+        self._frames = frames
+        self._ledger = ledger
+        self._calls = calls
+        self.paths = Paths(frames, ledger)
+        self.scores = Scores(frames, ledger, notes)
+        self.averages = Averages(frames, ledger, calls, notes)
+        self._draws = Draws(frames, calls, notes)
+        self._arithmetic = Arithmetic(frames, ledger, calls, notes, self.paths)
+        self.count = 0
+        self.limit = ENOUGH
+        self.failed = ""
+        self._failures = 0
+        self._kinds: dict[Any, str] = {}
+
+    def __enter__(self) -> Any:
+        entering = torch.from_numpy
+
+        def entered(array: Any) -> torch.Tensor:  # which no mode sees
+            result = entering(array)
+            if self.count <= self.limit:
+                self._try(self.paths.flow, "enter", "from_numpy", [], (array,), result)
+            return result
+
+        torch.from_numpy = entered
+        return super().__enter__()
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        kind = self._kinds.get(func)
+        if kind is None:
+            kind = self._kinds[func] = _kind(func)
+        if kind == "pass" or self.count > self.limit:
+            return func(*args, **kwargs)
+        self.count += 1
+        if kind == "mode":
+            self.paths.switched(on=bool(args and args[0]))
+            return func(*args, **kwargs)
+        if kind.startswith("write "):
+            self._try(self.averages.write, kind.partition(" ")[2], args)
+        result = func(*args, **kwargs)
+        self._try(self._look, kind, args, kwargs, result)
+        return result
+
+    def _try(self, look: Any, *given: Any) -> None:
+        """Look, and rather see nothing any more than disturb a run."""
+        try:
+            with torch._C.DisableTorchFunction():
+                look(*given)
+        except Exception as error:  # of what a script does oddly, such as a view that may not be asked
+            self._failures += 1
+            if self._failures > _FAILURES:
+                self.failed = f"{type(error).__name__}: {error}"
+                self.count = self.limit + 1
+
+    def _look(self, kind: str, args: Any, kwargs: Any, result: Any) -> None:
+        kind, _, name = kind.partition(" ")
+        given = list(tensors_in(args, kwargs))
+        made = isinstance(result, torch.Tensor)
+        if kind == "loss":
+            self.scores.loss(name, args, kwargs, result)
+        elif kind == "activation":
+            self.scores.activated(result)
+        elif kind == "layer":
+            self._draws.fed(given)
+        elif kind == "arithmetic":
+            if made and not result.requires_grad and self._ledger.step_number:
+                self.averages.average(name, given, result)
+            self._arithmetic.of(name, given, result)
+        elif kind == "shape" and made:
+            self._arithmetic.shaped(name, args, result)
+        elif kind == "alias" and made and given and given[0].is_leaf:
+            self._calls.keep(result, self._frames.here())
+        self.paths.flow(kind, name, given, args, result)
+
+    def finish(self) -> None:
+        """Note what only several passes together can tell."""
+        self.averages.finish()
+        self._draws.finish()
+
+
+def _kind(func: Any) -> str:
+    """What a torch function is to us, and its name."""
+    name = name_of(func)
+    if name.endswith(".__get__"):
+        return "alias data" if name.endswith(".data.__get__") else "pass"
+    last = name.rsplit(".", 1)[-1]
+    if last.endswith("set_grad_enabled"):
+        return "mode"
+    if name.endswith(_NOTHING):
+        return "pass"
+    for kind, names in _GROUPS.items():
+        if last in names:
+            return f"{kind} {last}"
+    writes = (last.endswith("_") and not last.startswith("_")) or last.startswith("__i")
+    return f"write {last}" if writes and last not in _NO_WRITES else f"plain {last}"

@@ -1,0 +1,129 @@
+"""Training that does not crash: what an audit names, what it leaves alone, and how it says so."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from autofix import cli, pipeline
+from autofix.audit import told
+from autofix.audit.fault import HEAD, MARK, Fault, faults
+from autofix.core.model import Outcome, Target
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from autofix.core.model import Report
+    from autofix.experiments.run import Probe
+
+FINDS = [(fault, example) for fault in faults() for example in fault.finds]
+PASSES = [(fault, example) for fault in faults() for example in fault.passes]
+HEADINGS = ["## What it finds", "## Why it matters", "## What it cannot tell"]
+
+
+def ids(given: object) -> str | None:
+    return given.code if isinstance(given, Fault) else None
+
+
+def audit(probe: Probe, folder: Path, text: str, *ignored: str) -> Report:
+    path = folder / "train.py"
+    path.write_text(HEAD + text, encoding="utf-8")
+    return pipeline.audit(Target(path, root=folder), ignored=ignored, probe=probe, progress=lambda _: None)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(("fault", "example"), FINDS, ids=ids)
+def test_a_fault_is_found_where_its_example_says(probe: Probe, tmp_path: Path, fault: Fault, example: str) -> None:
+    report = audit(probe, tmp_path, example)
+    assert report.outcome is Outcome.CLEAN
+    lines = [number for number, line in enumerate((HEAD + example).splitlines(), 1) if line.endswith(MARK)]
+    assert lines
+    assert [one.frame.line for one in report.suspicions if one.code == fault.code and one.sure] == lines
+    assert report.books is not None
+    assert not report.books.incomplete
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(("fault", "example"), PASSES, ids=ids)
+def test_healthy_training_that_looks_alike_is_no_alarm(
+    probe: Probe, tmp_path: Path, fault: Fault, example: str
+) -> None:
+    report = audit(probe, tmp_path, example)
+    assert report.outcome is Outcome.CLEAN
+    assert [one for one in report.suspicions if one.sure or one.code == fault.code] == []
+    assert "broken" not in told.laws(report.books, report.suspicions).values()
+
+
+@pytest.mark.parametrize("fault", faults(), ids=lambda fault: fault.code)
+def test_a_fault_has_one_name_in_three_spellings_a_code_of_its_own_and_a_page(fault: Fault) -> None:
+    module = type(fault).__module__
+    assert module.rpartition(".")[2] == fault.name.replace("-", "_")
+    assert type(fault).__name__ == "".join(word.capitalize() for word in fault.name.split("-"))
+    assert [one.code for one in told.known()].count(fault.code) == 1
+    places = [(sys.modules[module].__doc__ or "").find(f"\n{heading}\n") for heading in HEADINGS]
+    assert -1 not in places
+    assert places == sorted(places)
+    assert fault.passes
+
+
+CUT = """
+enc, dec = nn.Linear(4, 2), nn.Linear(2, 4)
+opt = optim.SGD([*enc.parameters(), *dec.parameters()], lr=0.1)
+for _ in range(5):
+    x = torch.randn(8, 4)
+    code = torch.tanh(enc(x)).data{}
+    opt.zero_grad()
+    F.mse_loss(dec(code), x).backward()
+    opt.step()
+"""
+
+
+@pytest.mark.torch
+def test_a_comment_on_the_line_or_an_ignored_code_silences_a_finding(probe: Probe, tmp_path: Path) -> None:
+    assert [one.code for one in audit(probe, tmp_path, CUT.format("")).suspicions] == ["AG524"]
+    assert audit(probe, tmp_path, CUT.format("  # autofix: AG524 meant")).suspicions == ()
+    assert audit(probe, tmp_path, CUT.format("  # autofix: ignore[AG524]")).suspicions == ()
+    assert [one.code for one in audit(probe, tmp_path, CUT.format("  # autofix: AG501 meant")).suspicions] == ["AG524"]
+    assert audit(probe, tmp_path, CUT.format(""), "AG52").suspicions == ()
+
+
+@pytest.mark.torch
+def test_the_books_say_who_trains_what(probe: Probe, tmp_path: Path) -> None:
+    report = audit(probe, tmp_path, CUT.format(""))
+    assert report.books is not None
+    assert {one.name: (one.unreached, one.gradient > 0) for one in report.books.networks} == {
+        "enc": (2, False), "dec": (0, True)
+    }  # fmt: skip
+    assert [(one.kind, one.steps) for one in report.books.trainers] == [("SGD", 5)]
+    assert told.laws(report.books, report.suspicions)[told.LEARNS] == "broken"
+
+
+@pytest.mark.torch
+@pytest.mark.slow
+def test_the_command_speaks_to_people_and_programs_and_ends_with_its_status(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(HEAD + CUT.format(""), encoding="utf-8")
+    assert cli.main(["audit", "--python", sys.executable, str(script)]) == 1
+    assert re.search(r"train\.py:\d+:\d+: AG524 enc", capsys.readouterr().out)
+    for how in ("json", "sarif", "github"):
+        assert cli.main(["audit", "--python", sys.executable, "--output-format", how, str(script)]) == 1
+        out = capsys.readouterr().out
+        if how == "json":
+            assert [(one["code"], one["level"]) for one in json.loads(out)["findings"]] == [("AG524", "broken")]
+        elif how == "sarif":
+            assert [one["ruleId"] for one in json.loads(out)["runs"][0]["results"]] == ["AG524"]
+        else:
+            assert out.startswith("::warning file=train.py")
+    script.write_text(HEAD + CUT.format("").replace(".data", ""), encoding="utf-8")
+    assert cli.main(["audit", "--python", sys.executable, str(script)]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 3
+    script.write_text("raise ValueError('no')\n", encoding="utf-8")
+    assert cli.main(["audit", "--python", sys.executable, str(script)]) == 2
+    assert cli.main(["audit", "--python", sys.executable, "--ignore", "AG999", str(script)]) == 2
+    assert "AG999" in capsys.readouterr().err
