@@ -179,7 +179,6 @@ with evaluating(net):
 """),
         Example("""\
 ! a flag that whoever trains has to give
-! unsafe: the code does not say that this call is meant to train
 import torch
 
 torch.manual_seed(0)

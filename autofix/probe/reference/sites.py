@@ -42,6 +42,7 @@ class Sites:
         self._sites: dict[Frame, dict[str, str]] = {}
         for site in sites:
             self._sites.setdefault(site.frame, {})[site.action] = site.node
+        self._modes = {(site.frame.file, site.frame.line) for site in sites if site.action == "grad"}
         self._remake = any(site.action == "keep" for site in sites)
         self._frozen: dict[int, tuple[torch.Tensor, Raw]] = {}
         self.met: dict[Raw, str] = {}
@@ -64,10 +65,14 @@ class Sites:
         if name not in _CUTS and name not in _NUMBERS and not name.endswith(("_set_grad_enabled", "Tensor.tolist")):
             return NOTHING
         raw, actions = self._here()
-        if "grad" in actions and name.endswith("_set_grad_enabled") and not args[0]:
+        if name.endswith("_set_grad_enabled"):
+            # A mode is made and entered in one line; before Python 3.12 what enters it has the span of the whole block.
+            here = self._frames.resolve(raw[:1])
+            if args[0] or not any((frame.file, frame.line) in self._modes for frame in here):
+                return NOTHING
             self.met[raw] = "no_graph"
             return None
-        if "keep" not in actions or name.endswith("_set_grad_enabled"):
+        if "keep" not in actions:
             return NOTHING
         self.met[raw] = "no_graph"
         with torch._C.DisableTorchFunction():
