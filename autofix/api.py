@@ -71,6 +71,7 @@ class Options(TypedDict, total=False):
     stand_in: bool
     shorten: int
     skip_to: str
+    reading: str
 
 
 class Session:

@@ -108,6 +108,10 @@ Shorten = Annotated[
 SkipTo = Annotated[
     str | None, _option("--skip-to", metavar="[FILE:]LINE", text="Hurry through the loops that end before this line.")
 ]
+Reading = Annotated[
+    str | None,
+    _option("--reading", metavar="NAME", text="Answer what the code leaves open, by a name that a report tells."),
+]
 Page = Annotated[
     str | None, _option("--report", metavar="FILE", text="Also write a page that shows the graphs and gradients.")
 ]
@@ -204,7 +208,7 @@ def fix(
     verbose: Verbose = None, color: Color = None, console: Console = None, pytest: Node = None,
     process_limit: Processes = None,
     device: Device = None, stand_in: StandIn = None, shorten: Shorten = None, skip_to: SkipTo = None,
-    interactive: Interactive = False, full_paths: FullPaths = None, report: Page = None,
+    reading: Reading = None, interactive: Interactive = False, full_paths: FullPaths = None, report: Page = None,
 ) -> int:  # fmt: skip
     """Run a failing script, find why it dies in autograd, and show the smallest edit that is proved to cure it.
 
@@ -230,7 +234,7 @@ def run(
     process_limit: Processes = None, isolation: Isolation = None, network: Network = None,
     output_format: Format = None, quiet: Quiet = None, verbose: Verbose = None, color: Color = None,
     console: Console = None, pytest: Node = None, device: Device = None, stand_in: StandIn = None,
-    shorten: Shorten = None, skip_to: SkipTo = None, report: Page = None,
+    shorten: Shorten = None, skip_to: SkipTo = None, reading: Reading = None, report: Page = None,
 ) -> int:  # fmt: skip
     """Run a program for real, at full speed and with no fence; when it dies in autograd, go on as `fix` does.
 
@@ -251,6 +255,7 @@ def verify(
     output_format: Format = None, quiet: Quiet = None, verbose: Verbose = None, color: Color = None,
     console: Console = None, pytest: Node = None, device: Device = None, stand_in: StandIn = None,
     shorten: Shorten = None, skip_to: SkipTo = None, full_paths: FullPaths = None, report: Page = None,
+    reading: Reading = None,
 ) -> int:  # fmt: skip
     """Judge an edit that somebody else made: does the script get past the failure with the same gradients?
 
@@ -374,7 +379,7 @@ def batch(
         ),
     ] = None,
     device: Device = None, stand_in: StandIn = None, shorten: Shorten = None, skip_to: SkipTo = None,
-    quiet: Annotated[bool, _option("-q", "--quiet", text="No progress.")] = False,
+    reading: Reading = None, quiet: Annotated[bool, _option("-q", "--quiet", text="No progress.")] = False,
 ) -> int:  # fmt: skip
     """Bring many repositories over: run what trains in each, and make a patch and a report of what was repaired.
 

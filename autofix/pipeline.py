@@ -27,20 +27,23 @@ from autofix.syntax.sources import Sources
 from autofix.verdict.decide import confirm, decide, foresee
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.order import ordered, settles, still_worth_a_run, telling
-from autofix.verdict.runs import Case
+from autofix.verdict.questions import answered, unanswered
+from autofix.verdict.runs import Case, Runs
 from autofix.verdict.titles import apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from autofix.core.model import Diagnosis, Suspicion, Target
+    from autofix.core.model import Diagnosis, Question, Suspicion, Target
     from autofix.probe import wire
     from autofix.search.rule import Rule
 
 DEPTH = 3
 """How many failures in a row one patch may cure."""
 _CHAINS = 5
+_ASKED = 6
+"""Of how many fixes it is found out which answer they follow."""
 _MAY_BE_AUTOGRAD = {"RuntimeError", "ValueError"}
 """Types of exceptions that may be autograd's although no instrument of a candidate's run knows their kind."""
 
@@ -123,13 +126,15 @@ def _verify(
             return replace(report, outcome=Outcome.OTHER_FAILURE, message=missing_words(target, baseline))
         tell("running the edited script")
         pool.about(diagnosis)
-        evidence = Evidence(Case(pool, diagnosis, offered), files)
+        case = _answered(Case(pool, diagnosis, offered))
+        evidence = Evidence(case, files)
         verdict = confirm(evidence, decide(evidence, Applicability.SAFE))
+        question = _question(case, [repair.as_fix(Candidate((), (), (), (), dict(files)), verdict)])
         conditions = tuple(dict.fromkeys((*baseline.notes, *evidence.edited.notes)))
     one = repair.as_fix(Candidate((), (), (), (), dict(files)), verdict)
     report = replace(
         report, diagnosis=diagnosis, notes=tuple(repair.notes), timings={"script": baseline.seconds},
-        conditions=conditions,
+        conditions=conditions, question=question,
     )  # fmt: skip
     if verdict.run not in (RunOutcome.PASSED, RunOutcome.FINISHED):
         return replace(report, outcome=Outcome.STILL_FAILING, rejected=(one,))
@@ -237,14 +242,15 @@ class _Repair:
             if diagnosis is None:
                 return replace(report, outcome=Outcome.OTHER_FAILURE, message=missing_words(self.target, baseline))
             pool.about(diagnosis)
-            case = Case(pool, diagnosis)
+            case = _answered(Case(pool, diagnosis))
             self._search(case)
             fixes = apart(_confirmed(case, telling(ordered(self.fixes))))
+            question = _question(case, fixes)
         outcome = Outcome.AVAILABLE if fixes else Outcome.UNFIXED
         return replace(
             report, outcome=outcome, diagnosis=diagnosis, fixes=fixes, rejected=tuple(self.rejected),
             notes=tuple(dict.fromkeys(self.notes)), timings={"script": baseline.seconds},
-            conditions=tuple(self.conditions),
+            conditions=tuple(self.conditions), question=question,
         )  # fmt: skip
 
     def _looked_at(self, seen: tuple[Suspicion, ...]) -> tuple[Suspicion, ...]:
@@ -361,6 +367,34 @@ def _confirmed(case: Case, fixes: Sequence[Fix]) -> tuple[Fix, ...]:
         if found[place].verdict.applicability is Applicability.SAFE:
             break
     return ordered(found)
+
+
+def _answered(case: Case) -> Case:
+    """The case with the answers that were given to what its code leaves open."""
+    return replace(case, answered=answered(Runs(case, {})))
+
+
+def _question(case: Case, fixes: Sequence[Fix]) -> Question | None:
+    """What was answered, else what is to be asked where no fix is safe and an answer could make one so."""
+    if case.answered:
+        return _with_offers(case, case.answered[0], fixes)
+    if not fixes or any(fix.verdict.applicability is Applicability.SAFE for fix in fixes):
+        return None
+    question = unanswered(Runs(case, {}))
+    if question is None:
+        return None
+    told = _with_offers(case, question, fixes)
+    return told if any(answer.offer is not None for answer in told.answers) else None
+
+
+def _with_offers(case: Case, question: Question, fixes: Sequence[Fix]) -> Question:
+    """The question with the first fix that follows each answer."""
+    evidence = [Evidence(case, fix.candidate.files) for fix in fixes[:_ASKED]]
+    answers = (
+        replace(answer, offer=next((n for n, one in enumerate(evidence) if one.follows(question, answer)), None))
+        for answer in question.answers
+    )
+    return replace(question, answers=tuple(answers))
 
 
 def _key(candidate: Candidate) -> frozenset[tuple[Path, bytes]]:

@@ -27,6 +27,7 @@ OTHER = RunOptions(
     select=("AG201",), ignore=("AG102",), passes=4, budget=9.0, time_limit=7.0, memory_limit=1 << 30,
     process_limit=9,
     output_limit=1 << 10, network=True, isolation="copy", device="cpu", stand_in=True, shorten=5, skip_to="1",
+    reading="apart",
 )  # fmt: skip
 """Options of which none is the usual one."""
 

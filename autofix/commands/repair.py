@@ -15,7 +15,7 @@ from autofix.check.known import named
 from autofix.commands import interactive
 from autofix.commands.opening import Opening
 from autofix.commands.paged import Page
-from autofix.core import config
+from autofix.core import config, kept
 from autofix.core.model import Applicability, Outcome, Report, Target
 from autofix.core.write import WriteRefused
 from autofix.experiments import crashed
@@ -91,8 +91,9 @@ def _repaired(target: Target, rules: Sequence[Rule], given: Mapping[str, Any], o
             return pipeline.fix(target, rules, probe=probe, progress=tell, found=_shown(tell))
 
         report = targets.in_file(_sound(target, lambda: page.worked(target, work, tell, begun)))
-    kept = [one for one in report.suspicions if not any(named(one, key) for key in settings.ignore)]
-    report = replace(report, suspicions=tuple(kept))
+    left = [one for one in report.suspicions if not any(named(one, key) for key in settings.ignore)]
+    report = replace(report, suspicions=tuple(left))
+    _answer(report, settings)
     _tell_of(page, report, render.Snapshot(report, full=settings.full_paths), settings)
     return report
 
@@ -118,6 +119,26 @@ def _shown(tell: Tell) -> Callable[[Fix], None]:
         tell.keep(f"safe: {title(fix)} ({place})", *(line for line in changed if line[:3] not in {"+++", "---"}))
 
     return found
+
+
+def _answer(report: Report, settings: Settings) -> None:
+    """Keep an answer that was typed, where it answers what the code leaves open; else say what there is to answer."""
+    name, question = settings.reading, report.question
+    if not name or report.diagnosis is None:
+        return
+    if question is None or question.chosen != name:
+        names = " or ".join(one.name for one in question.answers) if question is not None else ""
+        _complain(
+            f"--reading {name} answers nothing here; {f'the answer may be {names}' if names else 'nothing is open'}"
+        )
+        return
+    try:
+        path = kept.keep(report.target, question.key, name)
+    except (WriteRefused, OSError, config.ConfigError) as error:
+        _complain(f"the answer was used and is not kept: {error}")
+        return
+    if not settings.quiet:
+        _complain(f"the answer is kept in {path}")
 
 
 def _tell_of(page: Page, report: Report, snapshot: render.Snapshot, settings: Settings) -> None:
@@ -172,6 +193,7 @@ def verify(given: Mapping[str, Any], typed: Sequence[str], opening: Opening) -> 
             return pipeline.verify(target, files, probe=probe, progress=tell)
 
         report = targets.in_file(_sound(target, lambda: page.worked(target, work, tell, opening.probe)))
+    _answer(report, settings)
     _tell_of(page, report, render.Snapshot(report), settings)
     if report.outcome is Outcome.CLEAN:
         # The original does not fail: there is nothing that the edit could have repaired.

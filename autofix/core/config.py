@@ -165,6 +165,7 @@ _KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "python": (_text, "a path, a command or an environment's folder"),
     "run": (_text, "a command line, such as python train.py --debug"),
     "skip_to": (str, "a line, or FILE:LINE"),
+    "reading": (_text, "the name of an answer that a report tells"),
     "shorten": (_count, "a whole number from 1 on"),
     **dict.fromkeys(("passes", "process_limit"), (_count, "a whole number from 1 on")),
     "budget": (_allowance, "a number of seconds; 0 is what the failing run suggests"),

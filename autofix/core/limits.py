@@ -32,6 +32,7 @@ class RunOptions:
     stand_in: bool = False
     shorten: int = 0
     skip_to: str = ""
+    reading: str = ""
 
 
 NAMES = tuple(field.name for field in dataclasses.fields(RunOptions))

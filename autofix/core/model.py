@@ -133,6 +133,8 @@ class Target:
     device: str = "auto"
     crash: Crash | None = None
     """How it died when it was run for real, where it was."""
+    reading: str = ""
+    """The name of an answer to what the code leaves open."""
     buffers: dict[Path, bytes] = field(default_factory=dict, hash=False)
     """What stands in for files on disk: an editor's unsaved text."""
 
@@ -215,7 +217,7 @@ class Reading:
 
     `truncated`: no gradient flows into earlier passes; `separated`: each step uses its own loss alone. `apart`: these
     backward calls leave no gradient in the parameters of these optimizers. `old_values`: a name that was bound before
-    a write keeps the value that it had.
+    a write keeps the value that it had. `constant`: no gradient flows into what is made once for several passes.
     """
 
     refused: Refused = Refused.UPDATE
@@ -223,6 +225,7 @@ class Reading:
     separated: bool = False
     apart: tuple[wire.KeptOut, ...] = ()
     old_values: bool = False
+    constant: bool = False
 
     @property
     def letter(self) -> Reading:
@@ -232,7 +235,7 @@ class Reading:
     def __str__(self) -> str:
         parts = {
             "truncated": self.truncated, "separated": self.separated, "apart": self.apart,
-            "old values": self.old_values,
+            "old values": self.old_values, "constant": self.constant,
         }  # fmt: skip
         told = [name for name, holds in parts.items() if holds] or ["full"]
         return "+".join([*told, *[self.refused.value] * (self.refused is Refused.OPERATION)])
@@ -319,6 +322,41 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer to a question: the `name` to give, what holds then as a clause, and the first offer that follows it.
+
+    `means` is the reading that it names; None is a part computed anew in each pass. `offer` is an index into the fixes.
+    """
+
+    name: str
+    clause: str
+    means: Reading | None
+    offer: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the code leaves open: two readings that train differently, of which no run can tell the one meant.
+
+    `about` is the property that doubts edits for it, `key` the name under which an answer is kept, `chosen` the name of
+    the answer that was given. `outdated` tells of an answer to code that has changed since.
+    """
+
+    about: str
+    text: str
+    place: wire.Stack
+    answers: tuple[Answer, ...]
+    key: str = ""
+    chosen: str = ""
+    outdated: str = ""
+
+    @property
+    def answer(self) -> Answer | None:
+        """The answer that was given."""
+        return next((one for one in self.answers if one.name == self.chosen), None)
+
+
+@dataclass(frozen=True, slots=True)
 class Note:
     """Something tried or declined, and why."""
 
@@ -354,6 +392,8 @@ class Report:
     suspicions: tuple[Suspicion, ...] = ()
     books: wire.Books | None = None
     """Who trains what, where a run was audited."""
+    question: Question | None = None
+    """What has to be said before an edit can be safe, or what was answered."""
     applied: int | None = None
     message: str = ""
     failure: wire.Failure | None = None

@@ -123,8 +123,9 @@ class Builder:
         asked = _ending_with(self.first(spec), first)
         if spec.treatment is not Treatment.LIVE or spec.intervention is Intervention.REPEATED:
             asked = self._shortly(asked, first)
-        if spec.reading is not None and spec.reading.apart:
-            asked = replace(asked, apart=spec.reading.apart)
+        if spec.reading is not None:
+            constants = first.shared if spec.reading.constant else ()
+            asked = replace(asked, apart=spec.reading.apart, constants=constants)
         if spec.intervention in _SHIFTS:
             asked = replace(asked, outputs=True, shifted=_SHIFTS[spec.intervention], shifts=spec.owner)
         if spec.intervention is Intervention.NUDGED and self._converts():

@@ -177,6 +177,8 @@ class Run(State):
         sources = self.modes.enter_context(Sources(self.taps)) if self.request.sources else None
         self.truncate = reference.Truncate(self.request.truncated, sources)
         self.taps.listeners += [reference.KeepGraphs(), self.truncate]
+        if self.request.constants:
+            self.taps.listeners.append(reference.Constants(self.request.constants))
         asked = self.request
         if asked.segments:
             self.taps.listeners.append(Separate(self.taps, of_other_segments(asked.segments)))
@@ -372,6 +374,7 @@ class Run(State):
             "fed": self.truncate is not None and self.truncate.fed,
             "undone": self.request.frozen and self.perturb.undone,
             "parted": self.parted,
+            "shared": tuple(sorted(self.truncate.shared)) if self.truncate is not None else (),
             "added": self.truncate is not None and self.truncate.added,
             **self.uses.told(),
             **(self.outputs.told() if self.outputs is not None else {}),

@@ -105,6 +105,7 @@ class Request:
     shapes: bool = False  # what the graphs behind each step are made of is told
     held: bool = False  # what other state than parameters held at each step is told
     truncated: bool = False
+    constants: tuple[int, ...] = ()  # ages of the nodes through which no gradient is to flow
     sources: bool = False  # whether data went into what several passes share is told
     nudged: bool = False  # what autograd.grad and refused conversions give is otherwise: does a loss depend on it?
     doubled: int = -1  # after that many steps each backward sends twice as much: does a loss depend on gradients?
@@ -485,6 +486,7 @@ class Trace:
     opposed: tuple[Opposed, ...] = ()  # only where asked for
     alone: bool = False  # of what is reused: the passes that share it have no leaf but in there
     fed: bool = False  # of what is reused: data went into it; only where asked for
+    shared: tuple[int, ...] = ()  # of what is reused: the ages of its outermost nodes
     added: bool = False  # what is reused is an addend of each loss that reuses it
     graph: Graph | None = None
     drawn_at: tuple[str, ...] = ()  # the call sites that drew random numbers

@@ -62,6 +62,7 @@ def document(report: Report, snapshot: Snapshot) -> dict[str, Any]:
             }
             for one in report.suspicions
         ],
+        "question": _question(report, snapshot),
         "conditions": [clean(condition) for condition in report.conditions],
         "applied": report.applied,
         "isolation": clean(report.isolation),
@@ -70,6 +71,21 @@ def document(report: Report, snapshot: Snapshot) -> dict[str, Any]:
         "torch": clean(report.torch),
         "python": _text(str(target.python)) if target.python is not None else None,
         "timings": {name: _number(seconds) for name, seconds in report.timings.items()},
+    }
+
+
+def _question(report: Report, snapshot: Snapshot) -> dict[str, Any] | None:
+    """What the code leaves open, with the answers to it; `chosen` is the one that was given, '' where none was."""
+    question = report.question
+    if question is None:
+        return None
+    return {
+        "about": question.about,
+        "text": clean(question.text),
+        "answers": [{"name": one.name, "means": clean(one.clause), "fix": one.offer} for one in question.answers],
+        "chosen": question.chosen,
+        "outdated": clean(question.outdated),
+        **(_span(question.place[0], snapshot) if question.place else _nowhere()),
     }
 
 

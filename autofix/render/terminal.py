@@ -123,6 +123,7 @@ def _fixes(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
     yield from candidate(fix, snapshot, "Fixed" if done else "Fix", qualified=bool(report.conditions))
     others = [other for other in report.fixes if other is not fix]
     yield from _alternatives(others, report, snapshot, look)
+    yield from question(report, snapshot)
     yield from _next(fix, look, done=done)
 
 
@@ -183,6 +184,24 @@ def _alternatives(others: list[Fix], report: Report, snapshot: Snapshot, look: L
         yield Text(f"  and {left} more; -v shows all")
 
 
+def question(report: Report, snapshot: Snapshot) -> Iterator[Text]:
+    """What the code leaves open, and how to answer it; or how it was answered."""
+    asked = report.question
+    if asked is None:
+        return
+    yield Text()
+    where = f"{snapshot.where(snapshot.place(asked.place[0]))}: " if asked.place else ""
+    if asked.answer is not None:
+        yield Text(f"As was answered ({asked.chosen}): ").append(words.one_line(asked.answer.clause))
+        return
+    yield Text(f"{where}{words.one_line(asked.text)}", "bold")
+    if asked.outdated:
+        yield Text(f"  {words.one_line(asked.outdated)}", "yellow")
+    for one in asked.answers:
+        offer = "no edit here follows it" if one.offer is None else f"fix {one.offer + 1}"
+        yield Text(f"  --reading {one.name}: ").append(f"{words.one_line(one.clause)} ({offer})")
+
+
 def _next(fix: Fix, look: Look, *, done: bool) -> Iterator[Text]:
     safe = fix.verdict.applicability is Applicability.SAFE
     yield Text()
@@ -239,6 +258,7 @@ def _judged(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
     if look.verbose:
         yield from _diff(judged, snapshot)
     yield from _effect(judged, snapshot)
+    yield from question(report, snapshot)
     changes = judged.verdict.changes
     for change in changes if look.verbose else changes[:_CHANGES]:
         said = words.one_line(change.loss or change.note or norms(change))

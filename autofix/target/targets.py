@@ -98,6 +98,7 @@ def under(target: Target, options: RunOptions) -> Target:
         isolation=options.isolation,
         network=options.network,
         device=options.device,
+        reading=options.reading,
         setup=setup,
     )
     return _skipping(bounded, options.skip_to)

@@ -5,13 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autofix.core.model import Applicability, Effect, Verdict
+from autofix.core.model import Applicability, Effect, Finding, Verdict
 from autofix.experiments.later import died_later
 from autofix.verdict.property import properties
 
 if TYPE_CHECKING:
-    from autofix.core.model import Finding
+    from collections.abc import Iterator
+
     from autofix.verdict.evidence import Evidence
+
+
+UNMEANT = "another-reading-is-meant"
+"""What is found of an edit that does not follow an answer."""
 
 
 def decide(evidence: Evidence, ceiling: Applicability) -> Verdict:
@@ -29,7 +34,7 @@ def decide(evidence: Evidence, ceiling: Applicability) -> Verdict:
             failure=run.failure,
         )  # fmt: skip
     assessed = evidence.assessment
-    findings = _findings(evidence, last=False)
+    findings = (*_findings(evidence, last=False), *_unmeant(evidence))
     both = died_later(evidence.letter) and died_later(run)
     trusted = assessed.effect.keeps_gradients and not findings
     return Verdict(
@@ -56,4 +61,12 @@ def foresee(evidence: Evidence) -> None:
 
 def _findings(evidence: Evidence, *, last: bool) -> tuple[Finding, ...]:
     found = (one.find(evidence) for one in properties() if one.last is last)
-    return tuple(finding for finding in found if finding is not None)
+    settled = {one.about for one in evidence.case.answered if evidence.follows(one)}
+    return tuple(finding for finding in found if finding is not None and finding.property not in settled)
+
+
+def _unmeant(evidence: Evidence) -> Iterator[Finding]:
+    """What was answered that the edit does not follow."""
+    for question in evidence.case.answered:
+        if question.answer is not None and not evidence.follows(question):
+            yield Finding(UNMEANT, f"it was answered that {question.answer.clause}", question.place)

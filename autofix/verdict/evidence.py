@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autofix.verdict.effect import assess
+from autofix.core.model import Effect
+from autofix.verdict.effect import assess, follows, whose
 from autofix.verdict.meant import meant
 from autofix.verdict.runs import Runs
 
 if TYPE_CHECKING:
-    from autofix.core.model import Assessment
+    from autofix.core.model import Answer, Assessment, Question
 
 
 class Evidence(Runs):
@@ -18,5 +20,28 @@ class Evidence(Runs):
 
     @functools.cached_property
     def assessment(self) -> Assessment:
-        """What the edit does to the gradients."""
+        """What the edit does to the gradients; as meant, where it follows an answer."""
+        found = self._unanswered
+        if found.effect.keeps_gradients or not (followed := [one for one in self.case.answered if self.follows(one)]):
+            return found
+        clauses = " and ".join(one.answer.clause for one in followed if one.answer is not None)
+        sentence = (
+            f"{whose(self)} those of the code in which {clauses}, as was answered, and in all else as it is written"
+        )
+        reading = next((one.answer.means for one in followed if one.answer is not None), None)
+        return replace(found, effect=Effect.MEANT, sentence=sentence, reading=reading, changes=())
+
+    def follows(self, question: Question, answer: Answer | None = None) -> bool:
+        """Whether the edit equals the reading that an answer names, else the one that was chosen."""
+        found, answer = self._unanswered, answer or question.answer
+        if answer is None or not self.case.passed(self.edited):
+            return False
+        if answer.means is None:
+            return found.effect is Effect.REFRESHED
+        if found.reading == answer.means:
+            return True
+        return answer.means != answer.means.letter and follows(self, answer.means)
+
+    @functools.cached_property
+    def _unanswered(self) -> Assessment:
         return meant(self, assess(self))

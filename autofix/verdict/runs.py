@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from autofix.core.model import Diagnosis, Reading
+    from autofix.core.model import Diagnosis, Question, Reading
     from autofix.experiments.pool import Pool
     from autofix.probe import wire
     from autofix.verdict.parts import Part
@@ -28,6 +28,8 @@ class Case:
     pool: Pool
     diagnosis: Diagnosis
     offered: bool = False
+    answered: tuple[Question, ...] = ()
+    """What the code leaves open, and was answered."""
 
     def ended(self, trace: wire.Trace) -> RunOutcome:
         """How the run of an edited script ended."""

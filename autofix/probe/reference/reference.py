@@ -186,12 +186,13 @@ class Truncate(Listener):
     A pass is what a site does from one step to the next: one line may run backward for several losses, and each of them
     ends where the pass began. `reused` holds the sites with a pass that reached only nodes older than the pass before:
     not a state that each pass hands to the next, but something made once, for several passes. `alone` says that these
-    passes had no leaf but in there, `added` that it was an addend of all their losses, `fed` that data went into it,
-    as far as somebody watches for `sources`.
+    passes had no leaf but in there, `added` that it was an addend of all their losses, `fed` that data went into it, as
+    far as somebody watches for `sources`; `shared` are the ages of its outermost nodes.
     """
 
     def __init__(self, cut: bool, sources: Sources | None = None) -> None:
         self._cut = cut
+        self.shared: set[int] = set()
         self._sources = sources
         self.alone = self.added = True
         self.fed = False
@@ -226,6 +227,7 @@ class Truncate(Listener):
         self.carried = True
         if len(began) > 1 and all(node._sequence_nr() < began[-2] for node in old):
             self.reused[call.stack] = None
+            self.shared.update(node._sequence_nr() for node in old)
             self.alone = self.alone and not leaves
             self.added = self.added and set(old) <= set(addends(call.roots, recent))
             if self._sources is not None:
@@ -242,6 +244,20 @@ class Truncate(Listener):
     def wrote(self, key: int) -> None:
         """A storage was written: where it is a leaf's, this is a step made by hand."""
         self._steps += key in self._leaves
+
+
+class Constants(Listener):
+    """Lets no gradient through some nodes, given by their ages in another run of the same operations."""
+
+    def __init__(self, ages: tuple[int, ...]) -> None:
+        self._ages = frozenset(ages)
+
+    def backward(self, call: Call) -> None:
+        nodes = (node for node in graph.walk(call.roots, self._is_other) if not self._is_other(node))
+        call.cleanups.extend([node.register_prehook(_zeros).remove for node in nodes])
+
+    def _is_other(self, node: Any) -> bool:
+        return node._sequence_nr() not in self._ages
 
 
 def _zeros(gradients: tuple[torch.Tensor | None, ...]) -> tuple[torch.Tensor | None, ...]:

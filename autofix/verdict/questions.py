@@ -1,0 +1,151 @@
+"""What the code leaves open: each thing that two readings decide otherwise and no law, as a question in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from autofix.core import kept
+from autofix.core.model import Answer, Question, Reading
+from autofix.experiments.compare import comparable, owner
+from autofix.experiments.readings import LEAF_WORDS, LOSS_WORDS, words
+from autofix.experiments.spec import RunSpec
+from autofix.probe import wire
+from autofix.verdict.blame import loss
+from autofix.verdict.effect import trains_alike
+from autofix.verdict.law import Word, at, laws
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.verdict.runs import Runs
+
+REFUSED = "two-readings"
+"""What a question is about that asks how an operation is meant that torch refuses."""
+
+
+def questions(runs: Runs) -> Iterator[Question]:
+    """All that the runs leave open, with the names of two answers to each."""
+    if comparable(runs.letter):
+        return
+    found = (_refused, _two_losses, _left_over, _old_values, _made_once)
+    for question in (one for ask in found if (one := ask(runs)) is not None):
+        if _is_open(runs, question):
+            yield replace(question, key=kept.key(runs.case.pool.target, question.place))
+
+
+def answered(runs: Runs) -> tuple[Question, ...]:
+    """The questions of a case that were answered, by the name that was typed or one that the project keeps."""
+    target = runs.case.pool.target
+    known = kept.answers(target)
+    if not (target.reading or known):
+        return ()
+    chosen = (replace(one, chosen=_choice(one, (target.reading, known.get(one.key, "")))) for one in questions(runs))
+    return tuple(one for one in chosen if one.chosen)
+
+
+def unanswered(runs: Runs) -> Question | None:
+    """The one question to ask."""
+    done = {one.about for one in runs.case.answered}
+    question = next((one for one in questions(runs) if one.about not in done), None)
+    return None if question is None else replace(question, outdated=kept.outdated(runs.case.pool.target, question.key))
+
+
+def _choice(question: Question, names: tuple[str, ...]) -> str:
+    return next((name for name in names if name in {answer.name for answer in question.answers}), "")
+
+
+def _is_open(runs: Runs, question: Question) -> bool:
+    """Whether both answers can be run, train differently, and are broken by no law."""
+    letter = runs.case.pool.letters.first
+    readings = [answer.means for answer in question.answers if answer.means is not None]
+    if any(comparable(runs.case.pool.get(RunSpec.reference(one))) for one in readings):
+        return False
+    if any(law.says(runs, one).word is Word.BROKEN for one in readings for law in laws()):
+        return False
+    pairs = [(one, other) for one in readings for other in (*readings, letter) if one != other]
+    return any(not trains_alike(runs, one, other) for one, other in pairs)
+
+
+def _refused(runs: Runs) -> Question | None:
+    """An operation that torch refuses, where the program allows two meanings of it."""
+    letters = runs.case.pool.letters
+    if len(letters.readings) == 1 or letters.alike or letters.void:
+        return None
+    said = words(runs.letter)
+    if said is LOSS_WORDS:
+        names, text = ("sum", "mean"), "Is the sum of these values the loss, or their mean?"
+    elif said is LEAF_WORDS:
+        names, text = ("leaf", "result"), "Is this a leaf of its own, or is the leaf behind it trained?"
+    else:
+        names, text = ("update", "forward"), "Is this write an update of the values, or a part of the forward?"
+    answers = [
+        Answer(name, clause, Reading(refused)) for name, (refused, clause) in zip(names, said.items(), strict=True)
+    ]
+    return Question(REFUSED, text, runs.failure.stack, tuple(answers))
+
+
+def _two_losses(runs: Runs) -> Question | None:
+    fact = next((fact for fact in runs.letter.facts if fact.name == "mixed"), None)
+    owners = [i for i, names in enumerate(runs.letter.names[: len(runs.letter.counts)]) if _begins(names, fact)]
+    if fact is None or not owners or not runs.freed_by:
+        return None
+    apart = replace(runs.case.pool.letters.first, apart=(wire.KeptOut(fact.stack, owners[0]),))
+    name = _loss(fact.stack)
+    answers = (
+        Answer("apart", f"{fact.subject} does not learn from {name}", apart),
+        Answer("both", f"{fact.subject} learns from {name}, too", runs.case.pool.letters.first),
+    )
+    text = f"Should {fact.subject} learn from {name}?"
+    return Question("loss-trains-two-networks", text, fact.stack, answers)
+
+
+def _begins(names: tuple[str, ...], fact: wire.Fact | None) -> bool:
+    return fact is not None and bool(names) and names[0].split(".")[0] == fact.subject
+
+
+def _left_over(runs: Runs) -> Question | None:
+    fact = next((fact for fact in runs.letter.facts if fact.name == "cross-talk"), None)
+    if fact is None:
+        return None
+    letter = runs.case.pool.letters.first
+    index = next((i for i, names in enumerate(runs.letter.names) if fact.subject in names), 0)
+    who, name = owner(runs.letter.names[index], index), _loss(fact.stack)
+    answers = (
+        Answer("own", f"{who} learns from its own loss alone", replace(letter, separated=True)),
+        Answer("both", f"{who} learns from {name}, too", letter),
+    )
+    return Question("gradient-left-over", f"Should {who} also learn from {name}?", fact.stack, answers)
+
+
+def _old_values(runs: Runs) -> Question | None:
+    if runs.old_values is None:
+        return None
+    letter = runs.case.pool.letters.first
+    stacks = (write.stack for saved in runs.trace.saved for write in saved.writes if write.whole)
+    place = next(stacks, ())
+    answers = (
+        Answer("old", "what is read later by an older name has its old value", replace(letter, old_values=True)),
+        Answer("written", "what is read later by an older name has the value written", letter),
+    )
+    text = f"Should what is read after {at(place)} by an older name have its old value?"
+    return Question("old-value-read-later", text, place, answers)
+
+
+def _made_once(runs: Runs) -> Question | None:
+    if not runs.letter.reused:
+        return None
+    made = next(iter(runs.trace.crossings), None)
+    name = next((f"`{carrier.path}`" for carrier in made.carriers), "") if made is not None else ""
+    place = made.made if made is not None and made.made else runs.letter.reused[0]
+    what = name or f"what {at(place)} makes once"
+    constant = replace(runs.case.pool.letters.first, constant=True)
+    answers = (
+        Answer("constant", f"{what} is a constant", constant),
+        Answer("anew", f"{what} is computed anew in each pass", None),
+    )
+    return Question("shared-across-passes", f"Is {what} a constant in all passes that use it?", place, answers)
+
+
+def _loss(stack: wire.Stack) -> str:
+    return f"`{name}`" if (name := loss(stack)) else f"the loss of {at(stack)}"

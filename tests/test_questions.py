@@ -1,0 +1,168 @@
+"""What the code leaves open is asked in the words of the field; an answer decides, and lasts as its line does."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import jsonschema
+import pytest
+import test_law_losses
+import test_law_terms
+from lawful import PARTS, Program
+from reports import report as some_report
+
+from autofix import pipeline
+from autofix.commands import repair
+from autofix.core import kept
+from autofix.core.config import Settings
+from autofix.core.model import Answer, Applicability, Outcome, Question, Reading, Report, Target
+from autofix.probe import wire
+from autofix.render import Look, Snapshot, as_json, show
+from autofix.search import registry
+
+if TYPE_CHECKING:
+    from autofix.experiments.run import Probe
+    from autofix.search.rule import Rule
+
+SCHEMA = json.loads((Path(__file__).parent.parent / "docs" / "schema.json").read_text("utf-8"))
+BENT = test_law_losses.VALUED.mutated("bent", ("weight = advantage", "weight = advantage.square()"))
+LEFT = test_law_losses.GAN.mutated("left", ("softplus(-D(fake)).mean()", "mse_loss(D(fake), torch.ones(6, 1))"))
+SUMMED = """\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    loss = net(torch.randn(5, 2)).pow(2).mean(1)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+def written(folder: Path, program: Program | str) -> Target:
+    script = folder / "main.py"
+    script.write_text(program if isinstance(program, str) else program.text)
+    (folder / "parts.py").write_text(PARTS)
+    (folder / "pyproject.toml").write_text("[project]\nname = 'a'  # of mine\n")
+    return Target(script, root=folder, passes=2)
+
+
+def fixed(probe: Probe, target: Target, *codes: str) -> Report:
+    rules: tuple[Rule, ...] = registry.select(codes, ())
+    return pipeline.fix(target, rules, probe=probe, progress=lambda _: None)
+
+
+def asked(report: Report) -> Question:
+    assert report.question is not None
+    return report.question
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("program", "codes", "expected"),
+    [
+        (BENT, ("AG201", "AG202"), ("Should critic learn from `actor_loss`?", ["apart", "both"])),
+        (LEFT, ("AG201", "AG202"), ("Should G also learn from `loss_d`?", ["own", "both"])),
+        (test_law_terms.PPO, ("AG206",), ("Is `old` a constant in all passes that use it?", ["constant", "anew"])),
+        (SUMMED, ("AG403",), ("Is the sum of these values the loss, or their mean?", ["sum", "mean"])),
+    ],
+    ids=["two losses", "left over", "made once", "refused"],
+)
+def test_what_is_left_open_is_asked_and_the_answer_decides(
+    probe: Probe, tmp_path: Path, program: Program | str, codes: tuple[str, ...], expected: tuple[str, list[str]]
+) -> None:
+    target = written(tmp_path, program)
+    open_ = fixed(probe, target, *codes)
+    question = asked(open_)
+    assert (question.text, [one.name for one in question.answers]) == expected
+    assert not any(fix.verdict.applicability is Applicability.SAFE for fix in open_.fixes)
+    answer = next(one for one in question.answers if one.offer is not None)
+    followed = open_.fixes[answer.offer or 0]
+    closed = fixed(probe, replace(target, reading=answer.name), *codes)
+    assert asked(closed).chosen == answer.name
+    assert closed.fixes[0].diff == followed.diff
+    assert closed.fixes[0].verdict.applicability is Applicability.SAFE
+    for other in closed.fixes[1:]:
+        if other.verdict.applicability is Applicability.SAFE:
+            assert (
+                "as was answered" in other.verdict.summary or other.verdict.reading == closed.fixes[0].verdict.reading
+            )
+    jsonschema.validate(json.loads(as_json(open_, Snapshot(open_))), SCHEMA)
+
+
+@pytest.mark.torch
+def test_an_answer_lasts_until_its_line_changes(probe: Probe, tmp_path: Path) -> None:
+    target = written(tmp_path, SUMMED)
+    question = asked(fixed(probe, target, "AG403"))
+    path = kept.keep(target, question.key, "mean")
+    assert path == tmp_path / "pyproject.toml"
+    again = fixed(probe, target, "AG403")
+    assert asked(again).chosen == "mean"
+    assert b"mean()" in again.fixes[0].diff
+    edited = {target.script: SUMMED.replace("loss.backward()", "loss.sum().backward()").encode()}
+    judged = pipeline.verify(target, edited, probe=probe, progress=lambda _: None)
+    assert judged.outcome is Outcome.UNSAFE
+    assert "another-reading-is-meant" in [one.property for one in judged.fixes[0].verdict.findings]
+    changed = written(tmp_path, SUMMED.replace("loss", "error"))
+    path.write_text(path.read_text() + f'\n[tool.autofix.readings]\n"{question.key}" = "mean"\n')
+    told = asked(fixed(probe, changed, "AG403"))
+    assert not told.chosen
+    assert told.outdated == "the answer 'mean' was given for `loss.backward()`, and the code there has changed"
+
+
+def test_answers_stand_beside_what_a_project_has(tmp_path: Path) -> None:
+    target = written(tmp_path, SUMMED)
+    place = (wire.Frame(str(target.script), 9, 4, 9, 19, "<module>"),)
+    key = kept.key(target, place)
+    assert key == "main.py <module>: loss.backward()"
+    kept.keep(target, key, "mean")
+    kept.keep(target, 'main.py f: x["a"] += 1', "old")
+    kept.keep(target, key, "sum")
+    assert kept.answers(target) == {key: "sum", 'main.py f: x["a"] += 1': "old"}
+    assert (tmp_path / "pyproject.toml").read_text().startswith("[project]\nname = 'a'  # of mine\n")
+    (tmp_path / "pyproject.toml").unlink()
+    assert kept.answers(target) == {}
+    assert kept.keep(target, key, "mean") == tmp_path / "pyproject.toml"
+    assert kept.answers(target) == {key: "mean"}
+
+
+def with_question(folder: Path, chosen: str = "") -> Report:
+    report = some_report(folder)
+    answers = (Answer("apart", "critic does not learn from `a`", Reading(), 0), Answer("both", "it does", Reading()))
+    place = report.diagnosis.failure.stack if report.diagnosis is not None else ()
+    question = Question("loss-trains-two-networks", "Should critic learn from `a`?", place, answers, "k", chosen, "old")
+    return replace(report, question=question)
+
+
+def test_a_report_tells_the_question_and_how_to_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import sys  # noqa: PLC0415
+
+    report = with_question(tmp_path)
+    show(report, Snapshot(report), Look(), sys.stdout)
+    told = capsys.readouterr().out
+    assert "Should critic learn from `a`?\n  old\n  --reading apart: critic does not learn from `a` (fix 1)\n" in told
+    assert "  --reading both: it does (no edit here follows it)\n" in told
+    closed = with_question(tmp_path, "apart")
+    show(closed, Snapshot(closed), Look(), sys.stdout)
+    assert "As was answered (apart): critic does not learn from `a`" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("reading", "chosen", "said"),
+    [
+        ("neither", "", "--reading neither answers nothing here; the answer may be apart or both"),
+        ("apart", "apart", "the answer is kept in "),
+    ],
+)
+def test_an_answer_that_was_typed_is_kept_or_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], reading: str, chosen: str, said: str
+) -> None:
+    report = with_question(tmp_path, chosen)
+    repair._answer(report, Settings(reading=reading))
+    assert said in capsys.readouterr().err
+    assert kept.answers(report.target) == ({"k": reading} if chosen else {})
