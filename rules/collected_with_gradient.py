@@ -21,7 +21,7 @@ from autofix.core.edit import Declined
 from autofix.core.model import Cause, Diagnosis
 from autofix.search.collecting import collectors, decorates, is_term, places, repeats, wrapped
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
-from autofix.syntax.edits import decorate, ensure_import
+from autofix.syntax.edits import without_gradient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -193,8 +193,7 @@ for _ in range(4):
             except Declined as declined:
                 refused = declined
             for source, function in collectors(found, diagnosis, sources):
-                torch, imports = ensure_import(source, "torch")
-                edits = [*imports, *decorate(source, function, f"@{torch}.no_grad()")]
+                edits = without_gradient(source, function)
                 title = f"Collect under torch.no_grad(), in {function.name}"
                 yield self.propose(edits, WHY, title=title, later=1 + (not decorated) + 2 * order)
             if refused is not None:

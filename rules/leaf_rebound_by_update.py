@@ -28,7 +28,7 @@ from autofix.core.model import Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, update, writes
 from autofix.syntax.blocks import block_of
-from autofix.syntax.edits import Step, change, ensure_import, insert_after, replace_statement, wrap
+from autofix.syntax.edits import Step, change, ensure_import, insert_after, replace_statement, without_gradient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -204,10 +204,7 @@ def _in_place(source: Source, run: list[ast.stmt], *, forget: bool) -> list[Step
         before, after = run[:several], run[several + 1 :]
         rest = [edit for part in (before, after) if part for edit in _in_place(source, part, forget=forget)]
         return [*rest, *_apart(source, run[several], forget=forget)]
-    edits: list[Step] = []
-    if not writes.under_no_grad(source, run[0]):
-        torch, imports = ensure_import(source, "torch")
-        edits = [*imports, *wrap(source, run, f"with {torch}.no_grad():")]
+    edits = [] if writes.under_no_grad(source, run[0]) else without_gradient(source, run)
     targets = []
     for one in (binding for statement in run for binding in update.bindings(statement)):
         targets.append(one.path)

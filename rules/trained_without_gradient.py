@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from autofix.core.model import Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
-from autofix.syntax import calls, vocabulary
+from autofix.syntax import blocks, calls, vocabulary
 from autofix.syntax.edits import Splice, decorate, embed, ensure_import, replace, set_keyword, undecorate, unwrap
 
 if TYPE_CHECKING:
@@ -262,8 +262,7 @@ net(x).detach().pow(2).mean().backward()
         function = sources.function(failing[0]) if failing else None
         if node is None or source is None or function is None or not holders:
             return
-        block = source.statement(node)
-        if any(block.lineno <= holder.line <= (block.end_lineno or 0) for holder in holders):
+        if blocks.passed(source, source.statement(node), holders):
             trained = sources.source(failing[0].file)
             assert trained is not None  # noqa: S101  as it has the function
             torch, imports = ensure_import(trained, "torch")

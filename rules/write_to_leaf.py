@@ -26,12 +26,10 @@ from autofix.syntax import blocks, calls, names, writes
 from autofix.syntax.edits import (
     append_call,
     clone_before,
-    decorate,
     embed,
-    ensure_import,
     insert_before,
     out_of_place,
-    wrap,
+    without_gradient,
 )
 
 if TYPE_CHECKING:
@@ -153,20 +151,18 @@ list(map(torch.Tensor.zero_, [w]))
 
     def _wrapped(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
         """`with torch.no_grad():` around the write and those after it, and around the loop that holds only them."""
-        torch, imports = ensure_import(source, "torch")
-        header = f"with {torch}.no_grad():"
         statement = source.statement(node)
         together = writes.together(source, statement)
-        yield self.propose([*imports, *wrap(source, together, header)], WHY_UPDATE, later=1)
+        yield self.propose(without_gradient(source, together), WHY_UPDATE, later=1)
         block = blocks.block_of(source, statement)
         last = max(place for place, other in enumerate(block) if other is together[-1] or writes.is_write(other))
         if block[last] is not together[-1]:
             spread = block[block.index(statement) : last + 1]
-            yield self.propose([*imports, *wrap(source, spread, header)], WHY_UPDATE, later=4)
+            yield self.propose(without_gradient(source, spread), WHY_UPDATE, later=4)
         loop = source.parent(statement)
         if isinstance(loop, ast.For) and loop.body == together:
             one_line = loop.lineno == statement.lineno
-            yield self.propose([*imports, *wrap(source, [loop], header)], WHY_UPDATE, later=0 if one_line else 3)
+            yield self.propose(without_gradient(source, [loop]), WHY_UPDATE, later=0 if one_line else 3)
 
     def _behind(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
         """`w.data -= ...` for the write and those after it."""
@@ -187,9 +183,7 @@ list(map(torch.Tensor.zero_, [w]))
         function = source.function(node)
         if function is None:
             return
-        torch, imports = ensure_import(source, "torch")
-        edits = decorate(source, function, f"@{torch}.no_grad()")
-        yield self.propose([*imports, *edits], WHY_UPDATE, later=6)
+        yield self.propose(without_gradient(source, function), WHY_UPDATE, later=6)
 
     def _activation(self, diagnosis: Diagnosis, source: Source, node: ast.AST) -> Iterator[Proposal]:
         """`act(p.clone())` for a module that works in place."""

@@ -49,9 +49,9 @@ def loops(source: Source, node: ast.AST) -> Iterator[ast.For | ast.While]:
 
 
 def passed(source: Source, node: ast.stmt, stack: Iterable[Frame]) -> bool:
-    """Whether one of these frames stood inside a statement, below its first line."""
+    """Whether one of these frames stood inside a statement."""
     lines = (frame.line for frame in stack if frame.file == str(source.path))
-    return any(node.lineno < line <= (node.end_lineno or 0) for line in lines)
+    return any(node.lineno <= line <= (node.end_lineno or 0) for line in lines)
 
 
 def before(block: Sequence[ast.stmt], statement: ast.stmt) -> Sequence[ast.stmt]:

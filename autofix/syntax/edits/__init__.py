@@ -8,7 +8,7 @@ from autofix.core.edit import Declined
 from autofix.syntax.edits.calls import remove_keyword, set_keyword
 from autofix.syntax.edits.elsewhere import User, computed_in
 from autofix.syntax.edits.expressions import append_call, aug_to_assign, bind, change, embed, receiver, rename, replace
-from autofix.syntax.edits.imports import ensure_import
+from autofix.syntax.edits.imports import ensure_import, without_gradient
 from autofix.syntax.edits.out_of_place import clone_before, not_inplace, out_of_place, value_after
 from autofix.syntax.edits.statements import (
     decorate,
@@ -55,5 +55,6 @@ __all__ = [
     "undecorate",
     "unwrap",
     "value_after",
+    "without_gradient",
     "wrap",
 ]

@@ -6,13 +6,14 @@ import ast
 from typing import TYPE_CHECKING
 
 from autofix.core.edit import Declined
-from autofix.syntax.edits.statements import insert_after, insert_before
+from autofix.syntax.edits.statements import decorate, insert_after, insert_before, wrap
 from autofix.syntax.edits.steps import Splice, Step
 from autofix.syntax.layout import newline_near
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from autofix.syntax.calls import Function
     from autofix.syntax.source import Source
 
 
@@ -24,6 +25,14 @@ def ensure_import(source: Source, module: str) -> tuple[str, list[Step]]:
     if module in _bound(source.tree):
         raise Declined(f"the name {module} means something else in this file")
     return module, _added(source, f"import {module}")
+
+
+def without_gradient(source: Source, what: Sequence[ast.stmt] | Function) -> list[Step]:
+    """Statements under `torch.no_grad()`, or a function decorated with it."""
+    torch, imports = ensure_import(source, "torch")
+    if isinstance(what, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return [*imports, *decorate(source, what, f"@{torch}.no_grad()")]
+    return [*imports, *wrap(source, what, f"with {torch}.no_grad():")]
 
 
 def _names(body: list[ast.stmt], module: str) -> Iterator[tuple[str, ast.stmt]]:
