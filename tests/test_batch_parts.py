@@ -49,9 +49,9 @@ def test_folders_globs_lists_and_scripts_name_repositories(tmp_path: Path, monke
     [
         ("x = 1", "no table 'x'"),
         ("[[repository]]\npath = 'a'\nurl = 'b'", "give it a path or a url"),
-        ("[[repository]]\npath = 'a'\ncomands = []", "no key 'comands'"),
+        ("[[repository]]\npath = 'a'\ncomands = []", "no option 'comands'"),
         ("[[repository]]\npath = 'a'\ntime-limit = -1", "not a number of seconds"),
-        ("[[repository]]\npath = 'a'\ncommands = 'x'", "not what belongs here"),
+        ("[[repository]]\npath = 'a'\ncommands = 'x'", "'x' is not a list of texts"),
         ("[defaults]", "write a [[repository]] for each"),
         ("[[repository", "Expected"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sqlite3
@@ -108,7 +109,7 @@ class Journal:
         record = zlib.compress(json.dumps(asdict(result)).encode())
         self._base.execute(
             "insert or replace into target values (?, ?, ?, ?, ?)",
-            (os.fsencode(name), _encoded(result.command), result.key, result.outcome, record),
+            (os.fsencode(name), os.fsencode(result.command), result.key, result.outcome, record),
         )
 
     def joined(self, name: str, apart: dict[str, str]) -> None:
@@ -164,25 +165,16 @@ class Journal:
         for (record,) in lines.fetchall():
             yield wire.load(Result, zlib.decompress(record))
 
-    def _transaction(self) -> _Transaction:
-        return _Transaction(self._base)
-
-
-class _Transaction:
-    """All of it or nothing."""
-
-    def __init__(self, base: sqlite3.Connection) -> None:
-        self._base = base
-
-    def __enter__(self) -> None:
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """All of it or nothing."""
         self._base.execute("begin immediate")
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        self._base.execute("commit" if kind is None else "rollback")
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
+        try:
+            yield
+        except BaseException:
+            self._base.execute("rollback")
+            raise
+        self._base.execute("commit")
 
 
 def _locked(path: Path) -> BinaryIO:

@@ -8,7 +8,6 @@ import math
 import os
 import shlex
 import sys
-import tomllib
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,9 +20,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 _MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt")
-_SETTINGS = {*limits.NAMES} - {"python"}
-_TEXTS = {"path", "url", "revision", "setup", "python"}
-_KEYS = _SETTINGS | _TEXTS | {"commands", "environment", "pytest", "setup_limit"}
+_TEXTS = ("path", "url", "revision", "setup", "python")
+
+
+def _variables(value: Any) -> dict[str, str]:
+    return {name: config.text(word) for name, word in value.items()}
+
+
+_KINDS = {name: config.KINDS[name] for name in limits.NAMES} | dict.fromkeys(_TEXTS, (config.text, "a text")) | {
+    "commands": (config.texts, "a list of texts"), "environment": (_variables, "a table of texts"),
+    "pytest": (config.flag, "true or false"), "setup_limit": (config.seconds, "a number of seconds above 0"),
+}  # fmt: skip
 
 
 class ManifestError(ValueError):
@@ -140,57 +147,22 @@ def _placed(name: str, base: Path, options: Terms) -> Repository:
 
 
 def _manifest(path: Path, options: Terms) -> Iterator[Repository]:
-    try:
-        document = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise ManifestError(f"{path}: {' '.join(str(error).split())}") from None
+    document = config.read(path)
     if unknown := document.keys() - {"defaults", "repository"}:
         raise ManifestError(f"{path}: no table {min(unknown)!r}; there are [defaults] and [[repository]]")
-    defaults = _table(document.get("defaults", {}), f"[defaults] of {path}")
+    defaults = config.table(document.get("defaults", {}), _KINDS, f"[defaults] of {path}")
     entries = document.get("repository", [])
     if not isinstance(entries, list) or not entries:
         raise ManifestError(f"{path}: write a [[repository]] for each")
     for number, entry in enumerate(entries, 1):
         where = f"[[repository]] {number} of {path}"
-        table = defaults | _table(entry, where)
+        table = defaults | config.table(entry, _KINDS, where)
         if ("path" in table) == ("url" in table):
             raise ManifestError(f"{where}: give it a path or a url")
         one = _placed(table.get("path") or table["url"], path.parent, _options(table, options))
         revision = table.get("revision", "")
         name = f"{one.name}@{revision}" if revision else one.name
         yield replace(one, name=name, revision=revision)
-
-
-def _table(table: Any, where: str) -> dict[str, Any]:
-    """A table of a manifest, with its keys spelled as our own and its values read."""
-    if not isinstance(table, dict):
-        raise ManifestError(f"{where}: it must be a table")
-    found = {}
-    for key, value in table.items():
-        name = str(key).replace("-", "_")
-        if name not in _KEYS:
-            known = ", ".join(sorted(each.replace("_", "-") for each in _KEYS))
-            raise ManifestError(f"{where}: no key {key!r}; there are {known}")
-        found[name] = _value(name, value, f"{where}, {key}")
-    return found
-
-
-def _value(name: str, value: Any, where: str) -> Any:
-    if name in _SETTINGS:
-        return config.checked(name, value, where)
-    if name == "commands" and isinstance(value, list) and all(isinstance(line, str) for line in value):
-        return tuple(value)
-    if name == "environment" and isinstance(value, dict) and all(isinstance(text, str) for text in value.values()):
-        return dict(value)
-    if name == "pytest" and isinstance(value, bool):
-        return value
-    if name == "rounds" and isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-        return value
-    if name == "setup_limit" and isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
-        return float(value)
-    if name in _TEXTS and isinstance(value, str):
-        return value
-    raise ManifestError(f"{where}: {value!r} is not what belongs here")
 
 
 def _options(table: dict[str, Any], options: Terms) -> Terms:

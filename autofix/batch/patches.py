@@ -184,7 +184,7 @@ def _refuse_dirty(source: Path, revision: str, variables: dict[str, str]) -> Non
 
 def _same(source: Path, name: str, revision: str, variables: dict[str, str]) -> bool:
     """Whether a file differs only in what the index remembers of it."""
-    kept = git.git("rev-parse", f"{revision}:{name}", variables=variables).decode().strip()
+    kept = git.line("rev-parse", f"{revision}:{name}", variables=variables)
     try:
         path = source / name
         data = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
@@ -192,21 +192,21 @@ def _same(source: Path, name: str, revision: str, variables: dict[str, str]) -> 
         return True  # a submodule
     except OSError:
         return False
-    return git.git("hash-object", "--stdin", "--no-filters", send=data, variables=variables).decode().strip() == kept
+    return git.line("hash-object", "--stdin", "--no-filters", send=data, variables=variables) == kept
 
 
 def _commit(step: Step, parent: str, variables: dict[str, str]) -> str:
     for name, data in step.files.items():
-        kept = git.git("hash-object", "-w", "--stdin", "--no-filters", send=data, variables=variables).decode().strip()
+        kept = git.line("hash-object", "-w", "--stdin", "--no-filters", send=data, variables=variables)
         mode = git.git("ls-files", "--stage", "--", f":(top,literal){name}", variables=variables).decode().split(" ")[0]
         if not mode:
             raise git.GitError(f"{name} is not committed")
         git.git("update-index", "--add", "--cacheinfo", f"{mode},{kept},{name}", variables=variables)
-    tree = git.git("write-tree", variables=variables).decode().strip()
-    if tree == git.git("rev-parse", f"{parent}^{{tree}}", variables=variables).decode().strip():
+    tree = git.line("write-tree", variables=variables)
+    if tree == git.line("rev-parse", f"{parent}^{{tree}}", variables=variables):
         return parent  # the same edit as an earlier target's
     words = message(step.result).encode("utf-8", "replace")
-    return git.git("commit-tree", tree, "-p", parent, "-F", "-", send=words, variables=variables).decode().strip()
+    return git.line("commit-tree", tree, "-p", parent, "-F", "-", send=words, variables=variables)
 
 
 def message(result: Result) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 from autofix.batch.results import counted, group
 from autofix.core.model import Outcome
@@ -25,11 +25,15 @@ _REMEMBERED = 900.0
 """Seconds of the past that the time left is estimated from: targets take from a blink to many minutes."""
 
 
-class Progress(Protocol):
-    """What the driver tells. Use as a context manager."""
+class Progress:
+    """What the driver tells; this one says nothing of it. Use as a context manager."""
 
-    def __enter__(self) -> Self: ...
-    def __exit__(self, *_: object) -> None: ...
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
     def found(self, name: str, found: Found, held: Sequence[str], /) -> None:
         """A repository was looked at; `held` are the groups of the results that it has already."""
 
@@ -43,29 +47,7 @@ class Progress(Protocol):
         """The last target of a repository is done."""
 
 
-class Silent:
-    """Says nothing."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def found(self, name: str, found: Found, held: Sequence[str], /) -> None:
-        pass
-
-    def settled(self, name: str, held: Sequence[str], /) -> None:
-        pass
-
-    def result(self, name: str, result: Result, /) -> None:
-        pass
-
-    def finished(self, name: str, /) -> None:
-        pass
-
-
-class Lines(Silent):
+class Lines(Progress):
     """One line for each event, for logs."""
 
     def found(self, name: str, found: Found, held: Sequence[str], /) -> None:
@@ -82,7 +64,7 @@ class Lines(Silent):
         _say(f"{name}: {result.command}: {result.outcome}{aside}, {result.seconds:.1f} s{reason}")
 
 
-class Live(Silent):
+class Live(Progress):
     """Two bars and the counts so far."""
 
     def __init__(self, repositories: int) -> None:
@@ -148,5 +130,5 @@ def _say(text: str) -> None:
 def progress(repositories: int, *, quiet: bool) -> Progress:
     """The kind that fits where standard error goes."""
     if quiet:
-        return Silent()
+        return Progress()
     return Live(repositories) if sys.stderr.isatty() else Lines()

@@ -14,7 +14,7 @@ from autofix import __version__
 from autofix.core.model import Applicability, Outcome
 from autofix.render.sarif import log
 from autofix.render.sarif import run as run_of
-from autofix.render.words import OUTCOMES, clean
+from autofix.render.words import OUTCOMES, clean, valid
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -98,15 +98,15 @@ def summary(shown: Sequence[Shown]) -> str:
 
 def _repository(one: Shown) -> dict[str, Any]:
     return {
-        "path": text(one.repository.name),
+        "path": valid(one.repository.name),
         "revision": one.revision,
-        "message": text(one.problem or one.message),
+        "message": valid(one.problem or one.message),
         "patch": one.patch or None,
         "branch": one.branch or None,
         "targets": [
             {
-                "file": text(result.file),
-                "command": text(result.command),
+                "file": valid(result.file),
+                "command": valid(result.command),
                 "outcome": str(one.outcome(result)),
                 "applicability": result.applicability or None,
                 "effect": result.effect or None,
@@ -143,7 +143,7 @@ def _run(one: Shown) -> dict[str, Any] | None:
     places = {name: place for place, name in enumerate(rules)}
     root = one.repository.source if one.repository.remote else Path(one.repository.source).as_uri()
     told = [result | {"ruleIndex": places[result["ruleId"]]} for result in results]
-    named = {"id": f"autofix/{quote(text(one.repository.name))}/"}
+    named = {"id": f"autofix/{quote(valid(one.repository.name))}/"}
     return run_of([*rules.values()], told, root, automationDetails=named)
 
 
@@ -182,12 +182,7 @@ def _case(suite: ET.Element, name: str, result: Result, outcome: Outcome) -> Non
     inner.text = _xml("\n".join(lines))
 
 
-def text(words: str) -> str:
-    """A path or command line as valid Unicode."""
-    return words.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
 def _xml(words: str) -> str:
     """Text without what XML has no way to say."""
-    allowed = clean(text(words))
+    allowed = clean(valid(words))
     return "".join(c for c in allowed if c not in "\ufffe\uffff")

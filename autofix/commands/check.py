@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 NONE, FOUND, CANNOT = 0, 1, 2
 FORMATS = ("text", "json", "sarif", "github")
 _LISTS = ("select", "ignore", "exclude")
+_KINDS = dict.fromkeys(_LISTS, (config.texts, "a list of texts")) | {"baseline": (config.text, "a path")}
 
 
 class Settings(NamedTuple):
@@ -78,33 +78,15 @@ def _settings(given: Mapping[str, Any], start: Path) -> Settings:
     path = config.nearest("pyproject.toml", start.resolve())
     found = _table(path) if path is not None else Settings()
     typed = {name: _words(given[name]) for name in _LISTS if given[name]}
-    if given["baseline"]:
-        typed_baseline: Path | None = Path(given["baseline"])
-    else:
-        typed_baseline = found.baseline
-    return found._replace(**typed, baseline=typed_baseline)
+    return found._replace(**typed, baseline=Path(given["baseline"]) if given["baseline"] else found.baseline)
 
 
 def _table(path: Path) -> Settings:
-    try:
-        document = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise config.ConfigError(f"{path}: {one_line(str(error))}") from None
-    table = document.get("tool", {}).get("autofix", {}).get("check", {})
-    where = f"[tool.autofix.check] of {path}"
-    if not isinstance(table, dict):
-        raise config.ConfigError(f"{where}: it must be a table")
-    if unknown := table.keys() - set(Settings._fields):
-        raise config.ConfigError(f"{where}: no option {min(unknown)!r}; there are {', '.join(Settings._fields)}")
-    for name in _LISTS:
-        value = table.get(name, [])
-        if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
-            raise config.ConfigError(f"{where}, {name}: {value!r} is not a list of texts")
-    file = table.get("baseline")
-    if file is not None and not isinstance(file, str):
-        raise config.ConfigError(f"{where}, baseline: {file!r} is not a path")
-    lists = {name: tuple(table.get(name, ())) for name in _LISTS}
-    return Settings(**lists, baseline=path.parent / file if file else None)
+    tool = config.read(path).get("tool", {}).get("autofix", {}).get("check", {})
+    found = config.table(tool, _KINDS, f"[tool.autofix.check] of {path}")
+    if "baseline" in found:
+        found["baseline"] = path.parent / found["baseline"]
+    return Settings(**found)
 
 
 def _words(texts: Sequence[str]) -> tuple[str, ...]:

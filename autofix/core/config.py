@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from autofix.core.limits import RunOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 CHOICES = {
@@ -21,6 +21,8 @@ CHOICES = {
     "color": ("auto", "always", "never"),
     "device": ("auto", "cpu", "asis"),
 }
+Kind = tuple["Callable[[Any], Any]", str]
+"""What reads a value, and what it has to be in words."""
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", re.IGNORECASE)
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
@@ -83,40 +85,64 @@ def _defaults(start: Path) -> dict[str, Any]:
     path = nearest("pyproject.toml", start)
     if path is None:
         return {}
-    try:
-        table = tomllib.loads(path.read_text("utf-8")).get("tool", {}).get("autofix", {})
-    except (OSError, ValueError, AttributeError) as error:
-        raise ConfigError(f"{path}: {_reason(error)}") from None
-    where = f"[tool.autofix] of {path}"
-    if not isinstance(table, dict):
-        raise ConfigError(f"{where}: it must be a table")
-    found = {}
-    for key, value in table.items():
-        if isinstance(value, dict):
-            continue  # a table for another command
-        name = str(key).replace("-", "_")
-        if name not in NAMES:
-            raise ConfigError(f"{where}: no option {key!r}; there are {', '.join(map(_dashed, NAMES))}")
-        found[name] = checked(name, value, f"{where}, {key}")
+    tool = read(path).get("tool", {})
+    own = tool.get("autofix", {}) if isinstance(tool, dict) else tool
+    if isinstance(own, dict):  # a table in it is another command's
+        own = {key: value for key, value in own.items() if not isinstance(value, dict)}
+    found = table(own, {name: KINDS[name] for name in NAMES}, f"[tool.autofix] of {path}")
     if "/" in (python := found.get("python", "")):
         found["python"] = str(path.parent / python)
     return found
 
 
-def checked(name: str, value: Any, where: str) -> Any:
-    """A value as its setting wants it."""
-    if name in CHOICES:
-        if value not in CHOICES[name]:
-            raise ConfigError(f"{where}: {value!r} is not one of {', '.join(CHOICES[name])}")
-        return value
-    kind, words = _KINDS[name]
+def read(path: Path) -> dict[str, Any]:
+    """A TOML file."""
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: {_reason(error)}") from None
+
+
+def table(found: Any, kinds: Mapping[str, Kind], where: str) -> dict[str, Any]:
+    """The values of a table by our options' names, each as its kind wants it; `where` is how a person finds it."""
+    if not isinstance(found, dict):
+        raise ConfigError(f"{where}: it must be a table")
+    named = {str(key).replace("-", "_"): (key, value) for key, value in found.items()}
+    for name, (key, _) in named.items():
+        if name not in kinds:
+            raise ConfigError(f"{where}: no option {key!r}; there are {', '.join(map(_dashed, kinds))}")
+    return {name: checked(name, value, f"{where}, {key}", kinds) for name, (key, value) in named.items()}
+
+
+def checked(name: str, value: Any, where: str, kinds: Mapping[str, Kind] | None = None) -> Any:
+    """A value as its option wants it."""
+    kind, words = (KINDS if kinds is None else kinds)[name]
     try:
         return kind(value)
-    except (TypeError, ValueError, OverflowError):
+    except (AttributeError, TypeError, ValueError, OverflowError):
         raise ConfigError(f"{where}: {value!r} is not {words}") from None
 
 
-def _flag(value: Any) -> bool:
+def texts(value: Any) -> tuple[str, ...]:
+    """A list of texts as it is; TypeError for anything else."""
+    if not isinstance(value, list):
+        raise TypeError
+    return tuple(map(text, value))
+
+
+def text(value: Any) -> str:
+    """A text as it is; TypeError for anything else."""
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _among(choices: Sequence[str]) -> Kind:
+    return (lambda value: choices[choices.index(value)]), f"one of {', '.join(choices)}"
+
+
+def flag(value: Any) -> bool:
+    """True or False as it is; TypeError for anything else."""
     if not isinstance(value, bool):
         raise TypeError
     return value
@@ -127,26 +153,21 @@ def _codes(value: Any) -> tuple[str, ...]:
     return tuple(code.strip() for text in texts for code in text.split(",") if code.strip())
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return value
-
-
 def _count(value: Any) -> int:
     if isinstance(value, bool) or int(value) != float(value) or int(value) < 1:
         raise ValueError
     return int(value)
 
 
-def _seconds(value: Any) -> float:
+def seconds(value: Any) -> float:
+    """A number above 0; ValueError for anything else."""
     if isinstance(value, bool) or not math.isfinite(float(value)) or float(value) <= 0:
         raise ValueError
     return float(value)
 
 
 def _allowance(value: Any) -> float:
-    return 0.0 if value == 0 and not isinstance(value, bool) else _seconds(value)
+    return 0.0 if value == 0 and not isinstance(value, bool) else seconds(value)
 
 
 def _bytes(value: Any) -> int:
@@ -155,21 +176,22 @@ def _bytes(value: Any) -> int:
     return size(str(value))
 
 
-_FLAG = (_flag, "true or false")
+_FLAG = (flag, "true or false")
 _CODES = (_codes, "a list of rule codes, such as AG101,AG201")
 _SIZES = (_bytes, "a size; write 4G, 512M or a number of bytes")
-_KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
+KINDS: dict[str, Kind] = {
+    **{name: _among(choices) for name, choices in CHOICES.items()},
     **dict.fromkeys(("write", "diff", "unsafe_fixes", "network", "quiet", "verbose", "full_paths", "stand_in"), _FLAG),
     **dict.fromkeys(("select", "ignore"), _CODES),
     **dict.fromkeys(("memory_limit", "output_limit"), _SIZES),
-    "python": (_text, "a path, a command or an environment's folder"),
-    "run": (_text, "a command line, such as python train.py --debug"),
+    "python": (text, "a path, a command or an environment's folder"),
+    "run": (text, "a command line, such as python train.py --debug"),
     "skip_to": (str, "a line, or FILE:LINE"),
     "reading": (_text, "the name of an answer that a report tells"),
     "shorten": (_count, "a whole number from 1 on"),
     **dict.fromkeys(("passes", "process_limit"), (_count, "a whole number from 1 on")),
     "budget": (_allowance, "a number of seconds; 0 is what the failing run suggests"),
-    "time_limit": (_seconds, "a number of seconds above 0"),
+    "time_limit": (seconds, "a number of seconds above 0"),
 }
 
 

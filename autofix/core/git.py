@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,6 +45,11 @@ def git(
     return done.stdout
 
 
+def line(*words: str, **how: Any) -> str:
+    """The one line that git prints."""
+    return git(*words, **how).decode().strip()
+
+
 def folder_of(source: Path) -> Path | None:
     """The git directory whose work tree begins at `source`; None where there is none."""
     if not (source / ".git").exists():
@@ -61,7 +66,7 @@ def head(source: Path) -> str:
     if folder_of(source) is None:
         return ""
     try:
-        return git("rev-parse", "--verify", "--quiet", "HEAD^{commit}", at=source).decode().strip()
+        return line("rev-parse", "--verify", "--quiet", "HEAD^{commit}", at=source)
     except GitError:
         return ""
 
@@ -69,11 +74,7 @@ def head(source: Path) -> str:
 def commit(source: Path, revision: str) -> str:
     """The commit that a name stands for in a repository; raises GitError where there is none."""
     try:
-        return (
-            git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", at=source)
-            .decode()
-            .strip()
-        )
+        return line("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", at=source)
     except GitError:
         raise GitError(f"there is no revision {revision}") from None
 
@@ -81,7 +82,7 @@ def commit(source: Path, revision: str) -> str:
 def is_branch_name(name: str) -> bool:
     """Whether a branch may be called so."""
     try:
-        return git("check-ref-format", "--branch", name).decode().strip() == name
+        return line("check-ref-format", "--branch", name) == name
     except GitError:
         return False
 

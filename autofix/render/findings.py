@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from autofix.render import github, sarif
 from autofix.render.snapshot import Place
-from autofix.render.words import masked, one_line
+from autofix.render.words import masked, one_line, valid
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -37,7 +37,7 @@ def as_json(checked: Checked) -> str:
         "schema_version": SCHEMA_VERSION,
         "files": checked.files,
         "findings": [_row(found) for found in checked.findings],
-        "problems": [{"file": _text(path), "reason": one_line(reason)} for path, reason in checked.problems],
+        "problems": [{"file": valid(path), "reason": one_line(reason)} for path, reason in checked.problems],
     }
     return json.dumps(document, indent=2) + "\n"
 
@@ -92,7 +92,7 @@ def _row(found: Finding) -> dict[str, Any]:
         "name": found.name,
         "message": one_line(found.message),
         "verified": False,
-        "file": _text(found.path),
+        "file": valid(found.path),
         "line": found.line,
         "column": found.column,
         "end_line": found.end_line,
@@ -122,7 +122,7 @@ def _rule(finder: Finder) -> dict[str, Any]:
 
 def _notifications(checked: Checked) -> Iterable[dict[str, Any]]:
     for path, reason in checked.problems:
-        yield {"level": "note", "message": {"text": f"{_text(path)}: {one_line(reason)}"}}
+        yield {"level": "note", "message": {"text": f"{valid(path)}: {one_line(reason)}"}}
 
 
 def _result(found: Finding, place: int, root: Path) -> dict[str, Any]:
@@ -137,8 +137,3 @@ def _result(found: Finding, place: int, root: Path) -> dict[str, Any]:
         "locations": [where],
         "partialFingerprints": {"autofixLine/v1": known_by},
     }
-
-
-def _text(word: str) -> str:
-    """A path as valid Unicode."""
-    return word.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

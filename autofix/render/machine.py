@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from autofix.core.model import Cause
 from autofix.render import words
 from autofix.render.advice import advice
-from autofix.render.words import clean
+from autofix.render.words import clean, valid
 
 if TYPE_CHECKING:
     from autofix.core.model import Change, Finding, Fix, Report
@@ -35,9 +35,9 @@ def document(report: Report, snapshot: Snapshot) -> dict[str, Any]:
         "outcome": str(report.outcome),
         "message": clean(report.message),
         "advice": advice(report, snapshot),
-        "script": _text(str(target.script)),
-        "module": _text(target.module) if target.module is not None else None,
-        "args": [_text(word) for word in target.argv],
+        "script": valid(str(target.script)),
+        "module": valid(target.module) if target.module is not None else None,
+        "args": [valid(word) for word in target.argv],
         "failure": _failure(report, snapshot),
         "culprits": [
             {
@@ -69,7 +69,7 @@ def document(report: Report, snapshot: Snapshot) -> dict[str, Any]:
         "wrote": [clean(what) for what in report.wrote],
         "reached": [clean(host) for host in report.reached],
         "torch": clean(report.torch),
-        "python": _text(str(target.python)) if target.python is not None else None,
+        "python": valid(str(target.python)) if target.python is not None else None,
         "timings": {name: _number(seconds) for name, seconds in report.timings.items()},
     }
 
@@ -121,7 +121,7 @@ def _fix(fix: Fix, snapshot: Snapshot) -> dict[str, Any]:
         "later": _later(fix, snapshot),
         "changed": [_change(change) for change in verdict.changes],
         "edits": [
-            {"file": _text(str(edit.path)), "start": edit.start, "end": edit.end, "text": edit.text}
+            {"file": valid(str(edit.path)), "start": edit.start, "end": edit.end, "text": edit.text}
             for edit in candidate.edits
         ],
         "diff": snapshot.diff(fix),
@@ -164,7 +164,7 @@ def _change(change: Change) -> dict[str, Any]:
 def _span(frame: Frame, snapshot: Snapshot) -> dict[str, Any]:
     place = snapshot.place(frame)
     return {
-        "file": _text(str(place.file)),
+        "file": valid(str(place.file)),
         "line": place.line,
         "column": place.column,
         "end_line": place.end_line,
@@ -175,11 +175,6 @@ def _span(frame: Frame, snapshot: Snapshot) -> dict[str, Any]:
 
 def _nowhere() -> dict[str, Any]:
     return dict.fromkeys(("file", "line", "column", "end_line", "end_column", "cell"))
-
-
-def _text(word: str) -> str:
-    """A path or argument as valid Unicode; one whose bytes are none could not be written down anyway."""
-    return word.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _number(value: float) -> float | None:

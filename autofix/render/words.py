@@ -197,3 +197,8 @@ def sentence(report: Report) -> str:
 def _obeyed(character: str) -> bool:
     """Control characters, line separators, and those that turn the direction of text around."""
     return unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp", "Co"}
+
+
+def valid(text: str) -> str:
+    """A path or command line as valid Unicode."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
