@@ -138,8 +138,7 @@ def _optimizers(reference: wire.Trace, candidate: wire.Trace, tolerance: float) 
         yield Change("", 0, expected, made, note=f"{made} optimizers are made, the code makes {expected}")
         return
     for index in range(len(reference.counts)):
-        wanted = [step for step in reference.steps if step.optimizer == index]
-        got = [step for step in candidate.steps if step.optimizer == index]
+        wanted, got = _of(reference, index), _of(candidate, index)
         names = reference.names[index] if index < len(reference.names) else ()
         fewer = len(got) < len(wanted) or (reference.outcome == "finished" and len(got) != len(wanted))
         if fewer and not candidate.parted:
@@ -204,12 +203,19 @@ def _step(names: tuple[str, ...], number: int, want: wire.Step, have: wire.Step,
     least = _NOTHING * max(map(norm, (*want.gradients, *have.gradients)), default=0.0)
     for place, (expected, got) in enumerate(zip(want.gradients, have.gradients, strict=True)):
         if not close(expected, got, tolerance):
-            name = names[place] if place < len(names) else f"parameter {place}"
-            yield _departure(name, number, expected, got, least)
+            yield _departure(_name(names, place), number, expected, got, least)
     for place, (expected, got) in enumerate(zip(want.changes, have.changes, strict=False)):
         if not close(expected, got, CHANGES if tolerance else EXACT):
-            name = names[place] if place < len(names) else f"parameter {place}"
-            yield Change(name, number, norm(expected), norm(got), note=_MOVED)
+            yield Change(_name(names, place), number, norm(expected), norm(got), note=_MOVED)
+
+
+def _of(trace: wire.Trace, index: int) -> list[wire.Step]:
+    """The steps of one optimizer."""
+    return [step for step in trace.steps if step.optimizer == index]
+
+
+def _name(names: tuple[str, ...], place: int, kind: str = "parameter") -> str:
+    return names[place] if place < len(names) else f"{kind} {place}"
 
 
 def _departure(
@@ -256,8 +262,7 @@ def _leaves(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> I
             if same:
                 rest.remove(same[0])
             elif not close(expected, (), tolerance):
-                name = names[place] if place < len(names) else f"leaf {place}"
-                yield _departure(name, number, expected, got, least)
+                yield _departure(_name(names, place, "leaf"), number, expected, got, least)
 
 
 def _printed(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> Iterator[Change]:
@@ -388,9 +393,7 @@ def lost_writes(reference: wire.Trace, candidate: wire.Trace) -> list[Change]:
 def starves(reference: wire.Trace, cut: wire.Trace) -> bool:
     """Whether the cut leaves some parameter, at some step, without any of the gradient it has in the reference."""
     for index in range(min(len(reference.counts), len(cut.counts))):
-        wanted = [step for step in reference.steps if step.optimizer == index]
-        got = [step for step in cut.steps if step.optimizer == index]
-        for want, have in zip(wanted, got, strict=False):
+        for want, have in zip(_of(reference, index), _of(cut, index), strict=False):
             pairs = zip(want.gradients, have.gradients, strict=False)
             if any(norm(a) > 0.0 == norm(b) for a, b in pairs):
                 return True
@@ -399,12 +402,11 @@ def starves(reference: wire.Trace, cut: wire.Trace) -> bool:
 
 def same_shape(reference: wire.Trace, candidate: wire.Trace) -> bool:
     """Whether the graphs behind each step's gradients are made of the same operations."""
-    for index in range(len(reference.counts)):
-        wanted = [step.shape for step in reference.steps if step.optimizer == index]
-        got = [step.shape for step in candidate.steps if step.optimizer == index]
-        if not all(a == b for a, b in zip(wanted, got, strict=False)):
-            return False
-    return True
+    return all(
+        want.shape == have.shape
+        for index in range(len(reference.counts))
+        for want, have in zip(_of(reference, index), _of(candidate, index), strict=False)
+    )
 
 
 def _finals(reference: wire.Trace, candidate: wire.Trace, tolerance: float, *, leaves: bool) -> Iterator[Change]:
