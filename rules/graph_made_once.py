@@ -327,8 +327,8 @@ for _ in range(2):
             if source.function(user) is maker:
                 yield from self._computed(source, statement, [statement], user, "Compute it anew in each call")
                 return
-            if kept and names.reads_path(user, target) and names.locals_read(maker, statement.value) <= {"self"}:
-                first = next(one for one in user.body if names.reads_path(one, target))
+            first = next((one for one in user.body if names.meets([target], names.reads(one))), None)
+            if kept and first is not None and names.locals_read(maker, statement.value) <= {"self"}:
                 edits = insert_before(source, first, names.copied(source, statement))
                 yield self.propose(edits, WHY.format(path=target))
                 return

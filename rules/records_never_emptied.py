@@ -219,10 +219,9 @@ def _is_seen(carrier: Carrier, frame: Frame, function: ast.FunctionDef | ast.Asy
         return carrier.file == frame.file
     around = carrier.function == "<module>" or frame.function.startswith(f"{carrier.function}.<locals>.")
     root = carrier.path.partition(".")[0]
-    if function is None or not around or not names.reads_path(function, carrier.path):
+    if function is None or not around or root in names.locals_of(function):
         return False
-    arguments = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
-    return root not in arguments and not names.binds_path(function, root)
+    return names.meets([carrier.path], names.reads(function))
 
 
 def _is_filled(carrier: Carrier, carriers: list[Carrier], sources: Sources) -> bool:

@@ -182,7 +182,7 @@ def _renamed(source: Source, statement: ast.Assign, target: ast.Attribute) -> li
     }
     name = target.attr if target.attr not in taken else f"new_{target.attr}"
     following = blocks.after(blocks.block_of(source, statement), statement)
-    if name in taken or any(names.binds_path(one, path) for one in following):
+    if name in taken or any(path in names.binds(one) for one in following):
         return []
     edits: list[Step] = []
     for node in (part for one in following for part in ast.walk(one)):

@@ -139,7 +139,7 @@ derivative(a.pow(2).sum())
             loop = next(blocks.loops(source, node), None)
             if not isinstance(given, ast.Name) or loop is None:
                 return
-            if names.binds_path(loop, given.id) and not _binds_before(loop, node, given.id):
+            if given.id in names.binds(loop) and not _binds_before(loop, node, given.id):
                 edits = insert_before(source, loop.body[0], [f"{given.id}.requires_grad_()"])
                 yield self.propose(edits, WHY_INPUT, later=1)
 
@@ -175,7 +175,7 @@ derivative(a.pow(2).sum())
 def _binds_before(loop: ast.For | ast.While, node: ast.expr, name: str) -> bool:
     """Whether a loop binds `name` in a statement of its body before the one with `node`, or by itself."""
     before = [one for one in loop.body if (one.end_lineno or one.lineno) < node.lineno]
-    return any(names.binds_path(one, name) for one in (*before, *([loop.target] if isinstance(loop, ast.For) else [])))
+    return any(name in names.binds(one) for one in (*before, *([loop.target] if isinstance(loop, ast.For) else [])))
 
 
 def _input(call: ast.Call) -> ast.expr | None:

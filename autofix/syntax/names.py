@@ -141,19 +141,6 @@ def _parts(target: ast.expr) -> Iterator[ast.expr]:
         yield target
 
 
-def reads_path(node: ast.AST, path: str) -> bool:
-    """Whether the variable written `path` is read anywhere in `node`."""
-    kinds = (ast.Name, ast.Attribute)
-    return any(isinstance(n, kinds) and isinstance(n.ctx, ast.Load) and ast.unparse(n) == path for n in ast.walk(node))
-
-
-def binds_path(node: ast.AST, path: str) -> bool:
-    """Whether the variable written `path` is bound anywhere in `node`."""
-    kinds = (ast.Name, ast.Attribute)
-    stored = (n for n in ast.walk(node) if isinstance(n, kinds) and isinstance(n.ctx, (ast.Store, ast.Del)))
-    return any(ast.unparse(n) == path for n in stored)
-
-
 def locals_of(function: Function) -> set[str]:
     """The local names of a function: its parameters and what it binds."""
     own = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
@@ -203,11 +190,6 @@ def only_in_loop(source: Source, statement: ast.stmt, path: str) -> bool:
         if isinstance(name, ast.Name)
     }
     return bool(stores) and stores <= of_loops
-
-
-def binds_any(node: ast.AST, paths: Iterable[str]) -> bool:
-    """Whether one of some variables is bound anywhere in `node`."""
-    return any(binds_path(node, path) for path in paths)
 
 
 def targets(target: ast.expr) -> list[str]:

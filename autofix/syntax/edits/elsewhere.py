@@ -31,7 +31,7 @@ def computed_in(
     moved = [one for one in block if one in used and isinstance(one, (ast.Assign, ast.AugAssign))]
     bound = update.bound(moved)
     reader = _reader(user, bound)
-    if reader is None or names.binds_any(user, bound) or not _begins(moved) or _hides(user, moved):
+    if reader is None or _binds(user) & bound or not _begins(moved) or _hides(user, moved):
         return []
     reader = user.body[0] if at_start else reader
     scope = source.function(user)
@@ -76,4 +76,8 @@ def _hides(user: User, moved: Sequence[ast.stmt]) -> bool:
 
 def _reader(function: User, bound: Iterable[str]) -> ast.stmt | None:
     """The first statement of a function or loop that reads one of some variables."""
-    return next((one for one in function.body if any(names.reads_path(one, name) for name in bound)), None)
+    return next((one for one in function.body if names.meets(bound, names.reads(one))), None)
+
+
+def _binds(user: User) -> set[str]:
+    return update.bound(user.body) if isinstance(user, ast.FunctionDef) else names.binds(user)
