@@ -187,7 +187,7 @@ KINDS: dict[str, Kind] = {
     "python": (text, "a path, a command or an environment's folder"),
     "run": (text, "a command line, such as python train.py --debug"),
     "skip_to": (str, "a line, or FILE:LINE"),
-    "reading": (_text, "the name of an answer that a report tells"),
+    "reading": (text, "the name of an answer that a report tells"),
     "shorten": (_count, "a whole number from 1 on"),
     **dict.fromkeys(("passes", "process_limit"), (_count, "a whole number from 1 on")),
     "budget": (_allowance, "a number of seconds; 0 is what the failing run suggests"),
