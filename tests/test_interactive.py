@@ -33,6 +33,20 @@ for step in range(3):
 KEPT = BROKEN.replace("first.backward()", "first.backward(retain_graph=True)")
 
 
+SUMMED = """
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 3)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(4):
+    loss = net(torch.randn(5, 2)).pow(2).mean(1)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
 @pytest.fixture
 def script(tmp_path: Path) -> Path:
     (tmp_path / "pyproject.toml").touch()
@@ -45,7 +59,7 @@ def command(*words: str) -> list[str]:
     return [sys.executable, "-m", "autofix", "fix", "--interactive", *words]
 
 
-def begin(script: Path, **environment: str) -> tuple[pexpect.spawn, io.StringIO]:
+def begin(script: Path, asks: str = ASKS, **environment: str) -> tuple[pexpect.spawn, io.StringIO]:
     program, *words = command("train.py")
     child = pexpect.spawn(
         program, words, cwd=str(script.parent), timeout=PATIENCE, dimensions=(60, 100), encoding="utf-8",
@@ -53,7 +67,7 @@ def begin(script: Path, **environment: str) -> tuple[pexpect.spawn, io.StringIO]
     )  # fmt: skip
     seen = io.StringIO()
     child.logfile_read = seen
-    child.expect(ASKS)
+    child.expect(asks)
     return child, seen
 
 
@@ -159,3 +173,19 @@ def test_it_never_asks_where_nobody_sits(script: Path, words: list[str]) -> None
     done = subprocess.run(command(*words), cwd=script.parent, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "--interactive" in done.stderr
+
+
+@pytest.mark.torch
+@pytest.mark.slow
+def test_what_the_code_leaves_open_is_asked_first(script: Path) -> None:
+    script.write_text(SUMMED)
+    child, seen = begin(script, r"either")
+    assert "Is the sum of these values the loss, or their mean?" in screen(seen)
+    child.send("2")
+    child.expect(ASKS)
+    child.send("y")
+    assert end(child) == 0
+    assert "loss.mean().backward()" in script.read_text()
+    assert (script.parent / "pyproject.toml").read_text() == (
+        '[tool.autofix.readings]\n"train.py <module>: loss.backward()" = "mean"\n'
+    )

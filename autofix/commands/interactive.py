@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from autofix.core.model import Fix, Report
+    from autofix.core.model import Fix, Question, Report
     from autofix.render import Look
 
 _KEYS = "[y]es  [n]o  [a]lternative  [e]dit  [q]uit  [?]"
@@ -61,6 +61,17 @@ def review(
     return _Review(look, judge).hold(report, snapshot)
 
 
+def answer(question: Question, report: Report, snapshot: render.Snapshot, look: Look) -> str:
+    """The name of the answer that a person gives to what the code leaves open; '' where they give none."""
+    asking = _Review(look, lambda _: report)
+    asking.say(terminal.question(report, snapshot))
+    names = [one.name for one in question.answers]
+    keys = "".join(str(number) for number, _ in enumerate(names, 1))
+    shown = "  ".join(f"[{key}] {name}" for key, name in zip(keys, names, strict=True))
+    key = asking.key(f"{shown}  [n]either", keys + "n")
+    return "" if key == "n" else names[int(key) - 1]
+
+
 class _Review:
     def __init__(self, look: Look, judge: Callable[[dict[Path, bytes]], Report]) -> None:
         self._look = look
@@ -68,14 +79,14 @@ class _Review:
         self._console = terminal.console(look, sys.stdout)
 
     def hold(self, report: Report, snapshot: render.Snapshot) -> Choice | None:
-        self._say(terminal.failure(report, snapshot, self._look))
+        self.say(terminal.failure(report, snapshot, self._look))
         shown = [(Choice(report, index), snapshot) for index in range(len(report.fixes))]
         at = 0
         while shown:
             at %= len(shown)
             choice, view = shown[at]
             self._show(choice, view, f"{at + 1} of {len(shown)}")
-            key = self._key(_KEYS, "ynaeq")
+            key = self.key(_KEYS, "ynaeq")
             if key == "q":
                 break
             if key == "y" and self._sure(choice):
@@ -91,16 +102,16 @@ class _Review:
 
     def _show(self, choice: Choice, snapshot: render.Snapshot, count: str) -> None:
         label = "Your edit" if choice.report.outcome in (Outcome.SAFE, Outcome.UNSAFE) else f"Fix {count}"
-        self._say(terminal.candidate(_fix(choice), snapshot, label, qualified=bool(choice.report.conditions)))
+        self.say(terminal.candidate(_fix(choice), snapshot, label, qualified=bool(choice.report.conditions)))
         self._console.print()
 
     def _sure(self, choice: Choice) -> bool:
         if _fix(choice).verdict.applicability is Applicability.SAFE:
             return True
         self._console.print("It is not shown to keep the gradients that the code describes.", style="bold yellow")
-        return self._key("Write it all the same? [y]es  [n]o", "yn") == "y"
+        return self.key("Write it all the same? [y]es  [n]o", "yn") == "y"
 
-    def _key(self, prompt: str, keys: str) -> str:
+    def key(self, prompt: str, keys: str) -> str:
         """The next key of those that mean something."""
         while True:
             self._console.print(f"{prompt} ", end="", style="bold")
@@ -134,7 +145,7 @@ class _Review:
             self._console.print(f"It was not judged: {words.sentence(report)}", style="bold")
         return None
 
-    def _say(self, lines: Iterable[Text]) -> None:
+    def say(self, lines: Iterable[Text]) -> None:
         terminal.put(self._console, lines)
 
 

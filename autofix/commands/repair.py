@@ -102,6 +102,8 @@ def _concluded(report: Report, typed: Sequence[str], given: Mapping[str, Any], s
     """Ask, write and show as was asked for; returns the exit status."""
     snapshot = render.Snapshot(report, full=settings.full_paths)
     if given.get("interactive") and report.outcome is Outcome.AVAILABLE:
+        report = _asked(report, snapshot, settings)
+        snapshot = render.Snapshot(report, full=settings.full_paths)
         return _reviewed(report, snapshot, settings)
     if settings.write and report.outcome is Outcome.AVAILABLE:
         report = _applied(report, settings)
@@ -119,6 +121,21 @@ def _shown(tell: Tell) -> Callable[[Fix], None]:
         tell.keep(f"safe: {title(fix)} ({place})", *(line for line in changed if line[:3] not in {"+++", "---"}))
 
     return found
+
+
+def _asked(report: Report, snapshot: render.Snapshot, settings: Settings) -> Report:
+    """Let a person answer what the code leaves open, and look for fixes by that; the same report where they do not."""
+    question = report.question
+    if question is None or question.answer is not None:
+        return report
+    name = interactive.answer(question, report, snapshot, _look(settings, ()))
+    if not name:
+        return report
+    target, rules = replace(report.target, reading=name), chosen_rules(settings.select, settings.ignore)
+    with progress(quiet=settings.quiet, verbose=settings.verbose) as tell:
+        answered = targets.in_file(_sound(target, lambda: pipeline.fix(target, rules, progress=tell)))
+    _answer(answered, replace(settings, reading=name))
+    return answered
 
 
 def _answer(report: Report, settings: Settings) -> None:

@@ -390,14 +390,13 @@ def lost_writes(reference: wire.Trace, candidate: wire.Trace) -> list[Change]:
     return [*written, *_courses(reference, candidate, _ANY)]
 
 
-def starves(reference: wire.Trace, cut: wire.Trace) -> bool:
-    """Whether the cut leaves some parameter, at some step, without any of the gradient it has in the reference."""
+def starved(reference: wire.Trace, cut: wire.Trace) -> Iterator[str]:
+    """The parameters that the cut leaves, at some step, without any of the gradient they have in the reference."""
     for index in range(min(len(reference.counts), len(cut.counts))):
         for want, have in zip(_of(reference, index), _of(cut, index), strict=False):
             pairs = zip(want.gradients, have.gradients, strict=False)
-            if any(norm(a) > 0.0 == norm(b) for a, b in pairs):
-                return True
-    return False
+            lost = (place for place, (a, b) in enumerate(pairs) if norm(a) > 0.0 == norm(b))
+            yield from (reference.names[index][place] for place in lost)
 
 
 def same_shape(reference: wire.Trace, candidate: wire.Trace) -> bool:

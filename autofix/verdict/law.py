@@ -54,13 +54,19 @@ class Law:
     clause: ClassVar[str]
     """What holds in a reading that keeps it, as a clause."""
 
-    def readings(self, runs: Runs) -> Iterator[Reading]:
+    def readings(self, _runs: Runs) -> Iterator[Reading]:
         """The readings that keep this law where the code as written breaks it, beside those compared anyway."""
-        raise NotImplementedError
+        yield from ()
 
     def says(self, runs: Runs, reading: Reading) -> Ruling:
         """Whether a reading breaks this law, keeps it, or whether nothing can be said."""
         raise NotImplementedError
+
+
+def broken(runs: Runs, reading: Reading) -> str:
+    """What was seen of a reading that breaks some law; '' where none says so."""
+    rulings = (law.says(runs, reading) for law in laws())
+    return next((ruling.sentence for ruling in rulings if ruling.word is Word.BROKEN), "")
 
 
 @functools.cache

@@ -10,7 +10,7 @@ from autofix.core.model import Effect
 from autofix.experiments.compare import comparable
 from autofix.experiments.spec import RunSpec
 from autofix.verdict.effect import follows, trains_alike, whose
-from autofix.verdict.law import Word, laws
+from autofix.verdict.law import Word, broken, laws
 
 if TYPE_CHECKING:
     from autofix.core.model import Assessment, Reading
@@ -24,6 +24,8 @@ def meant(runs: Runs, found: Assessment) -> Assessment:
     is broken or trains the same. That the edit equals the reading says that it equals the letter in all else.
     """
     letters = runs.case.pool.letters
+    if found.effect is Effect.REFRESHED and (why := broken(runs, replace(letters.first, truncated=True))):
+        return replace(found, sentence=f"{found.sentence}; what was made once can be no constant: {why}")
     if found.effect is not Effect.CHANGED or letters.void or len(letters.readings) > 1:
         return found
     for law in laws():
@@ -43,15 +45,11 @@ def meant(runs: Runs, found: Assessment) -> Assessment:
 def _is_left(runs: Runs, reading: Reading) -> bool:
     """Whether no law breaks a reading, and each other one ran, and is broken or trains the same."""
     others = dict.fromkeys(chain(runs.case.pool.readings(), *(law.readings(runs) for law in laws())))
-    if _breaks(runs, reading):
+    if broken(runs, reading):
         return False
     return all(
         not comparable(runs.case.pool.get(RunSpec.reference(other)))
-        and (_breaks(runs, other) or trains_alike(runs, other, reading))
+        and (broken(runs, other) or trains_alike(runs, other, reading))
         for other in others
         if other != reading
     )
-
-
-def _breaks(runs: Runs, reading: Reading) -> bool:
-    return any(law.says(runs, reading).word is Word.BROKEN for law in laws())

@@ -13,7 +13,7 @@ from autofix.experiments.spec import RunSpec
 from autofix.probe import wire
 from autofix.verdict.blame import loss
 from autofix.verdict.effect import trains_alike
-from autofix.verdict.law import Word, at, laws
+from autofix.verdict.law import at, broken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +61,7 @@ def _is_open(runs: Runs, question: Question) -> bool:
     readings = [answer.means for answer in question.answers if answer.means is not None]
     if any(comparable(runs.case.pool.get(RunSpec.reference(one))) for one in readings):
         return False
-    if any(law.says(runs, one).word is Word.BROKEN for one in readings for law in laws()):
+    if any(broken(runs, one) for one in readings):
         return False
     pairs = [(one, other) for one in readings for other in (*readings, letter) if one != other]
     return any(not trains_alike(runs, one, other) for one, other in pairs)

@@ -15,10 +15,11 @@ into it, what computes it anew is right. Features that were computed from data o
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autofix.core.model import Effect
-from autofix.experiments.compare import starves
+from autofix.verdict.law import broken
 from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ MIXED_ANEW = "for step in range(6):\n    mixed = mix(given).softmax(1)\n"
 
 class SharedAcrossPasses(Property):
     name, former = "shared-across-passes", "made-once"
-    runs = ("cut", "letter", "sourced", "trace")
+    runs = ("letter", "trace")
     sentence = "several passes share what was made before them; {subject}"
     raises = (
         Example(EPOCHS, "        optimizer.step()\n", "        optimizer.step()\n        old = old.detach()\n"),
@@ -98,20 +99,10 @@ class SharedAcrossPasses(Property):
             return None
         place = next(iter(letter.reused), evidence.failure.stack)
         if effect is Effect.REFRESHED:
-            if not letter.reused or _has_to_be_anew(evidence):
+            if not letter.reused or broken(evidence, replace(evidence.case.pool.letters.first, truncated=True)):
                 return None
             return self.found(place, subject="the edit computes it anew in each, and it may be meant as a constant")
         # Two passes that share it look like two that hand it on, but it was made in the first alone.
         if not letter.reused and evidence.trace.remade:
             return None
         return self.found(place, subject="with the edit the later ones send no gradient to it")
-
-
-def _has_to_be_anew(evidence: Evidence) -> bool:
-    """Whether what several passes share can be no constant: their losses would have no graph at all.
-
-    Or it is made of nothing but parameters, and is a term of its own (a penalty, which would train in the first of them
-    alone), or would leave parameters untrained.
-    """
-    letter = evidence.letter
-    return letter.alone or ((letter.added or starves(letter, evidence.cut)) and not evidence.sourced.fed)
