@@ -14,7 +14,7 @@ from autofix.core.diff import unified_diff
 from autofix.core.model import Applicability, Candidate, Cause, Fix, Note, Outcome, Report, RunOutcome, Verdict
 from autofix.core.write import write
 from autofix.diagnosis.diagnose import diagnose
-from autofix.diagnosis.silent import suspicions
+from autofix.diagnosis.faults import suspicions
 from autofix.experiments.pool import Pool
 from autofix.experiments.reproduce import audited, limit_words, missing_words, reproduce, swallowed_words
 from autofix.experiments.requests import tracing

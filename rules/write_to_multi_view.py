@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from autofix.core.edit import Declined
 from autofix.core.model import Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
-from autofix.syntax import calls, names, parts, vocabulary, writes
+from autofix.syntax import calls, names, slices, vocabulary, writes
 from autofix.syntax.edits import (
     append_call,
     embed,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from autofix.syntax.edits import Step
-    from autofix.syntax.parts import Loop
+    from autofix.syntax.slices import Loop
     from autofix.syntax.source import Source
 
 WHY = "{name} becomes a tensor of its own, which may change without the views beside it."
@@ -128,7 +128,7 @@ getattr(first, "add_")(1)
         name = writes.written(source, node) if source is not None and node is not None else ""
         if source is None or node is None or not name:
             return
-        loop = parts.loop_over(source, node, name)
+        loop = slices.loop_over(source, node, name)
         if loop is not None:
             arguments = source, loop, node, name
             for form in (self._collected(*arguments), self._by_index(*arguments), self._listed(*arguments)):

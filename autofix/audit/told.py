@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from autofix.audit.fault import Fault, faults
 from autofix.core.model import Suspicion
-from autofix.diagnosis.silent import kept
+from autofix.diagnosis.faults import kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -17,7 +17,7 @@ _OWN = (
     ".failure.tracing", ".instruments.courses", ".instruments.guards", ".instruments.parting", ".instruments.signs",
     ".instruments.silent", ".instruments.stopper", ".instruments.terms", ".instruments.uses", ".instruments.witness",
     ".program.frames", ".program.launch", ".program.overlay", ".program.reach", ".reference.freeze",
-    ".reference.perturb", ".reference.readings", ".reference.reference", ".reference.separate", ".standins.adapt",
+    ".reference.perturb", ".reference.perform", ".reference.reference", ".reference.separate", ".standins.adapt",
     ".standins.closures",
 )  # fmt: skip
 """What a run needs of the probe itself: compiled once, here."""

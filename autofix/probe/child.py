@@ -169,7 +169,7 @@ class Run(State):
     def _arm_reference(self) -> None:
         from .engine.sources import Sources
         from .reference import reference
-        from .reference.readings import Perform
+        from .reference.perform import Perform
         from .reference.separate import Separate, of_other_segments
 
         reference.single_views()

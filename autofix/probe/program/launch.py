@@ -43,9 +43,9 @@ def _script(request: Request, overlay: Overlay, main: types.ModuleType) -> None:
     main.__loader__ = importlib.machinery.SourceFileLoader("__main__", path)
     main.__spec__ = None
     if request.setup.entry == "cells":
-        from . import cells
+        from . import shell
 
-        cells.furnish(main)
+        shell.furnish(main)
     exec(overlay.code(path, path), main.__dict__)
 
 
