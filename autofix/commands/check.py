@@ -77,7 +77,7 @@ def _settings(given: Mapping[str, Any], start: Path) -> Settings:
     """What was typed, over what the nearest pyproject.toml says."""
     path = config.nearest("pyproject.toml", start.resolve())
     found = _table(path) if path is not None else Settings()
-    typed = {name: _words(given[name]) for name in _LISTS if given[name]}
+    typed = {name: config.codes(given[name]) for name in _LISTS if given[name]}
     return found._replace(**typed, baseline=Path(given["baseline"]) if given["baseline"] else found.baseline)
 
 
@@ -87,10 +87,6 @@ def _table(path: Path) -> Settings:
     if "baseline" in found:
         found["baseline"] = path.parent / found["baseline"]
     return Settings(**found)
-
-
-def _words(texts: Sequence[str]) -> tuple[str, ...]:
-    return tuple(word.strip() for text in texts for word in text.split(",") if word.strip())
 
 
 def _chosen(settings: Settings) -> tuple[Finder, ...]:

@@ -148,9 +148,10 @@ def flag(value: Any) -> bool:
     return value
 
 
-def _codes(value: Any) -> tuple[str, ...]:
-    texts = [value] if isinstance(value, str) else list(value)
-    return tuple(code.strip() for text in texts for code in text.split(",") if code.strip())
+def codes(value: Any) -> tuple[str, ...]:
+    """The words of one text or several, each a list with commas."""
+    given = [value] if isinstance(value, str) else list(value)
+    return tuple(code.strip() for one in given for code in one.split(",") if code.strip())
 
 
 def _count(value: Any) -> int:
@@ -177,7 +178,7 @@ def _bytes(value: Any) -> int:
 
 
 _FLAG = (flag, "true or false")
-_CODES = (_codes, "a list of rule codes, such as AG101,AG201")
+_CODES = (codes, "a list of rule codes, such as AG101,AG201")
 _SIZES = (_bytes, "a size; write 4G, 512M or a number of bytes")
 KINDS: dict[str, Kind] = {
     **{name: _among(choices) for name, choices in CHOICES.items()},
