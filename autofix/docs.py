@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent.parent / "docs" / "rules"
 PROPERTIES = FOLDER.parent / "properties.md"
-AUDIT_ = None
 OPTIONS = FOLDER.parent / "options.md"
 ARCHITECTURE = FOLDER.parent.parent / "ARCHITECTURE.md"
 _TABLE = re.compile(r"(<!-- rooms of (\S+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
