@@ -23,7 +23,10 @@ FOLDER = Path(__file__).parent.parent / "autofix" / "verdict" / "properties"
 # What a machine without an accelerator, or a compiler, cannot show; their tests are in test_conditions and
 # test_frameworks.
 ELSEWHERE = {"depends-on-stand-in", "fails-when-compiled"}
-OTHERS = {"assessment", "case", "compared", "converts", "failure", "files", "freed_by", "looks_at_gradient"}
+OTHERS = {
+    *("assessment", "case", "compared", "converts", "failure", "files", "follows", "freed_by", "looks_at_gradient"),
+    "through_numpy",
+}
 RUNS = {name for name in dir(Evidence) if not name.startswith("_")} - OTHERS
 PROPERTIES = {one.name: one for one in properties()}
 RAISING = [(name, at) for name, one in PROPERTIES.items() for at in range(len(one.raises))]

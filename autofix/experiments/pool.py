@@ -78,6 +78,8 @@ class Pool:
         self.old_values = old_values(self.target, diagnosis.trace)
         if sites := readings.sites(diagnosis):
             self._forget(replace(self._runs.builder, sites=sites))
+        elif diagnosis.cause is Cause.CONVERSION:
+            self._runs.builder = replace(self._runs.builder, converts=True)
 
     # What is asked --------------------------------------------------------------------------------------------------
 

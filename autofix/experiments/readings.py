@@ -37,8 +37,16 @@ LOSS_WORDS = {
     OPERATION: "their mean is",
 }
 _NONSCALAR = "nonscalar_backward"
+ARRAY_WORDS = {
+    UPDATE: "the array is a constant",
+    OPERATION: "the array keeps the gradient of the tensor that it was made of",
+}
 _WRITES = ("leaf_modified", "view_modified")
+_ENTERS = (*_WRITES, "conversion")
+"""What, as an operation, has to be used by a backward."""
 _GUESSED = ("nonleaf_gradient", "no_graph")
+_THROUGH = ("numpy", "item")
+"""How values leave torch whose graph can be followed through numpy and back."""
 _ACTIONS = dict.fromkeys(("detach", "data", "item", "rebuilt"), "keep") | {
     "no_grad": "grad", "derivative": "create", "plain": "require", "frozen": "unfreeze",
 }  # fmt: skip
@@ -73,7 +81,7 @@ def letters(update: wire.Trace, operation: Callable[[], wire.Trace], *, sites: b
 
     `operation` is run only where there is a second meaning; `sites`: the reference does what the script does not.
     """
-    if not ambiguous(update):
+    if not (ambiguous(update) or _lost_by_conversion(update)):
         why = contradiction(UPDATE, update, update) if sites else ""
         return Letters((Reading(UPDATE),), {UPDATE: why} if why else {})
     other = operation()
@@ -109,6 +117,8 @@ def sites(diagnosis: Diagnosis | None) -> tuple[wire.Site, ...]:
         return tuple(dict.fromkeys(wire.Site("require", o.stack[0]) for o in origins if o.kind == "made"))
     if diagnosis.cause is Cause.GRADIENT_NONE:
         return tuple(dict.fromkeys(wire.Site("zero", o.stack[0]) for o in origins if o.kind == "empty"))
+    if diagnosis.cause is Cause.NO_GRAPH and any(o.kind in _THROUGH for o in origins):
+        return (wire.Site("follow", origins[0].stack[0]),)
     if diagnosis.cause is Cause.NO_GRAPH and len({o.stack[0] for o in origins}) == 1:
         kinds = {o.kind for o in origins}
         actions = {_ACTIONS.get(kind) for kind in kinds}
@@ -137,9 +147,17 @@ def ambiguous(run: wire.Trace) -> bool:
     return any(done.kind in (*_WRITES, "nonleaf_gradient", _NONSCALAR) for done in run.performed)
 
 
+def _lost_by_conversion(run: wire.Trace) -> bool:
+    """Whether the script dies, or trains nothing, where an array is a constant that torch refused to make."""
+    converts = any(done.kind == "conversion" for done in run.performed)
+    return converts and (run.outcome == "failed" or any(orphans(run)))
+
+
 def words(run: wire.Trace) -> dict[Refused, str]:
     """The readings of what a reference run performed, as clauses."""
     kinds = {done.kind for done in run.performed}
+    if "conversion" in kinds:
+        return ARRAY_WORDS
     return WORDS if kinds & {*_WRITES} else LOSS_WORDS if _NONSCALAR in kinds else LEAF_WORDS
 
 
@@ -148,7 +166,7 @@ def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace) -> str:
     if run.outcome == "failed":
         detail = run.detail.splitlines()[0] if run.detail else "no reason given"
         return f"the script then stops with {detail}"
-    writes = [done for done in run.performed if done.kind in _WRITES]
+    writes = [done for done in run.performed if done.kind in _ENTERS]
     if reading == OPERATION and writes and not any(done.used for done in writes):
         return "no backward ever uses the result"
     lost = list(deprived(run, other)) if other.outcome != "failed" else []

@@ -98,6 +98,8 @@ class Builder:
     baseline: wire.Trace
     sites: tuple[wire.Site, ...] = ()
     removed: Mapping[str, tuple[int, ...]] | None = None
+    converts: bool = False
+    """Whether a conversion was refused: an operation that keeps its graph is a reading of it."""
     perturbed: bool = field(default=True)
     """Parameters start a little beside where the script puts them: a gradient that a zero-initialised layer hides
     would be equal whatever an edit does to it."""
@@ -109,6 +111,7 @@ class Builder:
         asked = replace(
             self._shared("reference", spec), marks=dict(self.removed or {}), sites=self.sites,
             truncated=spec.reading.truncated, reading=spec.reading.refused.value if operation else "",
+            follow=(operation and self.converts) or any(site.action == "follow" for site in self.sites),
         )  # fmt: skip
         # Steps made by hand are writes, which only a run that is watched sees: they tell passes apart and where to cut.
         by_hand = spec.reading.truncated or not any(self.baseline.counts)

@@ -189,7 +189,13 @@ class Run(State):
 
             self.outputs = Outputs(self.frames, self.taps, self.witness, asked.shifted, asked.shifts)
             self.taps.listeners.append(self.outputs)
-        self.perform = Perform(self.frames, asked.reading, asked.sites, nudged=asked.nudged)
+        follow = None
+        if asked.follow:
+            from .reference.follow import Follow
+
+            follow = Follow(self.frames, self.taps, nudged=asked.nudged)
+            follow.install(self.overlay)
+        self.perform = Perform(self.frames, asked.reading, asked.sites, nudged=asked.nudged, follow=follow)
         self.perform.take_leaves()
         self.taps.listeners.append(self.perform)
         self.safe = reference.MutationSafe(self.truncate.wrote, self.uses, at_once=asked.at_once)
@@ -357,6 +363,7 @@ class Run(State):
                 *self.guards.wasted(),
                 *self.terms.found.values(),
                 *self.adapted.facts,
+                *(self.perform.facts() if self.perform is not None else ()),
             ),
             "segments": self.guards.segments,
             "reaches": self.guards.reaches(),

@@ -115,6 +115,7 @@ class Request:
     shifted: float = 0.0  # what modules of one optimizer give is moved by so many times its size
     shifts: int = -1  # that optimizer
     reading: str = ""
+    follow: bool = False  # in reference mode: values keep their graph through arrays and numbers, and back
     sites: tuple[Site, ...] = ()
     passes: int = 3
     grace: float = 0.3
@@ -395,7 +396,7 @@ class Behind:
 class Site:
     """An expression whose value a reference run treats otherwise, whenever it is computed."""
 
-    action: str  # leaf | update | keep | grad | require | unfreeze | create | zero
+    action: str  # leaf | update | keep | follow | grad | require | unfreeze | create | zero
     frame: Frame
     node: str = ""
 

@@ -5,16 +5,21 @@ from __future__ import annotations
 import ast
 import functools
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from autofix.syntax.blocks import function_named
-from autofix.syntax.calls import imported
+from autofix.syntax.calls import Function, imported, name_of, path_of
+from autofix.syntax.names import assignments, binds
 from autofix.syntax.source import Source, SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from autofix.probe.wire import Frame
+
+N = TypeVar("N", bound=ast.AST)
+_CALLED = ("forward", "__call__")
+"""Methods that a call of an instance runs."""
 
 
 @functools.lru_cache(maxsize=16)
@@ -85,3 +90,45 @@ class Sources:
                 if path not in seen and len(seen) < most and (found := self.source(str(path))) is not None:
                     queue.append(found)
                 seen.add(path)
+
+    def called(self, source: Source, call: ast.Call) -> tuple[Source, Function] | None:
+        """The function of the user's that a call in `source` means by its name, if there is but one of that name."""
+        if isinstance(call.func, ast.Attribute) and not isinstance(call.func.value, ast.Name):
+            return None
+        found: list[tuple[Source, Function]] = [
+            *self._named(source, ast.FunctionDef, name_of(call)),
+            *self._named(source, ast.AsyncFunctionDef, name_of(call)),
+        ] or [
+            (one, method)
+            for one, kind in self._classes(source, path_of(call.func))
+            for method in kind.body
+            if isinstance(method, ast.FunctionDef) and method.name in _CALLED
+        ]
+        return found[0] if len(found) == 1 and not found[0][1].decorator_list else None
+
+    def _named(self, source: Source, kind: type[N], name: str) -> Iterator[tuple[Source, N]]:
+        for one in self.imported_by(source):
+            for node in ast.walk(one.tree):
+                if isinstance(node, kind) and getattr(node, "name", "") == name:
+                    yield one, node
+
+    def _classes(self, source: Source, path: str) -> Iterator[tuple[Source, ast.ClassDef]]:
+        """The classes of the user's of which a variable is given an instance."""
+        given = (made for one in self.imported_by(source) for made in assignments(one, path))
+        names = {name_of(made.value) for made in given if isinstance(made.value, ast.Call)}
+        for name in names:
+            yield from self._named(source, ast.ClassDef, name)
+
+    def reads(self, function: Function, source: Source) -> int:
+        """How often `source` and what it imports read a function by its name; variables of that name do not count."""
+        files = list(self.imported_by(source))
+        method = any(isinstance(one.parent(function), ast.ClassDef) for one in files)
+        return sum(
+            isinstance(node, ast.Attribute)
+            or not (method or any(function.name in binds(part) for part in getattr(one.function(node), "body", ())))
+            for one in files
+            for node in ast.walk(one.tree)
+            if isinstance(node, (ast.Name, ast.Attribute))
+            and isinstance(node.ctx, ast.Load)
+            and name_of(node) == function.name
+        )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from autofix.core.model import Assessment, Effect, Treatment
 from autofix.experiments.compare import (
     EXACT,
+    FOLLOWED,
     FROZEN,
     LIVE,
     comparable,
@@ -51,7 +52,7 @@ def compared_with(runs: Runs, reading: Reading) -> dict[str, bool]:
     pool = runs.case.pool
     letter = pool.get(RunSpec.reference(reading.letter))
     # What a conversion or a tensor's own gradient gives, and what comes after the last step, shows in print.
-    printed = letter.counts == pool.baseline.counts or runs.converts or runs.looks_at_gradient
+    printed = letter.counts == pool.baseline.counts or runs.converts or runs.through_numpy or runs.looks_at_gradient
     # Where a result keeps its gradient, the leaves behind it count only if the program still holds them.
     kept = reading.refused is OPERATION and runs.looks_at_gradient
     leaves = not kept or (UPDATE in pool.letters.contradicted and not letter.steps)
@@ -86,6 +87,7 @@ class _Comparison:
         self._offered = runs.case.offered
         self._letters = self._pool.letters
         self._live = runs.edited
+        self._live_tolerance, self._frozen_tolerance = (FOLLOWED, FOLLOWED) if runs.through_numpy else (LIVE, FROZEN)
 
     def assessment(self) -> Assessment:
         """The effect: by the live run where that decides it, else by the frozen one against each letter."""
@@ -127,10 +129,11 @@ class _Comparison:
             return self._changed(gone, letter)
         if (exact := self._exactly()) is not None:
             return exact
-        readings = self._pool.readings()
-        if not self._letters.void and all(cuts_the_graph(self._reference(one), self._live) for one in readings):
+        live, within = self._live, self._live_tolerance
+        cut = (cuts_the_graph(self._reference(one), live, within) for one in self._pool.readings())
+        if not self._letters.void and all(cut):
             # Leaves that only one run holds are compared by the frozen runs.
-            apart = differences(letter, self._live, LIVE)
+            apart = differences(letter, live, within)
             return self._changed(apart, letter) if apart else None
         return None
 
@@ -188,19 +191,21 @@ class _Comparison:
         if not readings:
             return _unknown(comparable(still[letter]))
         at_ends = not also["leaves"] and not full.steps
-        equal = [one for one in readings if at_ends or not differences(still[one], frozen, FROZEN, **also)]
+        equal = [
+            one for one in readings if at_ends or not differences(still[one], frozen, self._frozen_tolerance, **also)
+        ]
         if not equal and _moves_draws(still[readings[0]], frozen):
             return self._with_moved_draws(readings, also)
         for one in equal:
-            if not differences(self._reference(one), self._live, LIVE, **also):
+            if not differences(self._reference(one), self._live, self._live_tolerance, **also):
                 return self._equal(one, same_live=True)
         later = not also["printed"] or (not full.counts and frozen.undone)
         for one in (equal or self._equal_at_rest(readings)) if later else ():
             if not _cuts_or_loses(self._reference(one), self._live):
                 return self._equal(one, same_live=False)
         first = self._reference(readings[0])
-        apart = differences(first, self._live, LIVE, **also)
-        return self._changed(apart or differences(still[readings[0]], frozen, FROZEN, **also), first)
+        apart = differences(first, self._live, self._live_tolerance, **also)
+        return self._changed(apart or differences(still[readings[0]], frozen, self._frozen_tolerance, **also), first)
 
     def _with_moved_draws(self, readings: Sequence[Reading], also: Mapping[str, bool]) -> Assessment:
         """The effect of an edit that draws the same random numbers elsewhere: each kind in its order is paired then.
@@ -211,15 +216,17 @@ class _Comparison:
         frozen, live = (self._pool.get(RunSpec.edited(files, one, how)) for one in (Treatment.FROZEN, Treatment.LIVE))
         for one in readings:
             still = self._pool.get(RunSpec.reference(one, Treatment.FROZEN, how))
-            if comparable(still) or differences(still, frozen, FROZEN, **also):
+            if comparable(still) or differences(still, frozen, self._frozen_tolerance, **also):
                 continue
             reference = self._pool.get(RunSpec.reference(one, Treatment.LIVE, how))
-            same = not differences(reference, live, LIVE, **also)
+            same = not differences(reference, live, self._live_tolerance, **also)
             if same or not (also["printed"] or _cuts_or_loses(reference, live)):
                 return self._equal(one, same_live=same)
         first = self._pool.get(RunSpec.reference(readings[0], Treatment.LIVE, how))
         still = self._pool.get(RunSpec.reference(readings[0], Treatment.FROZEN, how))
-        apart = differences(first, live, LIVE, **also) or differences(still, frozen, FROZEN, **also)
+        apart = differences(first, live, self._live_tolerance, **also) or differences(
+            still, frozen, self._frozen_tolerance, **also
+        )
         return self._changed(apart, first)
 
     def _equal_at_rest(self, readings: list[Reading]) -> list[Reading]:
@@ -237,7 +244,9 @@ class _Comparison:
         return [
             one
             for one, still in stills.items()
-            if not comparable(still) and not differences(still, mine, FROZEN) and same_shape(still, mine)
+            if not comparable(still)
+            and not differences(still, mine, self._frozen_tolerance)
+            and same_shape(still, mine)
         ]
 
     def _outlived(self, full: wire.Trace) -> bool:

@@ -6,7 +6,7 @@ import functools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from autofix.core.model import Comparison, RunOutcome, Treatment
+from autofix.core.model import Comparison, Refused, RunOutcome, Treatment
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.experiments.unwritten import moved_values
 from autofix.verdict.parts import parts
@@ -74,6 +74,13 @@ class Runs:
     def converts(self) -> bool:
         """Whether torch refuses to turn a tensor into an array or a number."""
         return any(done.kind == "conversion" for done in self.letter.performed)
+
+    @property
+    def through_numpy(self) -> bool:
+        """Whether the reference keeps a graph through numpy, where the code as it stands loses it."""
+        pool = self.case.pool
+        operation = self.converts and pool.letters.first.refused is Refused.OPERATION
+        return operation or any(site.action == "follow" for site in pool.sites)
 
     @property
     def looks_at_gradient(self) -> bool:

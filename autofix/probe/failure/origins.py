@@ -159,7 +159,9 @@ class Origins(TorchFunctionMode):
 
     def number(self, value: float) -> tuple[wire.Origin, ...]:
         """The calls that took a number out of torch, or the latest where none gave this one."""
-        records = self._returned([value]) or [record for record, had in list(self._left)[-1:] if had]
+        latest = list(self._left)[-_MOST:]
+        known = [record for record, had in latest if bool(had) is bool(latest[-1][1])]  # of numbers, the last alone
+        records = self._returned([value]) or (known[-1:] if latest and latest[-1][1] else known)
         return tuple(wire.Origin(kind, self._frames.resolve(raw)) for kind, raw in dict.fromkeys(records))
 
     def made(self, tensor: torch.Tensor) -> tuple[wire.Origin, ...]:

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 _ADDS = frozenset(
     f"{name}Backward{kind}"
-    for name in ("Add", "Sub", "Neg", "Sum", "Mean", "Stack", "Cat", "View", "Reshape", "Squeeze", "Unsqueeze", "Clone")
+    for name in (
+        *("Add", "Sub", "Neg", "Sum", "Mean", "Stack", "Cat"),
+        *("View", "Reshape", "Squeeze", "Unsqueeze", "Clone", "ToCopy"),
+    )
     for kind in ("", "0", "1")
 )
 _SCALES = frozenset({"MulBackward0", "DivBackward0"})

@@ -25,8 +25,7 @@ class Overlay:
     def __init__(self, sources: dict[str, bytes], marks: dict[str, tuple[int, ...]]) -> None:
         self._sources = sources
         self._marks = marks
-        self._changes: Callable[[ast.Module, str], ast.Module] | None = None
-        self._changing: Callable[[str], bool] = lambda path: False
+        self._changes: list[tuple[Callable[[str], bool], Callable[[ast.Module, str], ast.Module]]] = []
         self.executed: dict[str, set[int]] = {}
         self.marked: dict[str, set[int]] = {}
 
@@ -51,7 +50,10 @@ class Overlay:
 
     def change(self, which: Callable[[str], bool], how: Callable[[ast.Module, str], ast.Module]) -> None:
         """Have the trees of the files that `which` names changed before they are compiled."""
-        self._changing, self._changes = which, how
+        self._changes.append((which, how))
+
+    def _changing(self, path: str) -> list[Callable[[ast.Module, str], ast.Module]]:
+        return [how for which, how in self._changes if which(path)]
 
     def _executed(self, path: str, place: int) -> None:
         self.executed.setdefault(path, set()).add(place)
@@ -73,16 +75,16 @@ class Overlay:
             with open(path, "rb") as file:
                 data = file.read()
         lines = set(self._marks.get(path, ()))
-        changes = self._changes if self._changing(path) else None
-        if not lines and changes is None:
+        changes = self._changing(path)
+        if not lines and not changes:
             return compile(data, name, "exec", dont_inherit=True)
         tree = ast.parse(data, name)
         if lines:
             marker = _Marker(path, lines)
             marker.mark(tree)
             self.marked[path] = marker.placed
-        if changes is not None:
-            tree = ast.fix_missing_locations(changes(tree, path))
+        for change in changes:
+            tree = ast.fix_missing_locations(change(tree, path))
         return compile(tree, name, "exec", dont_inherit=True)
 
 

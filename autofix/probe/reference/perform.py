@@ -22,6 +22,7 @@ from .. import HERE, wire
 from ..engine import graph
 from ..engine.refused import DERIVATIVE, name_of, refused, swapped
 from ..engine.taps import NUDGE, Call, Listener, parameters
+from .follow import NOTHING as UNFOLLOWED
 from .sites import NOTHING, Sites
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
 
     from ..program.frames import Frames, Raw
+    from .follow import Follow
 
 _OVERRIDES = torch.overrides.__file__
 _UNUSED = {"allow_unused": True, "materialize_grads": True}
@@ -38,15 +40,20 @@ class Perform(TorchFunctionMode, Listener):
     """Lets every call through; one that torch refuses is performed in the reading asked for and noted."""
 
     def __init__(
-        self, frames: Frames, reading: str, sites: tuple[wire.Site, ...] = (), *, nudged: bool = False
-    ) -> None:
+        self, frames: Frames, reading: str, sites: tuple[wire.Site, ...] = (), *, nudged: bool = False,
+        follow: Follow | None = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         self._frames = frames
         self._operation = reading == "operation"
+        self._kind = "conversion" if self._operation else "no_graph"
         self._nudged = nudged
         self._performed: dict[Raw, str] = {}
         self._pending: dict[int, Raw] = {}
         self._unreached: set[Raw] = set()
+        self._follow_values = follow
+        if follow is not None:
+            follow.entered = self._leaves
         self._sites = Sites(frames, sites, operation=self._operation) if sites else None
 
     def __exit__(self, *error: object) -> None:
@@ -56,6 +63,10 @@ class Perform(TorchFunctionMode, Listener):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        if self._follow_values is not None:
+            followed = self._follow_values.before(func, args, kwargs)
+            if followed is not UNFOLLOWED:
+                return followed
         try:
             if self._sites is None:
                 return func(*args, **kwargs)
@@ -163,6 +174,15 @@ class Perform(TorchFunctionMode, Listener):
             raw = self._frames.here()
             self._pending[changed.grad_fn._sequence_nr()] = raw
 
+    def _leaves(self, tensor: torch.Tensor) -> None:
+        """A value left torch that is followed."""
+        self._performed.setdefault(self._frames.here(), self._kind)
+        self._follow(tensor)
+
+    def facts(self) -> list[wire.Fact]:
+        """What was seen of values that were followed through arrays."""
+        return self._follow_values.facts() if self._follow_values is not None else []
+
     def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         if self._sites is not None:
             self._sites.unfreeze(parameters(optimizer))
@@ -170,6 +190,8 @@ class Perform(TorchFunctionMode, Listener):
     def backward(self, call: Call) -> None:
         if self._sites is not None:
             self._sites.look()
+        if self._follow_values is not None:
+            self._follow_values.backward(call)
         if not self._pending:
             return
         reached = {node._sequence_nr() for node in graph.walk(call.roots) if graph.leaf(node) is None}

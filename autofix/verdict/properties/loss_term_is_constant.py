@@ -28,12 +28,12 @@ import torch
 from torch import nn
 
 torch.manual_seed(0)
-net, critic = nn.Linear(3, 1), nn.Linear(3, 1)
-optimizer = torch.optim.SGD([*net.parameters(), *critic.parameters()], lr=0.1)
+net = nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 x, y = torch.randn(20, 3), torch.randn(20, 1)
 for _ in range(4):
     out = net(x)
-    array = critic(x).numpy()
+    array = net(x + 1).numpy()
     loss = torch.from_numpy((array - y.numpy()) ** 2).mean() + out.square().mean()
     optimizer.zero_grad()
     loss.backward()
@@ -42,7 +42,7 @@ for _ in range(4):
 LOSS = "torch.from_numpy((array - y.numpy()) ** 2).mean() + out.square().mean()"
 AS_TARGET = SCORED.replace(LOSS, "nn.functional.mse_loss(out, torch.from_numpy(array) + y)")
 AS_WEIGHT = SCORED.replace(LOSS, "(torch.from_numpy(array) * out).mean()")
-EDIT = ("critic(x).numpy()", "critic(x).detach().numpy()")
+EDIT = ("net(x + 1).numpy()", "net(x + 1).detach().numpy()")
 
 
 class LossTermIsConstant(Property):

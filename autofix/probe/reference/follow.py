@@ -1,0 +1,347 @@
+"""The reading in which a conversion keeps the graph: where values leave torch, pass through numpy, and come back.
+
+In the user's own files calls of numpy and `math`, and those that make a tensor of values, ask here first. A detach
+that is part of a conversion's own expression only allows the conversion, and is passed over.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import sys
+import types
+import weakref
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .. import HERE, wire
+from ..engine import graph
+from ..engine.refused import name_of
+from ..engine.taps import NUDGE, Call, parameters
+from ..instruments.terms import addends
+from .followed import Followed, apply, array_of, cast, casts, followed, gathered, holds, listed, number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..engine.taps import Taps
+    from ..program.frames import Frames, Raw
+    from ..program.overlay import Overlay
+
+CALL, NAMES, TEXT = "__autofix_call__", "__autofix_names__", "__autofix_text__"
+_MAKERS = frozenset(
+    {"tensor", "as_tensor", "from_numpy", "asarray", "new_tensor", "Tensor", "FloatTensor", "DoubleTensor"}
+)
+_CASTS = frozenset({"float", "float16", "float32", "float64", "half", "single", "double", "longdouble", "float_"})
+_LEAVES = ("numpy", "item", "tolist", "__array__")
+_MODULES = ("numpy", "math")
+_ENOUGH = 4
+"""Backward calls whose losses are looked at: what is needed shows in the first ones."""
+_MOST = 200
+"""Terms of one loss that are looked at."""
+_OVERRIDES = torch.overrides.__file__
+
+
+class Follow:
+    """Follows values through arrays and back; `entered` is told of each tensor that leaves torch, and where."""
+
+    def __init__(self, frames: Frames, taps: Taps, *, nudged: bool) -> None:
+        self._frames, self._taps = frames, taps
+        self._shadows: dict[int, tuple[weakref.ref[torch.Tensor], torch.Tensor, wire.Frame]] = {}
+        self._left: dict[int, Raw] = {}
+        """Where values left torch, by the age of the node that they left at."""
+        self._made: weakref.WeakSet[torch.Tensor] = weakref.WeakSet()
+        self._proxies: dict[int, Any] = {}
+        self._either: dict[Raw, bool] = {}
+        self._leaks: dict[Raw, None] = {}
+        self._looked = 0
+        self.entered: Callable[[torch.Tensor], None] = lambda _: None
+
+        def lost() -> bool:
+            self._leaks[frames.here()] = None
+            return nudged
+
+        Followed.lost = lost
+        Followed.nudge = lambda value: value * NUDGE + (NUDGE - 1)
+
+    def install(self, overlay: Overlay) -> None:
+        """Have the user's sources changed as they are loaded."""
+        setattr(builtins, CALL, self._call)
+        setattr(builtins, NAMES, self._named)
+        setattr(builtins, TEXT, _text)
+        overlay.change(self._frames.owned, lambda tree, _: _Changed().visit(tree))
+
+    # Out of torch ---------------------------------------------------------------------------------------------------
+
+    def before(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """What a call of torch's gives instead of its result; NOTHING where it is to run as written."""
+        first = args[0] if args and isinstance(args[0], torch.Tensor) else None
+        if first is None or not torch.is_grad_enabled():
+            return NOTHING
+        name = name_of(func)
+        last = name.rsplit(".", 2)[-2] if name.endswith(".__get__") else name.rsplit(".", 1)[-1]
+        if last in ("detach", "data") and first.requires_grad and (raw := self._here()):
+            result = func(*args, **kwargs)
+            self._shadow(result, first, self._frames.resolve(raw[:1])[0])
+            return result
+        if last in _LEAVES and (first.requires_grad or id(first) in self._shadows) and (raw := self._here()):
+            source = self._source(first, raw)
+            return NOTHING if source is None else self._leave(last, source, func(*self._detached(args), **kwargs), raw)
+        if last.endswith("_") and not last.endswith("__"):
+            self._shadows.pop(id(first), None)  # written in place: what it was detached from would be written twice
+        if id(first) in self._shadows and (raw := self._here()) and (source := self._source(first, raw)) is not None:
+            result = func(*args, **kwargs)
+            if isinstance(result, torch.Tensor) and result is not first:
+                self._shadow(result, func(source, *args[1:], **kwargs), self._shadows[id(first)][2])
+            return result
+        return NOTHING
+
+    def _here(self) -> Raw:
+        """The user's frames, where it is the user who calls torch."""
+        frame = sys._getframe(1)
+        while frame.f_code.co_filename.startswith(HERE) or frame.f_code.co_filename == _OVERRIDES:
+            if frame.f_back is None:
+                return ()
+            frame = frame.f_back
+        return self._frames.here() if self._frames.owned(frame.f_code.co_filename) else ()
+
+    @staticmethod
+    def _detached(args: Any) -> Any:
+        return (args[0].detach(), *args[1:])
+
+    def _shadow(self, result: torch.Tensor, source: torch.Tensor, frame: wire.Frame) -> None:
+        key = id(result)
+        self._shadows[key] = weakref.ref(result, lambda _: self._shadows.pop(key, None)), source, frame
+
+    def _source(self, tensor: torch.Tensor, raw: Raw) -> torch.Tensor | None:
+        """The tensor with a graph that is converted here: itself, or what it was detached from in this expression."""
+        if tensor.requires_grad:
+            return tensor
+        reference, source, cut = self._shadows.get(id(tensor), (None, None, None))
+        if reference is None or reference() is not tensor or cut is None:
+            return None
+        here = self._frames.resolve(raw[:1])[0]
+        inside = (here.line, here.column) <= (cut.line, cut.column) and (
+            (cut.end_line, cut.end_column) <= (here.end_line, here.end_column)
+        )
+        return source if (here.file, here.function) == (cut.file, cut.function) and inside else None
+
+    def _leave(self, how: str, source: torch.Tensor, value: Any, raw: Raw) -> Any:
+        if not source.is_floating_point():
+            return value
+        with torch._C.DisableTorchFunction():
+            tensor = source.view_as(source)
+            array = array_of(source) if how == "tolist" else value
+        if tensor.grad_fn is not None:
+            self._left[tensor.grad_fn._sequence_nr()] = raw
+            self.entered(tensor)
+        if how == "item":
+            return Followed(value, tensor.reshape(()))
+        return listed(Followed(array, tensor)) if how == "tolist" else Followed(array, tensor)
+
+    # Through the user's calls -----------------------------------------------------------------------------------------
+
+    def _call(self, function: Any, *given: Any, **options: Any) -> Any:
+        """A call that casts values, or makes a tensor of them."""
+        if getattr(function, "__name__", "") in ("Variable", "VariableMeta") or function is torch.autograd.Variable:
+            made = given[0] if given and isinstance(given[0], torch.Tensor) and given[0] in self._made else None
+            return function(*given, **options) if made is None else made
+        name = getattr(function, "__name__", "")
+        same = name in ("as_tensor", "asarray") and isinstance(given[0] if given else None, torch.Tensor)
+        values = None if same else self._taken((*given, *options.values()))
+        if values is None:
+            return function(*given, **options)
+        if casts(function):
+            return cast(function, values[0])
+        return self._back(function, values[0], options)
+
+    def _taken(self, values: tuple[Any, ...]) -> list[Any] | None:
+        """Arguments with tensors turned to what is followed; None where none is or was."""
+        changed = [self._out(value) for value in values]
+        return changed if holds(changed) else None
+
+    def _out(self, value: Any, depth: int = 0) -> Any:
+        if type(value) in (list, tuple) and depth < 3 and value:  # noqa: PLR2004  as deep as arguments go
+            changed = [self._out(item, depth + 1) for item in value]
+            return type(value)(changed) if any(a is not b for a, b in zip(changed, value, strict=True)) else value
+        if not isinstance(value, torch.Tensor) or not torch.is_grad_enabled():
+            return value
+        if not value.requires_grad and id(value) not in self._shadows:
+            return value
+        raw = self._frames.here()
+        source = self._source(value, raw)
+        return value if source is None else self._leave("array", source, array_of(source), raw)
+
+    def _back(self, function: Any, value: Any, options: dict[str, Any]) -> Any:
+        """A tensor made of values, with their graph."""
+        name = getattr(function, "__name__", "")
+        whole = gathered(value) if type(value) in (list, tuple) else value
+        tensor = whole.tensor
+        if options.get("dtype") is not None:
+            kind = options["dtype"]
+        elif name in ("Tensor", "FloatTensor"):
+            kind = torch.float32
+        elif name == "DoubleTensor":
+            kind = torch.float64
+        elif (isinstance(whole.value, float) and type(whole.value) is float) or _numbers(value):
+            kind = torch.get_default_dtype()
+        else:
+            kind = torch.as_tensor(whole.value[()]).dtype
+        with torch._C.DisableTorchFunction():
+            made: torch.Tensor = tensor.to(kind)
+            made = made.view_as(made)
+        self._made.add(made)
+        return made
+
+    def _named(self, value: Any) -> Any:
+        """What an import of numpy or `math` is to be known as."""
+        if isinstance(value, types.ModuleType):
+            if value.__name__.partition(".")[0] not in _MODULES or "random" in value.__name__:
+                return value
+            return self._proxies.setdefault(id(value), _Module(value, self._named))
+        if isinstance(value, type) or not callable(value):
+            return value
+        return self._proxies.setdefault(id(value), _Function(value, self))
+
+    def compute(self, function: Any, given: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """A function of numpy's or of `math`'s."""
+        values = self._taken(given)
+        if values is None:
+            return function(*given, **options)
+        name = getattr(function, "__name__", "")
+        if getattr(function, "__module__", "") == "math":
+            floats = tuple(number(value) for value in values)
+            return apply("math", function, floats, options, each=True)
+        if name in ("array", "asarray", "asanyarray", "ascontiguousarray") and followed(values[0]):
+            return cast(options["dtype"], values[0]) if options.get("dtype") is not None else values[0]
+        return apply(name, function, tuple(values), options)
+
+    # What became of it ------------------------------------------------------------------------------------------------
+
+    def backward(self, call: Call) -> None:
+        """Look whether each place at which values left torch is needed by the loss that goes backward."""
+        if self._looked >= _ENOUGH:
+            return
+        left: dict[Raw, set[Any]] = {}
+        for node in graph.walk(call.roots):
+            if graph.leaf(node) is None and (place := self._left.get(node._sequence_nr())) is not None:
+                left.setdefault(place, set()).add(node)
+        self._looked += bool(left)
+        owned = {id(p) for optimizer in self._taps.optimizers for p in parameters(optimizer)}
+
+        def leaves(starts: Any, without: set[Any]) -> set[int]:
+            found = map(graph.leaf, graph.walk_nodes(starts, lambda node: node not in without))
+            return {id(leaf) for leaf in found if leaf is not None and (not owned or id(leaf) in owned)}
+
+        terms = [one for one in islice(_terms(call.roots, set()), _MOST) if leaves([one], set())]
+        everywhere = set().union(*left.values())
+        others = _terms(call.roots, everywhere)
+        for place, cut in left.items():
+            if leaves(cut, set()):  # what no optimizer trains is a constant to all that is compared
+                kept = _terms(call.roots, cut)
+                mine = [one for one in terms if one not in kept or not cut.isdisjoint(graph.walk_nodes([one]))]
+                # Where a term has a graph of torch's own beside, an array in it is a constant as a rule.
+                beside = any(one in others and leaves([one], everywhere) for one in mine)
+                constant = any(one not in kept or not leaves([one], cut) for one in mine)
+                starved = leaves(graph.starts(call.roots), cut) < leaves(graph.starts(call.roots), set())
+                needed = not beside and (constant or starved)
+                self._either[place] = self._either.get(place, False) or not needed
+
+    def facts(self) -> list[wire.Fact]:
+        """Places that may be meant as constants, and those where values went where they could not be followed."""
+        resolve = self._frames.resolve
+        either = [wire.Fact("array-may-be-constant", "", resolve(raw)) for raw, holds in self._either.items() if holds]
+        return [*either, *(wire.Fact("value-left-numpy", "", resolve(raw)) for raw in self._leaks)]
+
+
+NOTHING = object()
+
+
+def _terms(roots: Any, without: set[Any]) -> set[Any]:
+    """The nodes that are summed up into the roots, as far as they are reached without some others."""
+    found = addends(roots, lambda node: node not in without)
+    return {node for node in found if graph.leaf(node) is None and node not in without}
+
+
+def _numbers(value: Any) -> bool:
+    """Whether a list holds Python's own numbers, of which torch makes its default type."""
+    if type(value) in (list, tuple):
+        return all(map(_numbers, value))
+    return type(value.value if followed(value) else value) in (float, int)
+
+
+def _text(value: Any) -> Any:
+    """What `%` writes into a text."""
+    if type(value) is tuple:
+        return tuple(map(_text, value))
+    return value.value if followed(value) else value
+
+
+class _Module(types.ModuleType):
+    """A module whose functions ask whether what they are given is followed."""
+
+    def __init__(self, module: types.ModuleType, named: Callable[[Any], Any]) -> None:
+        super().__init__(module.__name__, module.__doc__)
+        self.__dict__["_of"] = module, named
+
+    def __getattr__(self, name: str) -> Any:
+        module, named = self.__dict__["_of"]
+        return named(getattr(module, name))
+
+
+class _Function:
+    """A function that asks whether what it is given is followed."""
+
+    def __init__(self, function: Any, follow: Follow) -> None:
+        self.__dict__["_of"] = function, follow
+
+    def __call__(self, *given: Any, **options: Any) -> Any:
+        function, follow = self.__dict__["_of"]
+        return follow.compute(function, given, options)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["_of"][0], name)
+
+
+class _Changed(ast.NodeTransformer):
+    """Puts the questions into a file of the user's."""
+
+    def visit_Import(self, node: ast.Import) -> Any:
+        return self._bound(node, [alias.asname or alias.name.partition(".")[0] for alias in node.names])
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
+        if (node.module or "").partition(".")[0] not in _MODULES or node.level:
+            return node
+        return self._bound(node, [alias.asname or alias.name for alias in node.names if alias.name != "*"])
+
+    @staticmethod
+    def _bound(node: ast.stmt, names: list[str]) -> list[ast.stmt]:
+        made = [
+            ast.Assign(
+                [ast.Name(name, ast.Store())],
+                ast.Call(ast.Name(NAMES, ast.Load()), [ast.Name(name, ast.Load())], []),
+            )
+            for name in names
+        ]
+        return [node, *(ast.fix_missing_locations(ast.copy_location(one, node)) for one in made)]
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name in _MAKERS or name in _CASTS or name == "Variable":
+            node.args.insert(0, node.func)
+            node.func = ast.copy_location(ast.Name(CALL, ast.Load()), node.func)
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        self.generic_visit(node)
+        left = node.left
+        if (
+            isinstance(node.op, ast.Mod)
+            and isinstance(getattr(left, "value", None), str)
+            and isinstance(left, ast.Constant)
+        ):
+            node.right = ast.copy_location(ast.Call(ast.Name(TEXT, ast.Load()), [node.right], []), node.right)
+        return node

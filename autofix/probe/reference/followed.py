@@ -1,0 +1,412 @@
+"""Arrays and numbers that came out of a tensor and keep its graph, through the functions that are called on them.
+
+The values are those that the program computes with numpy and `math`; the derivatives come from the same functions,
+evaluated beside them (`slopes`).
+"""
+
+from __future__ import annotations
+
+import importlib
+import operator
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import torch
+
+from . import slopes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Function = Callable[..., Any]
+
+_SHORT = 3
+"""Lists within lists up to which an argument is looked through for what is followed."""
+MOVES = frozenset({
+    "T", "append", "array", "array_split", "asanyarray", "asarray", "ascontiguousarray", "atleast_1d", "atleast_2d",
+    "atleast_3d", "broadcast_arrays", "broadcast_to", "column_stack", "compress", "concat", "concatenate", "copy",
+    "delete", "diag", "diagonal", "dstack", "expand_dims", "extract", "flatten", "flip", "fliplr", "flipud", "getitem",
+    "hsplit", "hstack", "insert", "moveaxis", "mT", "pad", "permute_dims", "ravel", "repeat", "reshape", "resize",
+    "roll", "rollaxis", "rot90", "split", "squeeze", "stack", "swapaxes", "take", "take_along_axis", "tile",
+    "transpose", "tril", "triu", "unstack", "vsplit", "vstack",
+})  # fmt: skip
+"""Functions and methods that put elements elsewhere, or leave some out, and compute nothing."""
+_EACH = frozenset({
+    "where", "clip", "nan_to_num", "real", "real_if_close", "sinc", "i0", "fix", "round", "around", "angle",
+})  # fmt: skip
+"""Functions that treat each element by itself although they are no ufuncs."""
+_LINEAR = {
+    "add": torch.add, "sub": torch.sub, "subtract": torch.sub, "mul": torch.mul, "multiply": torch.mul,
+    "truediv": torch.div, "divide": torch.div, "true_divide": torch.div, "neg": torch.neg, "negative": torch.neg,
+}  # fmt: skip
+"""The four rules of arithmetic, whose graph tells the terms of a loss apart as any other does."""
+_CASTS = ("float", "float16", "float32", "float64", "half", "single", "double", "longdouble", "float_")
+
+
+class Followed:
+    """A value of the program's (`value`: an array or a number) with a `tensor` that has its values, and a graph."""
+
+    __slots__ = ("tensor", "value")
+    __array_ufunc__: ClassVar[None] = None  # numpy leaves operators to this class
+    lost: ClassVar[Function] = lambda: False
+    """Called where the value goes where its graph cannot be followed; whether what goes there is to be nudged."""
+    nudge: ClassVar[Function] = lambda value: value
+
+    def __init__(self, value: Any, tensor: torch.Tensor) -> None:
+        self.value, self.tensor = value, tensor
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # what the program asks of a value, this answers as the value would
+        return type(self.value)
+
+    def backward(self, *given: Any, **options: Any) -> Any:
+        """The loss is a number to numpy, and to whoever reads the code a loss."""
+        return self.tensor.backward(*given, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # numpy asks for the memory of what it is given
+            raise AttributeError(name)
+        found = getattr(self.value, name)
+        if name == "astype":
+            return lambda dtype, *_, **__: cast(dtype, self)
+        if name == "item":
+            return lambda *at: number(
+                apply("getitem", lambda array: array.reshape(-1)[at[0] if at else 0], (self,), {})
+            )
+        if name == "tolist":
+            return lambda: listed(self)
+        if callable(found):
+            return lambda *given, **options: apply(
+                name, lambda array, *rest, **others: getattr(array, name)(*rest, **others), (self, *given), options
+            )
+        return apply(name, lambda array: getattr(array, name), (self,), {}) if name in MOVES else found
+
+    def __getitem__(self, index: Any) -> Any:
+        return apply("getitem", operator.getitem, (self, index), {})
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[index] for index in range(len(self.value)))
+
+    def __contains__(self, item: Any) -> bool:
+        return plain(item) in self.value
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise NotImplementedError("an array that is followed cannot be written in place")
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    def __int__(self) -> int:
+        return int(self.value)
+
+    def __index__(self) -> int:
+        return operator.index(self.value)
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return round(self.value, digits)
+
+    def __float__(self) -> float:
+        return float(_left(self))
+
+    def __array__(self, *given: Any, **options: Any) -> Any:
+        numpy = importlib.import_module("numpy")
+        return numpy.asarray(_left(self), *given, **{k: v for k, v in options.items() if k == "dtype"})
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.value, spec)
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __copy__(self) -> Followed:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Followed:
+        return self
+
+
+def _operators() -> None:
+    for name in ("add", "sub", "mul", "truediv", "pow", "mod", "floordiv", "matmul"):
+        setattr(Followed, f"__{name}__", _binary(name))
+        setattr(Followed, f"__r{name}__", _binary(name, turned=True))
+    for name in ("neg", "pos", "abs"):
+        setattr(Followed, f"__{name}__", _unary(name))
+    for name in ("lt", "le", "gt", "ge", "eq", "ne"):
+        setattr(Followed, f"__{name}__", _comparison(name))
+
+
+def _unary(name: str) -> Function:
+    return lambda mine: apply(name, getattr(operator, name), (mine,), {}, each=True)
+
+
+def _comparison(name: str) -> Function:
+    return lambda mine, other: getattr(operator, name)(mine.value, plain(other))
+
+
+def _binary(name: str, *, turned: bool = False) -> Function:
+    function = getattr(operator, name)
+
+    def compute(mine: Followed, other: Any) -> Any:
+        if isinstance(other, torch.Tensor):  # a number in an expression of tensors
+            tensor = mine.tensor.to(other.dtype) if other.is_floating_point() else mine.tensor
+            return function(other, tensor) if turned else function(tensor, other)
+        return apply(name, function, (other, mine) if turned else (mine, other), {}, each=name != "matmul")
+
+    return compute
+
+
+_operators()
+
+
+# Functions ------------------------------------------------------------------------------------------------------------
+
+
+def followed(value: Any) -> bool:
+    """Whether a value is one of these; it answers `isinstance` as what it stands for."""
+    return type(value) is Followed
+
+
+def holds(value: Any, depth: int = 0) -> bool:
+    """Whether something followed is in an argument, lists opened."""
+    if type(value) in (list, tuple) and depth < _SHORT:
+        return any(holds(item, depth + 1) for item in value)
+    return type(value) is Followed
+
+
+def plain(value: Any) -> Any:
+    """An argument as the program would have it."""
+    if type(value) is Followed:
+        return value.value
+    if type(value) in (list, tuple):
+        return type(value)(plain(item) for item in value)
+    if type(value) is dict:
+        return {key: plain(item) for key, item in value.items()}
+    return value
+
+
+def apply(
+    name: str, function: Function, given: tuple[Any, ...], options: dict[str, Any], *, each: bool = False
+) -> Any:  # fmt: skip
+    """What a function of numpy's or `math`'s, or a method, gives: followed where it moves with what it is given."""
+    value = function(*map(plain, given), **plain(options))
+    if not (holds(given) or holds(tuple(options.values()))) or not _floats(value):
+        return value  # a comparison, an index, a count: it does not move
+    try:
+        _given_by_place(options)
+        if name in MOVES:
+            return _moved(function, given, options, value)
+        given = tuple(gathered(one) if type(one) in (list, tuple) and holds(one) else one for one in given)
+        if name in _LINEAR and not options:
+            return _made(value, _LINEAR[name](*map(_tensor, given)))
+        if each or name in _EACH or type(function).__name__ == "ufunc":
+            return _each(function, given, options, value)
+        return _reduced(name, function, given, options, value)
+    except slopes.NoSlope:
+        return function(*map(_left, given), **options)
+
+
+def _given_by_place(options: dict[str, Any]) -> None:
+    if options.get("out") is not None or holds(tuple(options.values())):
+        raise slopes.NoSlope("what is followed was given by name")
+
+
+def gathered(value: Any) -> Any:
+    """A list of what is followed as one array, as numpy makes one of it."""
+    numpy = importlib.import_module("numpy")
+    return _moved(numpy.array, (value,), {}, numpy.array(plain(value)))
+
+
+def number(value: Any) -> Any:
+    """What numpy calls a scalar as a number of Python's."""
+    return _made(float(value.value), value.tensor) if followed(value) else value
+
+
+def listed(value: Any) -> Any:
+    """An array as lists of numbers."""
+    return [listed(item) for item in value] if getattr(value, "ndim", 0) else number(value)
+
+
+def cast(dtype: Any, value: Any) -> Any:
+    """`float(x)`, `np.float32(x)`, `x.astype(...)`; what is cut to integers does not move."""
+    numpy = importlib.import_module("numpy")
+    if dtype is float and not getattr(value.value, "ndim", 0):
+        return number(value)
+    made = numpy.asarray(value.value).astype(dtype)
+    made = made[()] if not made.ndim and not isinstance(value.value, numpy.ndarray) else made
+    return _made(made, value.tensor) if _floats(made) else made
+
+
+def casts(function: Any) -> bool:
+    """Whether a class of numbers is called."""
+    return getattr(function, "__name__", "") in _CASTS and isinstance(function, type)
+
+
+def _floats(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return bool(value) and all(map(_floats, value))
+    return isinstance(value, float) or getattr(getattr(value, "dtype", None), "kind", "") == "f"
+
+
+def _left(value: Any) -> Any:
+    """A value that goes where its graph cannot be followed."""
+    if not followed(value):
+        return plain(value)
+    return Followed.nudge(value.value) if Followed.lost() else value.value
+
+
+def _tensor(value: Any) -> torch.Tensor:
+    if followed(value):
+        return value.tensor.double()
+    with torch._C.DisableTorchFunction():
+        return torch.tensor(value, dtype=torch.float64)
+
+
+def array_of(tensor: torch.Tensor) -> Any:
+    """The values of a tensor, out of sight of those who follow them."""
+    with torch._C.DisableTorchFunction():
+        return tensor.detach().cpu().numpy()
+
+
+def _made(value: Any, tensor: torch.Tensor) -> Followed:
+    return Followed(value, tensor.reshape(getattr(value, "shape", ())))
+
+
+# Their graphs ---------------------------------------------------------------------------------------------------------
+
+
+class _Applied(torch.autograd.Function):
+    """A function with its derivative: `back` turns the gradient of the result into those of the tensors."""
+
+    @staticmethod
+    def forward(ctx: Any, back: Function, value: torch.Tensor, *tensors: torch.Tensor) -> torch.Tensor:
+        ctx.back = back
+        ctx.kinds = [(tensor.shape, tensor.dtype) for tensor in tensors]
+        return value.clone()
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, gradient: torch.Tensor) -> Any:
+        with torch._C.DisableTorchFunction():
+            found = ctx.back(gradient.detach().double().numpy())
+            made = (
+                torch.as_tensor(one).reshape(kind[0]).to(kind[1]) for one, kind in zip(found, ctx.kinds, strict=True)
+            )
+            return None, None, *made
+
+
+def _applied(value: Any, back: Function, tensors: list[torch.Tensor]) -> Any:
+    with torch._C.DisableTorchFunction():
+        result = torch.tensor(value, dtype=torch.float64)
+    return _made(value, _Applied.apply(back, result, *tensors))
+
+
+def _moved(function: Function, given: tuple[Any, ...], options: dict[str, Any], value: Any) -> Any:
+    """A function that only moves elements, told by where it moves their numbers."""
+    numpy = importlib.import_module("numpy")
+    pool: list[Any] = [numpy.zeros(1)]
+    tensors: list[tuple[int, torch.Tensor]] = []
+
+    def numbered(one: Any) -> Any:
+        if type(one) in (list, tuple):
+            return type(one)(map(numbered, one))
+        if not followed(one) and not _floats(one):
+            return one
+        values = numpy.asarray(plain(one), dtype=numpy.float64)
+        start = sum(part.size for part in pool)
+        if followed(one):
+            tensors.append((start, one.tensor))
+        pool.append(values.ravel())
+        return numpy.arange(start, start + values.size).reshape(values.shape)[()]
+
+    others = {key: option for key, option in options.items() if key != "dtype"}
+    places = function(*map(numbered, given), **others)
+    everything = numpy.concatenate(pool)
+
+    def taken(at: Any, result: Any) -> Any:
+        at = numpy.asarray(at)
+        if at.dtype.kind not in "iu" or not numpy.allclose(everything[at], result, 1e-5, 0, equal_nan=True):
+            raise slopes.NoSlope("it does more than move elements")
+
+        def back(gradient: Any) -> list[Any]:
+            total = numpy.bincount(at.ravel(), gradient.ravel(), everything.size)
+            return [total[start : start + tensor.numel()] for start, tensor in tensors]
+
+        return _applied(result, back, [tensor for _, tensor in tensors])
+
+    if isinstance(value, (list, tuple)):
+        return type(value)([taken(at, result) for at, result in zip(places, value, strict=True)])
+    return taken(places, value)
+
+
+def _each(function: Function, given: tuple[Any, ...], options: dict[str, Any], value: Any) -> Any:
+    """A function that treats each element by itself."""
+    numpy = importlib.import_module("numpy")
+    places = [index for index, one in enumerate(given) if followed(one)]
+    values = [plain(one) for one in given]
+
+    def back(gradient: Any) -> list[Any]:
+        found = (gradient * slopes.elementwise(numpy, function, values, options, place) for place in places)
+        return [slopes.summed(numpy, one, numpy.shape(values[at])) for one, at in zip(found, places, strict=True)]
+
+    return _applied(value, back, [given[place].tensor for place in places])
+
+
+def _reduced(name: str, function: Function, given: tuple[Any, ...], options: dict[str, Any], value: Any) -> Any:
+    """A function that mixes elements: by its definition where that gives the same value, else evaluated beside each."""
+    numpy = importlib.import_module("numpy")
+    if name in _DEFINED and followed(given[0]):
+        try:
+            tensor = _DEFINED[name](given[0].tensor.double(), *given[1:], **options)
+        except (TypeError, ValueError, RuntimeError, IndexError):
+            tensor = None
+        if tensor is not None and numpy.allclose(array_of(tensor), value, 1e-5, 1e-12, equal_nan=True):
+            return _made(value, tensor)
+    places = [index for index, one in enumerate(given) if followed(one)]
+    values = [plain(one) for one in given]
+    slope = [slopes.mixing(numpy, function, values, options, place) for place in places]
+    return _applied(
+        value, lambda gradient: [gradient.ravel() @ one for one in slope], [given[place].tensor for place in places]
+    )
+
+
+def _sum(tensor: torch.Tensor, axis: Any = None, *, keepdims: bool = False) -> torch.Tensor:
+    axis = tuple(range(tensor.dim())) if axis is None else axis
+    return tensor.sum(axis, keepdim=bool(keepdims)) if tensor.dim() else tensor
+
+
+def _mean(tensor: torch.Tensor, axis: Any = None, *, keepdims: bool = False) -> torch.Tensor:
+    found = _sum(tensor, axis, keepdims=keepdims)
+    return found / (tensor.numel() / max(1, found.numel()))
+
+
+def _var(tensor: torch.Tensor, axis: Any = None, *, ddof: int = 0, keepdims: bool = False) -> torch.Tensor:
+    found = _sum((tensor - _mean(tensor, axis, keepdims=True)) ** 2, axis, keepdims=keepdims)
+    return found / (tensor.numel() / max(1, found.numel()) - ddof)
+
+
+def _std(tensor: torch.Tensor, axis: Any = None, *, ddof: int = 0, keepdims: bool = False) -> torch.Tensor:
+    return _var(tensor, axis, ddof=ddof, keepdims=keepdims) ** 0.5
+
+
+def _norm(tensor: torch.Tensor, ord: Any = None, axis: Any = None, *, keepdims: bool = False) -> torch.Tensor:  # noqa: A002
+    if ord is not None and (ord != 2 or (tensor.dim() > 1 and axis is None)):  # noqa: PLR2004  the length
+        raise ValueError("another norm")
+    return _sum(tensor**2, axis, keepdims=keepdims) ** 0.5
+
+
+def _dot(tensor: torch.Tensor, other: Any) -> torch.Tensor:
+    return tensor @ _tensor(other)
+
+
+_DEFINED: dict[str, Function] = {
+    "sum": _sum, "mean": _mean, "var": _var, "std": _std, "norm": _norm, "dot": _dot, "matmul": _dot,
+}  # fmt: skip
+"""Functions by their definition in sums and products: they are called on arrays that are large."""

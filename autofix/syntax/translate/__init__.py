@@ -1,0 +1,1 @@
+"""Says in torch what a program computes with numpy, from where values leave torch to where they come back."""

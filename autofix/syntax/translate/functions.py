@@ -1,0 +1,326 @@
+"""Calls in torch's words: of numpy and `math`, of methods of arrays, of Python's own functions and of the user's."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from autofix.core.edit import Declined
+from autofix.syntax.calls import Function, keyword, name_of, path_of
+from autofix.syntax.translate import words
+from autofix.syntax.translate.expressions import Expressions
+from autofix.syntax.translate.made import MOVED, Kind, Made, Scope, atom, element, joined, reason, short, spelled
+from autofix.syntax.translate.words import WORDS, Word
+
+if TYPE_CHECKING:
+    from autofix.syntax.source import Source
+
+_BUILTINS = frozenset({
+    "sum", "max", "min", "abs", "len", "zip", "enumerate", "sorted", "reversed", "pow", "round", "int", "float", "list",
+    "tuple", "range", "isinstance",
+})  # fmt: skip
+
+
+class Translation(Expressions):
+    """One translation, of one loss."""
+
+    # Calls ------------------------------------------------------------------------------------------------------------
+
+    def _call(self, scope: Scope, node: ast.Call) -> Made:
+        match node.func:
+            case ast.Attribute(value=value, attr=name) if name in words.LEAVES and not node.args:
+                return self._leaving(scope, value, name)
+            case ast.Name(id=name) if name in _BUILTINS and name not in scope.reaching.reads.get(node.func, ()):
+                return self._builtin(scope, node, name)
+        word = self._numpy(scope, node.func)
+        if word:
+            return self._function(scope, node, word)
+        if self._comes(scope, node):
+            return self._coming(scope, node)
+        found = self._resolve(scope.source, node)
+        if found is not None:
+            return self._own_or_other(scope, node, *found)
+        if isinstance(node.func, ast.Attribute):
+            receiver = self.value(scope, node.func.value)
+            if receiver.kind in MOVED:
+                return self._method(scope, node, receiver)
+            if receiver.kind is Kind.TORCH and receiver.changed and node.func.attr == "requires_grad_":
+                return receiver
+        return self._other(scope, node)
+
+    def _other(self, scope: Scope, node: ast.Call) -> Made:
+        """A call of something else: it takes what it took, a tensor of torch's or nothing of ours."""
+        parts: list[tuple[ast.expr, Made]] = []
+        if isinstance(node.func, ast.Attribute):
+            parts.append((node.func, self.value(scope, node.func)))
+        values = [*(one.value if isinstance(one, ast.Starred) else one for one in node.args)]
+        values += [one.value for one in node.keywords]
+        made = [(one, self.value(scope, one)) for one in values]
+        if any(one.kind in MOVED for _, one in made) and not self._torch(scope, node.func):
+            raise Declined(f"{short(node.func)} takes an array, and has no words in torch")
+        parts += made
+        torch = any(one.kind in (Kind.TORCH, *MOVED) for _, one in parts) or self._torch(scope, node.func)
+        changed = any(one.changed for _, one in parts)
+        return Made(spelled(scope, node, parts), Kind.TORCH if torch else Kind.OTHER, changed=changed)
+
+    def _leaving(self, scope: Scope, value: ast.expr, name: str) -> Made:
+        """A value that leaves torch: it stays."""
+        made = self._undetached(scope, value)
+        scalar = name == "item" or made.scalar
+        if name != "item":
+            chain = (one for one in ast.walk(value) if isinstance(one, ast.Attribute))
+            self.by_cpu.add(any(one.attr == "cpu" for one in chain))
+        if made.kind is Kind.LIST:
+            return made
+        why = words.WITHOUT.get(name_of(value), made.why) if isinstance(value, ast.Call) else made.why
+        return Made(made.text, Kind.ARRAY, scalar, why, changed=True)
+
+    def _undetached(self, scope: Scope, node: ast.expr) -> Made:
+        """A tensor on its way to numpy, without what only numpy asks for."""
+        match node:
+            case ast.Call(func=ast.Attribute(value=value, attr=name), args=[]) if name in words.ALLOWS:
+                made = replace(self._undetached(scope, value), changed=True)
+                kept = name == "cpu" and self._to_cpu
+                return replace(made, text=f"{atom(made.text)}.cpu()") if kept else made
+            case ast.Attribute(value=value, attr="data"):
+                return replace(self._undetached(scope, value), changed=True)
+            case ast.Call(func=ast.Attribute(value=value) as function) if not self._torch(scope, function):
+                if self._resolve(scope.source, node) is None and not self._numpy(scope, function):
+                    inner = self._undetached(scope, value)
+                    if inner.kind not in MOVED:
+                        others = [(one, self.value(scope, one)) for one in node.args]
+                        text = spelled(scope, node, [(value, inner), *others])
+                        return Made(text, Kind.TORCH, changed=inner.changed)
+        return self.value(scope, node)
+
+    def _function(self, scope: Scope, node: ast.Call, name: str) -> Made:
+        """A function of numpy's or of `math`'s."""
+        given = [(one, self.value(scope, one)) for one in (*node.args, *(word.value for word in node.keywords))]
+        if node in self._converted:
+            given = [(one, _taken(made)) for one, made in given]
+        if not any(made.kind in MOVED for _, made in given):
+            number = bool(given) and name in WORDS and all(made.kind is Kind.NUMBER for _, made in given)
+            kind = Kind.NUMBER if number else Kind.OTHER
+            return Made(spelled(scope, node, given), kind, number, changed=any(made.changed for _, made in given))
+        made = dict(given)
+        if name in words.ARRAYS or name in words.SCALARS:
+            first = made[node.args[0]]
+            whole = keyword(node, "dtype")
+            if whole is not None and path_of(whole).rpartition(".")[2] in words.WHOLE:
+                first = replace(first, why=words.WITHOUT["int"])
+            return replace(self._tensor(first), changed=True)
+        if name == "fsum":
+            return replace(made[node.args[0]], text=f"sum({made[node.args[0]].text})", kind=Kind.ARRAY, changed=True)
+        if name not in WORDS:
+            raise Declined(f"{short(node.func)} has no word in torch that is known here")
+        return self._said(node, name, WORDS[name], made)
+
+    def _method(self, scope: Scope, node: ast.Call, receiver: Made) -> Made:
+        """A method of an array, or of a list of them."""
+        assert isinstance(node.func, ast.Attribute)  # noqa: S101  as whoever calls it found
+        name = node.func.attr
+        given = {one: self.value(scope, one) for one in (*node.args, *(word.value for word in node.keywords))}
+        if receiver.kind is Kind.LIST:
+            raise Declined(f"{name} of a list has no words in torch")
+        if name == "astype":
+            to = path_of(node.args[0]).rpartition(".")[2] if node.args else ""
+            if to in words.WHOLE:
+                return replace(receiver, text=f"{atom(receiver.text)}.long()", why=words.WITHOUT["int"], changed=True)
+            if to not in words.SINGLE:
+                raise Declined(f"{short(node)} casts to a type that is not known here")
+            return replace(receiver, text=f"{atom(receiver.text)}{words.SINGLE[to]}", changed=True)
+        if name == "copy":
+            return replace(receiver, changed=True)
+        if name == "transpose":
+            axes = ", ".join(given[one].text for one in node.args)
+            return replace(receiver, text=f"{atom(receiver.text)}.{f'permute({axes})' if axes else 'T'}", changed=True)
+        if name in ("flatten", "reshape"):
+            parts = [(node.func.value, receiver), *given.items()]
+            return Made(spelled(scope, node, parts), Kind.ARRAY, False, receiver.why, changed=receiver.changed)
+        if name not in words.METHODS or name not in WORDS:
+            raise Declined(f".{name}() of an array has no word in torch that is known here")
+        call = ast.Call(node.func, [node.func.value, *node.args], node.keywords)
+        return self._said(call, name, WORDS[name], {node.func.value: receiver, **given}, method=True)
+
+    def _said(
+        self, node: ast.Call, name: str, word: Word, made: dict[ast.expr, Made], *, method: bool = False
+    ) -> Made:  # fmt: skip
+        """A call as torch has it."""
+        bound = _bound(node, word)
+        mine = [made[one] for one in made if made[one].kind in MOVED]
+        bound_made = {parameter: made[one] for parameter, one in bound.items()}
+        if name in ("maximum", "minimum"):
+            numbers = [one for one in bound_made.values() if one.kind is Kind.NUMBER]
+            if len(numbers) == 1:
+                other = next(one for one in bound_made.values() if one.kind is not Kind.NUMBER)
+                side = "min" if name == "maximum" else "max"
+                text = f"torch.clamp({self._tensor(other).text}, {side}={numbers[0].text})"
+                return replace(other, text=text, parts=(), changed=True)
+        if word.form:
+            texts = [atom(one.text) for one in bound_made.values()]
+            return Made(word.form.format(*texts), Kind.ARRAY, all(m.scalar for m in mine), reason(mine), changed=True)
+        if name == "transpose" and "axes" not in bound:
+            return replace(bound_made["a"], text=f"{atom(self._tensor(bound_made['a']).text)}.T", changed=True)
+        arguments = self._arguments(word, name, bound_made)
+        why = reason(mine) if word.smooth else words.WITHOUT.get(name, words.COUNTED)
+        if name == "where" and len(bound_made) > 1:
+            chosen = [bound_made[key] for key in ("x", "y") if key in bound_made and bound_made[key].kind in MOVED]
+            why = reason(chosen) if chosen else words.COUNTED
+        scalar = "axis" not in bound if word.scalar else all(one.scalar for one in mine) and not word.listed
+        if method and word.name.rpartition(".")[2] != "dot":
+            return Made(
+                f"{atom(arguments[0])}.{word.name}({', '.join(arguments[1:])})", Kind.ARRAY, scalar, why, changed=True
+            )
+        return Made(f"torch.{word.name}({', '.join(arguments)})", Kind.ARRAY, scalar, why, changed=True)
+
+    def _arguments(self, word: Word, name: str, bound: dict[str, Made]) -> list[str]:
+        found, always = [], dict(word.always)
+        if name == "percentile":
+            try:
+                share = repr(float(bound["q"].text) / 100)
+            except ValueError:
+                share = f"{atom(bound['q'].text)} / 100"
+            bound["q"] = replace(bound["q"], text=share)
+        for place, (parameter, made) in enumerate(bound.items()):
+            other = word.called.get(parameter, words.RENAMED.get(parameter, parameter))
+            if other in ("dims", "shape") and parameter != "axes" and made.kind is Kind.NUMBER:
+                made = replace(made, text=f"({made.text},)")  # noqa: PLW2901  where numpy takes one number too
+            always.pop(other, None)
+            if parameter in word.needs or (parameter.startswith("*") and "*operands" in word.needs):
+                made = self._tensor(made) if not word.listed else made  # noqa: PLW2901  as torch wants it
+            plain = place == 0 or (
+                other == parameter and list(bound)[place] == word.parameters[min(place, len(word.parameters) - 1)]
+            )
+            found.append(made.text if plain or parameter.startswith("*") else f"{other}={made.text}")
+        return [*found, *(f"{key}={value}" for key, value in always.items())]
+
+    def _builtin(self, scope: Scope, node: ast.Call, name: str) -> Made:
+        values = [*node.args, *(word.value for word in node.keywords)]
+        given = [(one, self.value(scope, one)) for one in values]
+        if name == "float" and node in self._converted:
+            given = [(one, _taken(self._undetached(scope, one))) for one in values]
+        mine = [made for _, made in given if made.kind in MOVED]
+        text, changed = spelled(scope, node, given), any(made.changed for _, made in given)
+        if not mine:
+            torch = any(made.kind is Kind.TORCH for _, made in given) and name not in ("len", "float", "int")
+            number = name in ("len", "float", "int") or all(made.kind is Kind.NUMBER for _, made in given)
+            return Made(text, Kind.TORCH if torch else Kind.NUMBER if number else Kind.OTHER, number, changed=changed)
+        match name:
+            case "len" | "range" | "isinstance":
+                return Made(text, Kind.NUMBER, scalar=True, changed=changed)
+            case "float":
+                return replace(given[0][1], scalar=True, changed=True)
+            case "int" | "round":
+                return Made(text, Kind.ARRAY, True, words.WITHOUT[name], changed=changed)
+            case "sum" | "max" | "min" | "abs" | "pow":
+                scalar = all(made.scalar for made in mine) or (name != "abs" and mine[0].kind is Kind.ARRAY)
+                return Made(text, Kind.ARRAY, scalar, reason(mine), changed=changed)
+            case "list" | "tuple" | "zip" | "enumerate" | "reversed" | "sorted":
+                parts = tuple(element(made) for _, made in given)
+                if name == "enumerate":
+                    parts = (Made("", Kind.NUMBER, scalar=True), *parts)
+                kept = parts if name in ("zip", "enumerate") else ()
+                return Made(text, Kind.LIST, all(m.scalar for m in mine), reason(mine), kept, changed)
+        raise Declined(f"{name}() of an array has no words in torch")
+
+    def _comes(self, scope: Scope, node: ast.Call) -> bool:
+        """Whether a call makes a tensor of values."""
+        last = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        return (
+            last in words.COMES
+            and bool(node.args)
+            and (isinstance(node.func, ast.Name) or self._torch(scope, node.func))
+        )
+
+    def _coming(self, scope: Scope, node: ast.Call) -> Made:
+        """A tensor made of values: they are tensors already."""
+        made = self.value(scope, node.args[0])
+        if made.kind is Kind.TORCH:
+            variable = path_of(node.func).rpartition(".")[2] == "Variable"
+            return (
+                made
+                if made.changed and variable
+                else Made(spelled(scope, node, [(node.args[0], made)]), Kind.TORCH, changed=made.changed)
+            )
+        if made.kind not in MOVED:
+            return Made(spelled(scope, node, [(node.args[0], made)]), Kind.TORCH, changed=made.changed)
+        return replace(self._tensor(made), kind=Kind.TORCH, parts=(), changed=True)
+
+    def _own_or_other(self, scope: Scope, node: ast.Call, source: Source, function: Function) -> Made:
+        """A call of a function of the user's; one that neither takes arrays nor makes any need not be understood."""
+        known = set(self.scopes)
+        try:
+            return self._own(scope, node, source, function)
+        except Declined:
+            arrays = any(isinstance(one, ast.Attribute) and one.attr in words.LEAVES for one in ast.walk(function))
+            if arrays or any(self.value(scope, one).kind in MOVED for one in node.args):
+                raise
+            self.scopes = {body: one for body, one in self.scopes.items() if body in known}
+        return self._other(scope, node)
+
+    def _own(self, scope: Scope, node: ast.Call, source: Source, function: Function) -> Made:
+        """A call of a function of the user's: translated with what it is given here."""
+        given = [(one, self.value(scope, one)) for one in (*node.args, *(word.value for word in node.keywords))]
+        names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+        names = names[1:] if names[:1] in (["self"], ["cls"]) else names
+        if any(isinstance(one, ast.Starred) for one in node.args) or len(node.args) > len(names):
+            raise Declined(f"{short(node)} does not say which argument is which")
+        made = dict(given)
+        by_name = dict(zip(names, (made[one] for one in node.args), strict=False))
+        by_name |= {word.arg: made[word.value] for word in node.keywords if word.arg is not None}
+        inner = self.scope(source, function)
+        if inner.result is None:
+            inner.given = self._defaults(inner, function) | by_name
+            inner.result = Made("", Kind.OTHER)  # where it calls itself
+            inner.result = self._returned(inner)
+        elif any(inner.given.get(key, one).kind is not one.kind for key, one in by_name.items()):
+            raise Declined(f"{function.name} is given arrays and tensors in turn")
+        inner.calls.append((scope, node))
+        text = spelled(scope, node, given)
+        changed = any(one.changed for _, one in given) or inner.result.changed
+        kind = inner.result.kind
+        return replace(inner.result, text=text, kind=kind, changed=changed)
+
+    def _defaults(self, scope: Scope, function: Function) -> dict[str, Made]:
+        """What parameters are where a call does not give them."""
+        arguments = function.args
+        named = [*arguments.posonlyargs, *arguments.args]
+        pairs = [*zip(reversed(named), reversed(arguments.defaults), strict=False)]
+        pairs += [
+            (one, default) for one, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if default
+        ]
+        return {one.arg: self.value(scope, default) for one, default in pairs}
+
+    def _returned(self, scope: Scope) -> Made:
+        values = [one.value for one in scope.reaching.returns if one.value is not None]
+        made = [self.put(scope, value) for value in values]
+        return replace(joined(made), changed=any(one.changed for one in made)) if made else Made("", Kind.OTHER)
+
+
+def _bound(node: ast.Call, word: Word) -> dict[str, ast.expr]:
+    """The arguments of a call by numpy's parameters, those left out that say nothing."""
+    bound: dict[str, ast.expr] = {}
+    for place, one in enumerate(node.args):
+        if isinstance(one, ast.Starred):
+            raise Declined(f"{short(node)} does not say which argument is which")
+        last = word.parameters[-1]
+        if place >= len(word.parameters) and not last.startswith("*"):
+            raise Declined(f"{short(node)} has more arguments than are known here")
+        name = word.parameters[min(place, len(word.parameters) - 1)]
+        bound[f"{name}{place}" if name.startswith("*") else name] = one
+    bound |= {option.arg: option.value for option in node.keywords if option.arg is not None}
+    for name, one in list(bound.items()):
+        nothing = isinstance(one, ast.Constant) and (one.value is None or one.value is False)
+        if nothing or name == "dtype":
+            del bound[name]
+        elif name in words.IGNORED or (name not in word.parameters and not name.startswith("*")):
+            raise Declined(f"{name}= of {short(node.func)} has no word in torch that is known here")
+    return bound
+
+
+def _taken(made: Made) -> Made:
+    """What a call takes that turns tensors into arrays unasked."""
+    if made.kind in (Kind.OTHER, Kind.TORCH):
+        return replace(made, kind=Kind.ARRAY)
+    return made

@@ -1,0 +1,85 @@
+"""An array may be meant as a constant
+
+## What it finds
+
+A loss uses a value that left torch for numpy, and it may be meant as a constant there: in the term of the loss that it
+is part of something else has a graph of torch's own; or, with this value a constant, each parameter of the optimizers
+still gets a gradient, and each term of the loss has one.
+
+## Why it matters
+
+numpy has no gradient to switch off. A target is a constant to its loss, and a prediction is not; where both are arrays
+of one network, the code does not say which of them was to be a target. Beside a graph of torch's own an array is most
+often a weight or an advantage.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.verdict.property import Example, Seen
+
+if TYPE_CHECKING:
+    from autofix.core.model import Finding
+    from autofix.verdict.evidence import Evidence
+
+TWINS = """
+import numpy as np
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
+other = torch.nn.Linear(3, 2)
+optimizer = torch.optim.SGD([*net.parameters()], lr=0.1)
+x = torch.randn(12, 3)
+for _ in range(4):
+    one, two = net(x), net(x + 0.1 * torch.randn(12, 3))
+    loss = torch.tensor(np.mean((one.detach().numpy() - two.detach().numpy()) ** 2))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+NUMPY = "torch.tensor(np.mean((one.detach().numpy() - two.detach().numpy()) ** 2))"
+TWO_NETS = TWINS.replace("net(x + 0.1 * torch.randn(12, 3))", "other(x)").replace(
+    "[*net.parameters()]", "[*net.parameters(), *other.parameters()]"
+)
+PENALTY = TWINS.replace("net(x + 0.1 * torch.randn(12, 3))", "net[0].weight").replace(
+    NUMPY, "torch.tensor(np.mean(one.detach().numpy() ** 2) + np.abs(two.detach().numpy()).sum())"
+)
+ADVANTAGE = """
+import torch
+
+torch.manual_seed(0)
+actor, critic = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.1)
+x = torch.randn(12, 3)
+for _ in range(4):
+    advantage = torch.as_tensor(critic(x).numpy() - x.sum(1, keepdim=True).numpy())
+    loss = (torch.nn.functional.logsigmoid(actor(x)) * advantage).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+class ArrayMayBeConstant(Seen):
+    name = fact = "array-may-be-constant"
+    runs = ("letter",)
+    sentence = "the value that leaves torch here may be meant as a constant: the loss trains without its gradient, too"
+    raises = (
+        Example(TWINS, NUMPY, "torch.mean((one - two) ** 2)"),
+        Example(
+            ADVANTAGE, "critic(x).numpy() - x.sum(1, keepdim=True).numpy())", "critic(x) - x.sum(1, keepdim=True))"
+        ),
+    )
+    silent = (
+        Example(TWO_NETS, NUMPY, "torch.mean((one - two) ** 2)"),
+        Example(
+            PENALTY,
+            "torch.tensor(np.mean(one.detach().numpy() ** 2) + np.abs(two.detach().numpy()).sum())",
+            "torch.mean(one ** 2) + two.abs().sum()",
+        ),
+    )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        return self.first(evidence.letter)

@@ -1,0 +1,67 @@
+"""A value left numpy on its way to the loss
+
+## What it finds
+
+A value that was computed of a tensor went into something whose derivative cannot be followed (a function that is not
+numpy's, a file, a number of Python's), and the loss depends on what came out of it.
+
+## Why it matters
+
+The gradient that the loss is meant to have is not known then, so no edit can be held against it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.experiments.compare import comparable
+from autofix.verdict.losses import losses
+from autofix.verdict.property import Example, Property
+
+if TYPE_CHECKING:
+    from autofix.core.model import Finding
+    from autofix.verdict.evidence import Evidence
+
+AVERAGED = """
+import statistics
+import numpy as np
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+x = torch.randn(12, 3)
+for _ in range(4):
+    out = net(x)
+    weight = statistics.fmean(out.square().mean(1).tolist())
+    loss = torch.tensor(np.mean(out.detach().numpy() ** 2) + weight)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+EDIT = ("torch.tensor(np.mean(out.detach().numpy() ** 2) + weight)", "torch.mean(out ** 2) + weight")
+PRINTED = AVERAGED.replace(" + weight)", "); print(weight)")
+IN_NUMPY = AVERAGED.replace("statistics.fmean", "np.mean")
+
+
+class ValueLeftNumpy(Property):
+    name = "value-left-numpy"
+    runs = ("letter", "nudged")
+    sentence = "a value that the loss depends on left numpy here, where its gradient cannot be followed"
+    raises = (Example(AVERAGED, *EDIT),)
+    silent = (
+        Example(PRINTED, "torch.tensor(np.mean(out.detach().numpy() ** 2))", "torch.mean(out ** 2)"),
+        Example(
+            IN_NUMPY,
+            EDIT[0],
+            "torch.mean(out ** 2) + out.square().mean(1).mean()",
+        ),
+    )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        left = next((fact.stack for fact in evidence.letter.facts if fact.name == self.name), None)
+        if left is None:
+            return None
+        nudged = evidence.nudged
+        depends = comparable(nudged) or losses(nudged) != losses(evidence.letter)
+        return self.found(left) if depends else None

@@ -1,0 +1,249 @@
+"""A loss that is computed with numpy.
+
+## What it does
+Says in torch what the code computes with numpy, `math` or numbers between the model and `backward`: `dim=` for `axis=`,
+`correction=0` where numpy's `std` divides by n, `torch.stack` for a list of `.item()`. It follows the values into
+functions of the project. A function that is called with arrays elsewhere stays, and gets a namesake for tensors. What
+reads a translated value elsewhere gets its number.
+
+## Why autograd fails
+numpy and `math` compute with numbers, which do not know what they were computed from. torch refuses to hand over a
+tensor that requires a gradient, or, where it was detached for that, the loss has no graph.
+
+## Fix safety
+Safe where, at every step that was compared, the loss has the value that the code computes, the gradients are those of
+the code's own numpy functions (evaluated beside the values that they are called with), and every parameter of the
+optimizers gets one. Declines what has no derivative (`argmax`, rounding, comparisons that count) and what it has no
+word for. Where one of several arrays may be meant as a constant, the code does not say so, and the edit is unsafe.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from autofix.core.edit import Declined
+from autofix.core.model import Cause, Diagnosis
+from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.syntax import calls
+from autofix.syntax.blocks import function_named
+from autofix.syntax.translate.functions import Translation
+from autofix.syntax.translate.made import MOVED, Kind
+from autofix.syntax.translate.written import written_out
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.syntax.edits import Step
+    from autofix.syntax.source import Source
+
+WHY = "torch computes the same values, and knows what they were computed from."
+
+
+class LossComputedWithNumpy(Rule):
+    """Compute it in torch."""
+
+    code, name = "AG410", "loss-computed-with-numpy"
+    title = "Compute it with torch instead of numpy"
+    causes = frozenset({Cause.NO_GRAPH, Cause.CONVERSION})
+    tier = Tier.MEANT
+    examples = (
+        Example("""\
+import numpy as np
+import torch
+
+net = torch.nn.Linear(2, 1)
+x = torch.randn(5, 2)
+-out, target = net(x).detach().numpy(), x.sum(1, keepdim=True).numpy()
+-loss = torch.tensor(np.sqrt(np.mean((out - target) ** 2)))
++out, target = net(x), x.sum(1, keepdim=True)
++loss = torch.sqrt(torch.mean((out - target) ** 2))
+loss.backward()
+print(net.weight.grad.sum().item())
+"""),
+        Example("""\
+import numpy as np
+import torch
+
+net = torch.nn.Linear(2, 1)
+
+
+def spread(values, axis=None):
+-    return np.log(values.std(axis=axis) + 1e-3)
++    return torch.log(values.std(dim=axis, correction=0) + 1e-3)
+
+
+-out = net(torch.randn(5, 2)).detach().cpu().numpy()
+-loss = np.abs(out).mean() - 0.1 * spread(out)
++out = net(torch.randn(5, 2))
++loss = torch.abs(out).mean() - 0.1 * spread(out)
+loss.backward()
+print(net.weight.grad.sum().item())
+"""),
+        Example("""\
+import numpy as np
+import torch
+
+net = torch.nn.Linear(2, 1)
+
+
+def distance(a, b):
+    return 1 - np.dot(a, b) / (np.linalg.norm(a) * np.linalg.norm(b))
++
++
++def distance_torch(a, b):
++    return 1 - torch.matmul(a, b) / (torch.linalg.norm(a) * torch.linalg.norm(b))
+
+
+x = torch.randn(5, 2)
+-loss = distance(net(x).numpy().ravel(), x.sum(1).numpy())
++loss = distance_torch(net(x).ravel(), x.sum(1))
+print(distance(np.ones(3), np.arange(3.0)))
+loss.backward()
+print(net.weight.grad.sum().item())
+"""),
+        Example("""\
+import numpy as np
+import torch
+
+net = torch.nn.Linear(2, 1)
+losses = []
+for x in torch.randn(3, 5, 2):
+-    losses.append(net(x).pow(2).mean().item())
+-loss = np.mean(losses) + 0.1 * np.max(losses)
+-print(np.round(losses, 3))
++    losses.append(net(x).pow(2).mean())
++loss = torch.mean(torch.stack(losses)) + 0.1 * torch.amax(torch.stack(losses))
++print(np.round([t.item() for t in losses], 3))
+loss.backward()
+print(net.weight.grad.sum().item())
+"""),
+        Example("""\
+import math
+
+import torch
+
+net = torch.nn.Linear(2, 1)
+total = 0.0
+for x in torch.randn(3, 2):
+-    p = torch.sigmoid(net(x)).item()
+-    total -= math.log(p)
+-loss = torch.tensor(total / 3)
++    p = torch.sigmoid(net(x))
++    total -= torch.log(p)
++loss = total / 3
+loss.backward()
+print(net.weight.grad.sum().item())
+"""),
+        Example("""\
+! unsafe: one of the two arrays may be a constant
+import numpy as np
+import torch
+
+net = torch.nn.Linear(2, 1)
+x = torch.randn(5, 2)
+-one, two = net(x).detach().numpy(), net(x.flip(1)).detach().numpy()
+-loss = torch.tensor(np.mean((one - 0.5 * two) ** 2))
++one, two = net(x), net(x.flip(1))
++loss = torch.mean((one - 0.5 * two) ** 2)
+loss.backward()
+print(net.weight.grad.sum().item())
+"""),
+        Example("""\
+! a comparison counts
+import numpy as np
+import torch
+
+net = torch.nn.Linear(2, 1)
+out = net(torch.randn(5, 2)).detach().numpy()
+loss = torch.tensor(np.mean(out > 0.5))
+loss.backward()
+"""),
+        Example("""\
+! rounding has no gradient
+import numpy as np
+import torch
+
+net = torch.nn.Linear(2, 1)
+out = net(torch.randn(5, 2)).detach().numpy()
+loss = torch.tensor(np.round(np.mean(out**2), 2))
+loss.backward()
+"""),
+        Example("""\
+! there is no word for it
+import numpy as np
+import torch
+
+net = torch.nn.Linear(2, 1)
+out = net(torch.randn(5, 2)).detach().numpy()
+loss = torch.tensor(np.polyval([1.0, 2.0], out).mean())
+loss.backward()
+"""),
+        Example("""\
+! the array is only printed
+import numpy as np
+import torch
+
+net = torch.nn.Linear(2, 1)
+out = net(torch.randn(5, 2))
+print(np.mean(out.numpy()))
+out.pow(2).mean().backward()
+"""),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """One for each loss: with values of unknown kind as they are, and as tensors."""
+        stacks = [diagnosis.failure.stack, *(origin.stack for origin in diagnosis.trace.origins)]
+        converted = {node for stack in stacks for _, _, node in sources.located(stack[:1])}
+        declined: dict[str, None] = {}
+        for source, body, loss in dict.fromkeys(_losses(diagnosis, sources)):
+            for wrap in (False, True):
+                found = Translation(sources.called, converted, wrap=wrap)
+                try:
+                    steps = _steps(found, source, body, loss, sources)
+                    # What came to the CPU meets there what was on it before.
+                    if True in found.by_cpu and (found.unsure or False in found.by_cpu):
+                        found = Translation(sources.called, converted, wrap=wrap, to_cpu=True)
+                        steps = _steps(found, source, body, loss, sources)
+                except Declined as error:
+                    declined[str(error)] = None
+                    break
+                if steps:
+                    yield self.propose(steps, WHY, later=2 + wrap)
+                if not (steps and found.unsure):
+                    break
+        for reason in declined:
+            raise Declined(reason)
+
+
+def _steps(
+    found: Translation, source: Source, body: calls.Function | ast.Module, loss: ast.expr, sources: Sources
+) -> list[Step]:  # fmt: skip
+    """The edits of one translation; [] where the loss comes from no array."""
+    made = found.put(found.scope(source, body), loss)
+    if made.kind not in (*MOVED, Kind.TORCH) or not any(one.texts for one in found.scopes.values()):
+        return []
+    if made.why:
+        raise Declined(made.why)
+    return written_out(found, sources.reads)
+
+
+def _losses(diagnosis: Diagnosis, sources: Sources) -> Iterator[tuple[Source, calls.Function | ast.Module, ast.expr]]:
+    """What goes backward in the functions of the failing stack, the failing call's first."""
+    frames = diagnosis.failure.stack
+    for frame in frames:
+        source = sources.source(frame.file)
+        body = function_named(source, frame.function) if source is not None else None
+        if source is None or body is None:
+            continue
+        for node in ast.walk(body):
+            if (
+                isinstance(node, ast.Call)
+                and calls.name_of(node) == "backward"
+                and source.function(node) in (body, None)
+            ):
+                loss = node.func.value if isinstance(node.func, ast.Attribute) else None
+                if loss is None or node.args:
+                    loss = node.args[0] if node.args else None
+                if isinstance(loss, ast.expr):
+                    yield source, body, loss
