@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 import copy
 
+from autofix.syntax.calls import name_of
+from autofix.syntax.vocabulary import GRADIENT_MODES
+
 _COPIES = {"clone", "contiguous"}
 _GRAPH_CALLS = {"detach", "detach_", "item", "requires_grad_", "retain_grad"}
 _GRAPH_WORDS = {"retain_graph", "create_graph", "requires_grad", "inplace"}
-_GRAD_MODES = {"no_grad", "enable_grad", "set_grad_enabled", "inference_mode"}
+_GRAD_MODES = {*GRADIENT_MODES, "enable_grad"}
 
 
 class _Copies(ast.NodeTransformer):
@@ -53,12 +56,12 @@ def bare(node: ast.stmt) -> str:
     """A statement but for what it tells autograd to record, as text; '' if nothing is left."""
     rest = _Graph().visit(copy.deepcopy(node))
     match rest:
-        case ast.Expr(ast.Call(func)) if _name(func) in _GRAD_MODES:
+        case ast.Expr(ast.Call(func)) if name_of(func) in _GRAD_MODES:
             return ""
-        case ast.With(items) if all(_mode(item.context_expr) for item in items):
+        case ast.With(items) if all(name_of(item.context_expr) in _GRAD_MODES for item in items):
             return ""
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            rest.decorator_list = [one for one in rest.decorator_list if not _mode(one)]
+            rest.decorator_list = [one for one in rest.decorator_list if name_of(one) not in _GRAD_MODES]
         case ast.Assign([ast.Attribute(attr="requires_grad")]):
             return ""
         case ast.Assign([target], value) if ast.unparse(target) == ast.unparse(value):
@@ -80,11 +83,3 @@ def graph_call(node: ast.AST) -> bool:
         case ast.Call(ast.Attribute(attr=name)):
             return name in _COPIES | _GRAPH_CALLS | _GRAD_MODES
     return False
-
-
-def _mode(node: ast.expr) -> bool:
-    return _name(node.func if isinstance(node, ast.Call) else node) in _GRAD_MODES
-
-
-def _name(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
