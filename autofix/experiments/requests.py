@@ -170,7 +170,8 @@ class Builder:
             threads=SHARE, grace=GRACE, failed_at=(self.baseline.backward_count, *self.baseline.counts),
             concerned=self._concerned(), budget=self.budget, longest=_LONGEST, lead=self._lead(),
             frozen=frozen, still=still, shapes=frozen, held=frozen and self.removed is not None,
-            nudged=spec.intervention is Intervention.NUDGED, doubled=doubled,
+            late=spec.intervention is Intervention.LATE, nudged=spec.intervention is Intervention.NUDGED,
+            doubled=doubled,
             sources=spec.intervention is Intervention.SOURCED, ordered=spec.intervention is Intervention.ORDERED,
             # Where the script binds an updated leaf anew, an edit may write into it instead: neither is undone then.
             by_hand=not any(site.action == "update" for site in self.sites),

@@ -22,7 +22,8 @@ class Intervention(enum.Enum):
     backward after the last step before the failure sends twice as much. SOURCED: nothing; what went into a graph that
     several passes share is watched. ORDERED: random draws are told apart by what is drawn and how often, not by where.
     OUTPUTS: nothing; the gradients that losses send to what modules give are watched. SHIFTED, SHIFTED_FAR: so they
-    are, and what the modules of one optimizer give is otherwise. REPEATED: nothing; it is run once more, to its end.
+    are, and what the modules of one optimizer give is otherwise. LATE: while steps are undone, parameters drift where a
+    forward next uses them, not right after a step. REPEATED: nothing; it is run once more, to its end.
     COMPILED: `torch.compile` compiles, and no instrument watches.
     """
 
@@ -34,6 +35,7 @@ class Intervention(enum.Enum):
     OUTPUTS = enum.auto()
     SHIFTED = enum.auto()
     SHIFTED_FAR = enum.auto()
+    LATE = enum.auto()
     REPEATED = enum.auto()
     COMPILED = enum.auto()
 

@@ -137,7 +137,9 @@ class Run(State):
         self.taps.listeners += [self.guards, self.courses, self.witness]
         if self.request.frozen:
             guards = self.guards
-            self.perturb = Freeze(self.courses, lambda: guards.leaves, drift=not asked.still, by_hand=asked.by_hand)
+            self.perturb = Freeze(
+                self.courses, lambda: guards.leaves, drift=not asked.still, by_hand=asked.by_hand, late=asked.late
+            )
             self.taps.before_writes = self.taps.before_writes or []
         elif self.request.perturbed:
             self.perturb = Perturb()

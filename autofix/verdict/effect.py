@@ -196,6 +196,8 @@ class _Comparison:
         ]
         if not equal and _moves_draws(still[readings[0]], frozen):
             return self._with_moved_draws(readings, also)
+        if not equal and self._writes_later(still[readings[0]], frozen, readings[0], also):
+            return self._equal(readings[0], same_live=False)
         for one in equal:
             if not differences(self._reference(one), self._live, self._live_tolerance, **also):
                 return self._equal(one, same_live=True)
@@ -206,6 +208,27 @@ class _Comparison:
         first = self._reference(readings[0])
         apart = differences(first, self._live, self._live_tolerance, **also)
         return self._changed(apart or differences(still[readings[0]], frozen, self._frozen_tolerance, **also), first)
+
+    def _writes_later(
+        self, still: wire.Trace, frozen: wire.Trace, reading: Reading, also: Mapping[str, bool]
+    ) -> bool:  # fmt: skip
+        """Whether the edit only moves an update by hand of what no optimizer owns from before a step behind it.
+
+        Then a teacher follows parameters one update newer. It is told by a drift that comes only where a forward next
+        uses parameters: the letter is the same under it, which it were not if it had made its updates behind the step.
+        """
+        if also["printed"] or not still.steps or not same_shape(still, frozen) or not _keeps_up_others(still):
+            return False
+        if _cuts_or_loses(self._reference(reading), self._live):
+            return False
+        # What it holds between the steps, and at the end of a run, is another, and nothing uses it.
+        late = replace(
+            self._pool.get(RunSpec.reference(reading, Treatment.FROZEN, Intervention.LATE)), held=()
+        )  # fmt: skip
+        if comparable(late) or differences(replace(still, outcome="stopped", held=()), late, FROZEN):
+            return False
+        edited = self._pool.get(RunSpec.edited(self._runs.files, Treatment.FROZEN, Intervention.LATE))
+        return edited.outcome in ("finished", "stopped") and not differences(late, edited, FROZEN)
 
     def _with_moved_draws(self, readings: Sequence[Reading], also: Mapping[str, bool]) -> Assessment:
         """The effect of an edit that draws the same random numbers elsewhere: each kind in its order is paired then.
@@ -325,6 +348,12 @@ class _Comparison:
 def _cuts_or_loses(reference: wire.Trace, edited: wire.Trace) -> bool:
     """Whether an edit can be no refreshment: only its graph is another, or a write is gone."""
     return cuts_the_graph(reference, edited) or bool(lost_writes(reference, edited))
+
+
+def _keeps_up_others(trace: wire.Trace) -> bool:
+    """Whether only what no optimizer owns is written by hand, as a teacher is that follows a student."""
+    written = [one.name for one in trace.courses if len(one.values) > 1]
+    return bool(written) and not any(name.split(" ")[0].isdecimal() for name in written)
 
 
 def _moves_draws(reference: wire.Trace, edited: wire.Trace) -> bool:

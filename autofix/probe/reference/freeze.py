@@ -38,9 +38,13 @@ class Freeze(Perturb):
     """
 
     def __init__(
-        self, courses: Courses, leaves: Callable[[], list[torch.Tensor]], *, drift: bool, by_hand: bool
-    ) -> None:
+        self, courses: Courses, leaves: Callable[[], list[torch.Tensor]], *, drift: bool, by_hand: bool,
+        late: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__()
+        self._late = late
+        """Whether parameters move where a forward next uses them: what a script does after a step sees none of it."""
+        self._due = False
         self._courses = courses
         if by_hand:
             courses.by_hand = self._by_hand
@@ -69,6 +73,8 @@ class Freeze(Perturb):
 
     def watch(self, func: Any, args: Any) -> None:
         super().watch(func, args)
+        if self._due and torch.is_grad_enabled() and self._uses.of(func) and any(self._used_of(self._reached, args)):
+            self._move_all()
         if self._reached and self._uses.of(func):
             found = self._used_of(self._reached, args)
             if any(leaf is not None for leaf in found):
@@ -148,8 +154,19 @@ class Freeze(Perturb):
                 data(parameter).copy_(old)
         self._courses.stepped(parameters(optimizer))
         self._counts[index] += 1
-        if self._drift and min(self._stepping()) > self._round:
-            self._move([parameter for key, parameter in self._known.items() if key in self._seeds])
+        if self._drift and min(self._stepping()) > self._round + self._due:
+            self._due = True
+            if not self._late:
+                self._move_all()
+
+    def _move_all(self) -> None:
+        self._due = False
+        self._move([parameter for key, parameter in self._known.items() if key in self._seeds])
+
+    def _called(self, module: torch.nn.Module, inputs: object) -> None:
+        if self._due and torch.is_grad_enabled():
+            self._move_all()
+        super()._called(module, inputs)
 
     def _stepping(self) -> list[int]:
         """How often each optimizer has stepped, but for one that only wraps others: they step twice, and it never."""
