@@ -63,7 +63,7 @@ for _ in range(4):
 """,
     {
         "out of place": (("ratio.mul_(", "ratio.mul("),),
-        "of a copy": (("first = ratio.mul_(advantage)", "ratio = ratio.clone()\n    first = ratio.mul_(advantage)"),),
+        "of a copy": (("first = ratio", "ratio = ratio.clone()\n    first = ratio"),),
         "cut": (("ratio.mul_(", "ratio.detach().mul("),),
     },
     frozenset({"out of place"}),
@@ -185,6 +185,9 @@ PROGRAMS = (
         "it is scaled behind",
         ("ratio.clamp(0.8, 1.2) * advantage", "first.clamp(-1, 1)"),
         right=("out of place", "of a copy"),
+    ),
+    SURROGATE.mutated(
+        "two writes in a chain", ("mul_(advantage)", "mul_(advantage).add_(0.1)"), right=("out of place",)
     ),
     STATES,
     STATES.mutated(

@@ -57,7 +57,7 @@ def _writes(runs: Runs) -> list[wire.Stack]:
 
 
 def _broken(runs: Runs) -> bool:
-    places = {stack[0] for stack in _writes(runs)}
+    places = {(stack[0].file, stack[0].line) for stack in _writes(runs)}  # one line may chain several
     others = any(not write.whole for saved in runs.trace.saved for write in saved.writes)
     return len(places) == 1 and not others and passes_apart(runs) >= PASSES and reads_what_is_written(runs) is True
 
