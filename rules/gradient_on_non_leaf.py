@@ -98,6 +98,23 @@ h.pow(2).sum().backward()
 print(1 * h.grad)
 """),
         Example("""\
+! each alone would be refused as before
+import torch
+
+torch.manual_seed(0)
+-rot = torch.zeros(3, requires_grad=True).to(torch.float64)
+-move = torch.zeros(3, requires_grad=True).to(torch.float64)
++rot = torch.zeros(3).to(torch.float64).requires_grad_()
++move = torch.zeros(3).to(torch.float64).requires_grad_()
+size = torch.ones(3, dtype=torch.float64, requires_grad=True)
+opt = torch.optim.SGD([rot, move, size], lr=0.1)
+for _ in range(4):
+    loss = (rot + move * 2 - size).pow(2).sum()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""),
+        Example("""\
 ! the tensor is made by code that stands in no file
 import torch
 
@@ -116,24 +133,36 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """At the place where each refused tensor was made; for a refused flag also where it is set."""
-        declined: list[Declined] = []
-        setter = bool(diagnosis.failure.function)
+        setter, origins = bool(diagnosis.failure.function), diagnosis.trace.origins
         if setter:
             yield from self._flag(diagnosis, sources)
-        for origin in diagnosis.trace.origins:
-            for depth, (_, source, node) in enumerate(sources.located(origin.stack[:_DEEPEST])):
-                if not _makes(node):
-                    break
-                attempts = (self._cut,) if setter else (self._begun, self._inside, self._leaf)
-                for attempt in attempts:
-                    try:
-                        for one in attempt(source, node):
-                            yield dataclasses.replace(one, rank=one.rank + 10 * depth)
-                    except Declined as error:
-                        declined.append(error)
+        declined: list[Declined] = []
+        found: dict[tuple[int, str], dict[int, list[Proposal]]] = {}
+        for number, origin in enumerate(origins):
+            for key, one in self._where_made(origin, sources, declined, setter=setter):
+                found.setdefault(key, {}).setdefault(number, []).append(one)
             yield from self._retained(origin, diagnosis, sources)
+        for alike in found.values():
+            if setter or len(origins) == 1 or any(origin.kind != "nonleaf" for origin in origins):
+                yield from (one for proposals in alike.values() for one in proposals)
+            elif len(alike) == len(origins):  # each alone would be refused as before
+                yield from map(_together, zip(*alike.values(), strict=False))
         if declined:
             raise declined[0]
+
+    def _where_made(
+        self, origin: Origin, sources: Sources, declined: list[Declined], *, setter: bool
+    ) -> Iterator[tuple[tuple[int, str], Proposal]]:  # fmt: skip
+        """The edits of each call through which a tensor was made, innermost first, by their depth and title."""
+        for depth, (_, source, node) in enumerate(sources.located(origin.stack[:_DEEPEST])):
+            if not _makes(node):
+                return
+            for attempt in (self._cut,) if setter else (self._begun, self._inside, self._leaf):
+                try:
+                    for one in attempt(source, node):
+                        yield (depth, one.title), dataclasses.replace(one, rank=one.rank + 10 * depth)
+                except Declined as error:
+                    declined.append(error)
 
     def _begun(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
         """`requires_grad` taken out of the expression and put behind it; a `Parameter(...)` put around it."""
@@ -207,6 +236,12 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
                         [*edits, *_gone(source, statement, flag)], WHY_DETACH, title=title, tier=Tier.ANSWER, later=1
                     )
             yield self.propose(insert_before(source, statement, [detach]), WHY_DETACH, title=title, later=2)
+
+
+def _together(proposals: tuple[Proposal, ...]) -> Proposal:
+    """The same edit at several places."""
+    steps = dict.fromkeys(step for one in proposals for step in one.steps)
+    return dataclasses.replace(proposals[0], steps=tuple(steps))
 
 
 def _gone(source: Source, statement: ast.stmt, flag: bool | None) -> list[Step]:

@@ -181,14 +181,15 @@ print(1 * h.grad)
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For an optimizer that was given results: the leaves behind them, by the names that they have there."""
         behind = diagnosis.trace.behind
-        for _, source, call in sources.nodes(diagnosis.failure.stack[:1] if behind else ()):
+        results = [one for one in behind if not one.leaf]
+        for _, source, call in sources.nodes(diagnosis.failure.stack[:1] if results else ()):
             argument = calls.argument(call, ("params",), "params")
             if argument is None:
                 continue
             given = _group(_bound(source, argument), behind[0].group)
             if isinstance(given, (ast.List, ast.Tuple)):
-                edits = _elements(source, given, behind)
-            elif not any(one.paths for one in behind):
+                edits = _elements(source, given, results)
+            elif not any(one.paths for one in results):
                 edits = embed(source, given, "[p for p in {} if p.is_leaf]")
             elif len(behind) == behind[0].given:
                 paths = dict.fromkeys(path for one in behind for path in one.paths)

@@ -17,6 +17,7 @@ Moving the step keeps the values, but then the other loss may add to gradients t
 
 from __future__ import annotations
 
+import ast
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,6 @@ from autofix.syntax import blocks, calls, names, update, vocabulary, writes
 from autofix.syntax.edits import insert_after, insert_before, move_after, move_before
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator, Sequence
 
     from autofix.diagnosis.scenes import Hoisted, Scene
@@ -39,6 +39,7 @@ WHY_MOVE = "The forward runs with the parameters that its backward will find."
 WHY_AGAIN = "The part that the step made stale is computed again, with the parameters that backward will find."
 WHY_CUT = "The part that the step made stale is computed again, from values that no longer lead into an earlier graph."
 WHY_STEP = "The parameters change only after the backward that needs the old ones."
+_COMPOUND = (ast.If, ast.With)
 _MOST = 2
 
 
@@ -207,8 +208,9 @@ for _ in range(3):
                 if scene.done_before():
                     yield from self._again(scene)
                     continue
-                if write.optimizer >= 0:
+                if write.optimizer >= 0 or isinstance(scene.step, _COMPOUND):
                     yield from self._later(scene)
+                if write.optimizer >= 0 or any("backward" in calls.method(one) for one in scene.before):
                     yield from self._again(scene)
                 yield from self._step(scene, steps)
             for write in saved.writes[-1:]:
@@ -299,4 +301,8 @@ def _moves(scene: Scene, made: Stack, written: Stack, failed: Stack, write: Writ
     """Whether a write that is no optimizer's is a statement of its own: a helper's call, or a `with no_grad`."""
     helper = scenes.parting(made, written, failed)[1] != write.stack[0]
     method = calls.method(scene.step)
-    return (helper and bool(method)) or method == "load_state_dict" or writes.without_gradient(scene.step)
+    return (
+        (helper and (bool(method) or isinstance(scene.step, _COMPOUND)))
+        or method == "load_state_dict"
+        or writes.without_gradient(scene.step)
+    )

@@ -381,16 +381,17 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """The leaves behind a result that an optimizer was to be given, as expressions where the optimizer is made.
+    """The leaves behind a tensor that an optimizer was to be given, as expressions where the optimizer is made.
 
-    `place` is the result's among the `given` tensors of the optimizer's `group`. `paths` has no leaf that the
-    optimizer was given too.
+    `place` is the tensor's among the `given` ones of the optimizer's `group`. `leaf`: it is one itself, and the only
+    one named. `paths` of a result has no leaf that the optimizer was given too.
     """
 
     group: int
     place: int
     given: int
     paths: tuple[str, ...]
+    leaf: bool = False
 
 
 @dataclass(frozen=True, slots=True)

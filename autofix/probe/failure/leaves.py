@@ -24,18 +24,20 @@ _LEAVES = 8
 
 
 def behind(given: Sequence[torch.Tensor], group: int, caller: FrameType, frames: Frames) -> tuple[wire.Behind, ...]:
-    """For each result among the tensors that an optimizer was given, the leaves that it was made of."""
+    """For each tensor that an optimizer was given, the leaves that it was made of; of a leaf, itself."""
     own = {id(tensor) for tensor in given if tensor.is_leaf}
-    found = []
+    found: dict[int, list[int]] = {}
     for place, tensor in enumerate(given):
-        nodes = [] if tensor.is_leaf else [graph.leaf(node) for node in graph.walk([tensor])]
-        leaves = {id(leaf): leaf for leaf in nodes if leaf is not None}
+        nodes = [graph.leaf(node) for node in graph.walk([tensor])] if not tensor.is_leaf else [tensor]
+        leaves = {id(leaf) for leaf in nodes if leaf is not None}
         if leaves and len(leaves) <= _LEAVES:
-            paths = _paths(caller, set(leaves) - own, frames)
-            known = [paths.get(key, "") for key in leaves if key not in own]
-            if all(known):
-                found.append(wire.Behind(group, place, len(given), tuple(known)))
-    return tuple(found)
+            found[place] = [key for key in leaves if tensor.is_leaf or key not in own]
+    paths = _paths(caller, {key for keys in found.values() for key in keys}, frames)
+    return tuple(
+        wire.Behind(group, place, len(given), tuple(paths[key] for key in keys), leaf=given[place].is_leaf)
+        for place, keys in found.items()
+        if all(key in paths for key in keys)
+    )
 
 
 def _paths(caller: FrameType, wanted: set[int], frames: Frames) -> dict[int, str]:

@@ -111,7 +111,9 @@ def _gradient(evidence: Evidence) -> wire.Stack:
 
     It freed the graph, or what is made of it alone has none.
     """
-    trace, freed = evidence.trace, evidence.freed_by
+    trace, freed, edited = evidence.trace, evidence.freed_by, evidence.edited
+    if edited.with_graph > evidence.letter.with_graph and not evidence.assessment.effect.keeps_gradients:
+        return ()  # the edit takes a derivative with its graph, and trains through it
     no_graph = trace.failure is not None and trace.failure.kind == "no_graph"
     sent = [one.stack for one in trace.earlier if not (one.grad or one.create)]
     taken = [stack for stack in sent if no_graph or stack in freed]
