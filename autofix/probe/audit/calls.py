@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 import sys
 import weakref
@@ -126,18 +127,23 @@ class Calls(Listener):
 
     def _wrap_clipping(self) -> None:
         utils: Any = torch.nn.utils
-        for name in ("clip_grad_norm_", "clip_grad_value_"):
-            original = getattr(utils, name)
+        for name, bound in (("clip_grad_norm_", "max_norm"), ("clip_grad_value_", "clip_value")):
+            setattr(utils, name, self._clipping(getattr(utils, name), bound))
+            setattr(utils.clip_grad, name, getattr(utils, name))
 
-            def clip(given: Any, bound: Any, *args: Any, _original: Any = original, **kwargs: Any) -> Any:
-                tensors = [given] if isinstance(given, torch.Tensor) else list(given)
-                if not isinstance(bound, (int, float)) or bound < _UNBOUNDED:
-                    self.clipped(tensors)
-                return _original(tensors, bound, *args, **kwargs)
+    def _clipping(self, original: Any, name: str) -> Any:
+        @functools.wraps(original)
+        def clip(*args: Any, **kwargs: Any) -> Any:
+            given = args[0] if args else kwargs.get("parameters", ())
+            if not isinstance(given, torch.Tensor):  # a generator can be read only once
+                given = list(given)
+                args, kwargs = ((given, *args[1:]), kwargs) if args else (args, {**kwargs, "parameters": given})
+            bound = args[1] if len(args) > 1 else kwargs.get(name)
+            if not isinstance(bound, (int, float)) or bound < _UNBOUNDED:
+                self.clipped([given] if isinstance(given, torch.Tensor) else given)
+            return original(*args, **kwargs)
 
-            clip.__name__ = name
-            setattr(utils, name, clip)
-            setattr(utils.clip_grad, name, clip)
+        return clip
 
     def clipped(self, tensors: list[torch.Tensor]) -> None:
         """Somebody bounds the gradients of these."""

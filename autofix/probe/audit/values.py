@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from .ledger import Ledger
     from .notes import Notes
 
-ENOUGH = 60_000
-"""Calls of torch after which none is looked at any more: a fraction of a second."""
+ENOUGH = 12_000
+"""Calls of torch after which none is looked at any more, once some steps were made: a tenth of a second."""
+MOST = 150_000
+"""Calls after which none is looked at in any case."""
 _FAILURES = 20
 _GROUPS = {
     "loss": LOSSES, "activation": {"softmax", "sigmoid"}, "layer": LAYERS, "arithmetic": ARITHMETIC,
@@ -46,7 +48,7 @@ class Values(TorchFunctionMode):
         self._draws = Draws(frames, calls, notes)
         self._arithmetic = Arithmetic(frames, ledger, calls, notes, self.paths)
         self.count = 0
-        self.limit = ENOUGH
+        self.limit = MOST
         self.failed = ""
         self._failures = 0
         self._kinds: dict[Any, str] = {}

@@ -22,7 +22,7 @@ from .ledger import Ledger
 from .made import Made
 from .notes import Notes
 from .scores import loss_mark, rows
-from .values import Values
+from .values import ENOUGH, Values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 _PASSES = 5
 """Steps that each optimizer which steps at all shall have made before a run is cut short."""
-_DEAR = 0.25
+_WATCHED = 10
+"""Steps for which every torch call is looked at, at least."""
+_DEAR = 0.1
 """Seconds of its own that an instrument which walks graphs may take."""
 _LEAST = 12
 """Backward calls that it sees however long it takes."""
@@ -97,6 +99,8 @@ class Audit(Listener):
             self._look(sys._getframe(1))
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        if self.values.count > ENOUGH and self.ledger.step_number >= _WATCHED:
+            self.values.limit = 0
         self._leave()
         if not self._budget or time.monotonic() - self._began < self._budget:
             return
