@@ -29,7 +29,7 @@ EXACT = 0.0
 """No tolerance: runs of the same operations on the same numbers."""
 CHANGES = 2e-2
 """Relative tolerance of a step's own parameter change: Adam turns the rounding of a tiny gradient into a full step."""
-_SAME_MOVE = 2e-4
+_SAME_MOVE = 2e-3
 """Relative tolerance of moves that an optimizer makes of gradients that differ by their size alone."""
 _NUMBER = re.compile(
     r"(?<![\w.])[-+]?(?:\d+\.\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|\d+(?:[eE][-+]?\d+)?|nan|inf)(?![\w.])"
