@@ -1,0 +1,152 @@
+"""Checkpoint that runs its part without a graph, where nothing that goes in requires a gradient.
+
+## What it does
+Gives the checkpoint `use_reentrant=False`.
+
+## Why autograd fails
+A reentrant checkpoint runs its part without gradients, and connects it to the graph through its inputs alone. Behind a
+frozen embedding no input requires a gradient, so the parameters inside (adapters, say) get none, and the loss has no
+graph. In training with several processes its parameters can be marked ready twice.
+
+## Fix safety
+A checkpoint saves memory and is no part of what the program computes. Safe where the run shows the gradients that the
+program has without its checkpoints.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from autofix.core.edit import Declined
+from autofix.core.model import Cause, Diagnosis
+from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.syntax import calls
+from autofix.syntax.edits import set_keyword
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.syntax.source import Source
+
+WHY = "The part then keeps its place in the graph, whether or not its input requires a gradient."
+_CHECKPOINTS = ("checkpoint", "checkpoint_sequential")
+
+
+class ReentrantCheckpoint(Rule):
+    """Checkpoint without reentrance."""
+
+    code, name = "AG412", "reentrant-checkpoint"
+    title = "Checkpoint without reentrance"
+    causes = frozenset({Cause.NO_GRAPH})
+    tier = Tier.ANSWER
+    examples = (
+        Example("""\
+import torch
+from torch.utils.checkpoint import checkpoint
+
+torch.manual_seed(0)
+emb, layer = torch.nn.Embedding(5, 3).requires_grad_(False), torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(layer.parameters(), lr=0.1)
+for _ in range(4):
+-    out = checkpoint(layer, emb(torch.arange(5)), use_reentrant=True)
++    out = checkpoint(layer, emb(torch.arange(5)), use_reentrant=False)
+    opt.zero_grad()
+    out.pow(2).mean().backward()
+    opt.step()
+"""),
+        Example("""\
+import torch
+import torch.utils.checkpoint
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+
+    def forward(self, x):
+-        return torch.utils.checkpoint.checkpoint_sequential(self.parts, 2, x, use_reentrant=True)
++        return torch.utils.checkpoint.checkpoint_sequential(self.parts, 2, x, use_reentrant=False)
+
+
+torch.manual_seed(0)
+net = Net()
+net.parts[2].requires_grad_(False)
+opt = torch.optim.SGD(net.parts[0].parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    net(torch.ones(4, 3)).pow(2).mean().backward()
+    opt.step()
+"""),
+        Example("""\
+! every checkpoint of the program
+import torch
+from torch.utils.checkpoint import checkpoint
+
+torch.manual_seed(0)
+one, two = torch.nn.Linear(3, 3), torch.nn.Linear(3, 1)
+opt = torch.optim.SGD([*one.parameters(), *two.parameters()], lr=0.1)
+
+
+def run(x):
+-    x = checkpoint(one, x, use_reentrant=True)
++    x = checkpoint(one, x, use_reentrant=False)
+-    return checkpoint(two, x, use_reentrant=True)
++    return checkpoint(two, x, use_reentrant=False)
+
+
+for _ in range(4):
+    opt.zero_grad()
+    run(torch.ones(4, 3)).pow(2).mean().backward()
+    opt.step()
+"""),
+        Example("""\
+! it is not reentrant
+import torch
+from torch.utils.checkpoint import checkpoint
+
+layer = torch.nn.Linear(3, 1).requires_grad_(False)
+checkpoint(layer, torch.ones(3), use_reentrant=False).sum().backward()
+"""),
+        Example("""\
+! a checkpoint of another kind: weights that are written to a file
+import torch
+
+
+def checkpoint(module, path):
+    return module.weight.detach().sum()
+
+
+checkpoint(torch.nn.Linear(2, 2), "last.pt").backward()
+"""),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """All reentrant checkpoints of the program at once: behind one without a graph, the next has none either."""
+        edits = []
+        files = {frame.file for frame in diagnosis.failure.stack}
+        for source in filter(None, map(sources.source, sorted(files))):
+            for one in sources.imported_by(source):
+                edits += [step for call in _reentrant(one) for step in set_keyword(one, call, "use_reentrant", "False")]
+        if not edits:
+            raise Declined("no checkpoint of the program is reentrant")
+        yield self.propose(dict.fromkeys(edits), WHY)
+
+
+def _reentrant(source: Source) -> Iterator[ast.Call]:
+    """The calls of torch's checkpoint that are reentrant, or say nothing."""
+    named = {
+        alias.asname or alias.name
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.ImportFrom) and node.module == "torch.utils.checkpoint"
+        for alias in node.names
+    }
+    for node in ast.walk(source.tree):
+        if not isinstance(node, ast.Call) or calls.name_of(node) not in _CHECKPOINTS:
+            continue
+        path = calls.path_of(node.func)
+        given = calls.keyword(node, "use_reentrant")
+        torchs = path in named or path.rpartition(".")[0].endswith("checkpoint")
+        if torchs and not (isinstance(given, ast.Constant) and given.value is False):
+            yield node
