@@ -91,6 +91,27 @@ def test_a_comment_on_the_line_or_an_ignored_code_silences_a_finding(probe: Prob
     assert audit(probe, tmp_path, CUT.format(""), "AG52").suspicions == ()
 
 
+ADVANTAGE = """
+pi, v = nn.Linear(4, 2), nn.Linear(4, 1)
+opt = optim.Adam([*pi.parameters(), *v.parameters()])
+for _ in range(5):
+    s, ret = torch.randn(16, 4), torch.randn(16)
+    logp = pi(s).log_softmax(1)[:, 0]
+    adv = ret - v(s).squeeze(1)
+    loss = -(logp * adv{}).mean() + adv.pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+@pytest.mark.torch
+def test_an_advantage_that_trains_the_critic_is_told_and_is_no_alarm(probe: Probe, tmp_path: Path) -> None:
+    report = audit(probe, tmp_path, ADVANTAGE.format(""))
+    assert [(one.code, one.sure) for one in report.suspicions] == [("AG542", False)]
+    assert audit(probe, tmp_path, ADVANTAGE.format(".detach()")).suspicions == ()
+
+
 @pytest.mark.torch
 def test_the_books_say_who_trains_what(probe: Probe, tmp_path: Path) -> None:
     report = audit(probe, tmp_path, CUT.format(""))

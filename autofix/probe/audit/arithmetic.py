@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from . import products
 from .scores import shape
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ ARITHMETIC = frozenset({
 })  # fmt: skip
 """Calls of two tensors that are looked at."""
 _DIFFERENCE = frozenset({"sub", "__sub__", "subtract", "allclose", "equal", "isclose", "dist"})
+_PRODUCT = frozenset({"mul", "__mul__", "__rmul__", "multiply"})
 _SUM = frozenset({"add", "__add__", "__radd__"})
 
 
@@ -53,6 +55,8 @@ class Arithmetic:
             self._difference(a, b)
         if isinstance(result, torch.Tensor) and result.requires_grad:
             self._broadcast(name, a, b, result)
+            if name in _PRODUCT and a.requires_grad and b.requires_grad:
+                products.made(result, self._frames.here())
             if name in _SUM and result.numel() == 1:
                 self._constant(a, b)
 

@@ -97,9 +97,8 @@ class Scores:
         both = ours & theirs
         if not any(key in owned for key in theirs):
             return
-        name = (
-            "target-trains" if both and _affine_in_data(target) and not _affine_in_data(score) else "target-with-graph"
-        )
+        bootstrapped = affine_in_data(target.grad_fn) and not affine_in_data(score.grad_fn)
+        name = "target-trains" if both and bootstrapped else "target-with-graph"
         self._notes.note(name, "", self._frames.here())
 
 
@@ -120,13 +119,15 @@ def rows(node: Any) -> int:
     """The rows of which a node takes one, 0 if it takes none."""
     if node is None or node.name() != "SelectBackward0" or node._saved_dim not in (0, -2):
         return 0
+    if node.next_functions[0][0].name().endswith("AccumulateGrad"):
+        return 0  # one number of a parameter
     sizes = tuple(node._saved_self_sym_sizes)
     return int(sizes[0]) if len(sizes) in (1, 2) and sizes[0] > 1 else 0
 
 
-def _affine_in_data(tensor: torch.Tensor) -> bool:
-    """Whether a result is a sum of data and of a multiple of what has a graph: a reward and a discounted value."""
-    node = _first(tensor.grad_fn)
+def affine_in_data(node: Any) -> bool:
+    """Whether a node adds data and a multiple of what has a graph: a reward and a discounted value."""
+    node = _first(node)
     if node is None or node.name() not in ("AddBackward0", "SubBackward0"):
         return False
     children = [child for child, _ in node.next_functions]

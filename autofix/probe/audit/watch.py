@@ -16,6 +16,7 @@ from ..engine.taps import Call, Listener, Taps
 from ..instruments.guards import Guards
 from ..instruments.silent import Silent
 from ..instruments.terms import addends, divisors
+from . import products
 from .books import Books
 from .calls import Calls
 from .ledger import Ledger
@@ -78,9 +79,9 @@ class Audit(Listener):
         if not call.accumulate or self.values.count > self.values.limit:
             return
         found: dict[Any, list[int]] = {}
-        for node in addends(call.roots):
-            if graph.leaf(node) is not None:
-                continue
+        terms = [node for node in addends(call.roots) if graph.leaf(node) is None]
+        products.look(terms, self.notes)
+        for node in terms:
             mark = loss_mark(node)
             if mark is not None:
                 found.setdefault(mark[0], []).append(mark[1])

@@ -1,0 +1,53 @@
+"""Products in a loss that train both factors, one of which is data less a network's own estimate: an advantage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..engine import graph
+from .scores import affine_in_data
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..program.frames import Raw
+    from .notes import Notes
+
+_MADE = "autofix product"
+_TWO = 2
+_WALK = 3000
+
+
+def made(result: Any, place: Raw) -> None:
+    """Remember where a product of two results with a graph was made."""
+    if result.grad_fn is not None:
+        result.grad_fn.metadata[_MADE] = place
+
+
+def look(addends: Iterable[Any], notes: Notes) -> None:
+    """Note a product whose factor trains what another addend of the same loss trains already, and not as a product."""
+    nodes = list(addends)
+    products = [node for node in nodes if _MADE in node.metadata and len(_children(node)) == _TWO]
+    for product in products:
+        for factor, other in (_children(product), _children(product)[::-1]):
+            if not affine_in_data(factor):
+                continue
+            own = _leaves(factor) - _leaves(other)
+            rest = (node for node in nodes if node not in products)
+            if own and len(_leaves(other)) >= _TWO and any(own <= _leaves(node) for node in rest):
+                notes.note("factor-trains", "", product.metadata[_MADE])
+
+
+def _children(node: Any) -> list[Any]:
+    return [child for child, _ in node.next_functions if child is not None]
+
+
+def _leaves(node: Any) -> set[int]:
+    found: set[int] = set()
+    for number, inner in enumerate(graph.walk_nodes([node])):
+        leaf = graph.leaf(inner)
+        if leaf is not None:
+            found.add(id(leaf))
+        if number > _WALK:
+            break
+    return found
