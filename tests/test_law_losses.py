@@ -161,6 +161,34 @@ for _ in range(4):
         "cut the actor's": (("-value.mean()", "-critic(torch.cat([seen, action.detach()], 1)).mean()"),),
     },
 )
+DEPENDENCE = Program(
+    "an encoder and a critic both raise a measure of dependence, and the critic has a penalty",
+    HEAD
+    + """\
+encoder, T = Net(4, 3), Net(3, 1)
+both = Optimizers(encoder, T)
+for _ in range(4):
+    x = torch.randn(6, 4)
+    z = encoder(x)
+    here, there = T(z), T(z[torch.randperm(6)] + 0.1)
+    measure = -(here.mean() - there.mean())
+    penalty = here.square().mean()
+    further = F.relu(1 + z.square().mean())
+    both.zero_grad()
+    measure.backward()
+    (penalty + further).backward()
+    both.step()
+""",
+    {
+        "keep": (("measure.backward()", "measure.backward(retain_graph=True)"),),
+        "critic without the measure": (
+            ("    measure.backward()", "    measure.backward(retain_graph=True, inputs=list(encoder.parameters()))"),
+        ),
+        "encoder without the measure": (
+            ("    measure.backward()", "    measure.backward(retain_graph=True, inputs=list(T.parameters()))"),
+        ),
+    },
+)
 PROGRAMS = (
     VALUED,
     VALUED.mutated("its weight has a minimum in the value", ("weight = advantage", "weight = advantage.square()")),
@@ -181,6 +209,8 @@ PROGRAMS = (
     VALUED.mutated(
         "the value is a sum by hand", ("critic(seen).squeeze(-1)", "(seen @ critic.hidden.weight.t()).sum(1)")
     ),
+    DEPENDENCE,
+    DEPENDENCE.mutated("it is a player's loss beside a drift", ("F.relu(1 + z.square().mean())", "-T(z).mean()")),
     ENCODED,
     ENCODED.mutated(
         "the other network's loss is affine in what the encoder gives",

@@ -276,12 +276,14 @@ class Elder:
 class Arrivals:
     """The gradients, as sketches in order, that the backward calls at one place sent to what modules gave.
 
-    The modules are those all of whose parameters belong to `optimizer` alone.
+    The modules are those all of whose parameters belong to `optimizer` alone. `first`: nothing that another optimizer
+    owns went into what they gave.
     """
 
     optimizer: int
     stack: Stack
     values: tuple[tuple[float, ...], ...]
+    first: bool = True
 
 
 @dataclass(frozen=True, slots=True)

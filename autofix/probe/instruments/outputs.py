@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from .. import wire
+from ..engine import graph
 from ..engine.quiet import quiet
 from ..engine.taps import Call, Listener, Taps, parameters
 
@@ -48,7 +49,7 @@ class Outputs(Listener):
         self._shifts = shifts
         self._inside: list[int | None] = []
         self._owners: dict[int, int | None] = {}
-        self._arrived: dict[tuple[int, Raw], list[tuple[float, ...]]] = {}
+        self._arrived: dict[tuple[int, Raw, bool], list[tuple[float, ...]]] = {}
         self._given: OrderedDict[tuple[Any, ...], _Given] = OrderedDict()
         self._pairs: dict[tuple[int, Raw, Raw], list[int]] = {}
         modules = torch.nn.modules.module
@@ -66,7 +67,8 @@ class Outputs(Listener):
         resolve = self._frames.resolve
         return {
             "arrivals": tuple(
-                wire.Arrivals(owner, resolve(raw), tuple(values)) for (owner, raw), values in self._arrived.items()
+                wire.Arrivals(owner, resolve(raw), tuple(values), first)
+                for (owner, raw, first), values in self._arrived.items()
             ),
             "opposed": tuple(
                 wire.Opposed(owner, resolve(first), resolve(second), times, against)
@@ -117,16 +119,24 @@ class Outputs(Listener):
         self._given[key] = known
         if len(self._given) > _CALLS:
             self._given.popitem(last=False)
-        output.register_hook(lambda gradient: self._arrive(owner, known, gradient))
+        first = not self._leads_to_others(owner, output)
+        output.register_hook(lambda gradient: self._arrive(owner, known, gradient, first=first))
         return output
+
+    def _leads_to_others(self, owner: int, output: torch.Tensor) -> bool:
+        """Whether what a module gives was made of what another optimizer owns."""
+        others = {
+            id(p) for i, optimizer in enumerate(self._taps.optimizers) if i != owner for p in parameters(optimizer)
+        }
+        return any(id(leaf) in others for node in graph.walk([output]) if (leaf := graph.leaf(node)) is not None)
 
     # Gradients ------------------------------------------------------------------------------------------------------
 
-    def _arrive(self, owner: int, known: _Given, gradient: torch.Tensor) -> None:
+    def _arrive(self, owner: int, known: _Given, gradient: torch.Tensor, *, first: bool) -> None:
         call: Call | None = self._taps.current
         if call is None or not call.accumulate:
             return
-        values = self._arrived.setdefault((owner, call.stack), [])
+        values = self._arrived.setdefault((owner, call.stack, first), [])
         if len(values) < _MOST:
             values += self._witness.sketch_all([gradient])
         with quiet():

@@ -7,7 +7,8 @@ The code as written breaks it in two cases, and only these:
 - A loss of one network is affine in what another network gives, and that other network has a loss of its own that is
   not. The first has no minimum there, so it is no loss of the other network: an actor's use of a critic's value. It is
   seen by the gradients that both losses send to what the network gives: those of the first stay the same when that is
-  moved by two sizes, in a random direction, and those of the second do not.
+  moved by two sizes, in a random direction, and those of the second do not. Nothing that another optimizer owns may
+  have gone into what it gives: of a critic through which an encoder or a generator learns, nothing is said.
 - A step uses what another loss left behind, and that loss and the optimizer's own pull what another network gives
   apart, everywhere in it and wherever it is moved: a generator that descends the loss of its critic, too.
 
@@ -67,13 +68,16 @@ class ALossTrainsWhatStepsOnIt(Law):
 def _affine(runs: Runs) -> tuple[wire.KeptOut, ...]:
     """The losses that are affine in what another optimizer's network gives, each with that optimizer."""
     doubted = {fact.stack for fact in runs.letter.facts if fact.name == "mixed"}
-    if not doubted or comparable(runs.outputs):
+    left = {fact.stack for fact in runs.letter.facts if fact.name == "cross-talk"}
+    if not doubted or doubted & left or comparable(runs.outputs):
         return ()
     found = []
     for one in runs.outputs.arrivals:
         own = [other for other in runs.outputs.arrivals if other.optimizer == one.optimizer]
         own = [other for other in own if other.stack not in doubted]
-        if one.stack in doubted and own and _is_affine(runs, one) and any(_bends(runs, other) for other in own):
+        if not (one.stack in doubted and one.first and own):
+            continue
+        if _is_affine(runs, one) and all(_bends(runs, other) for other in own):
             found.append(wire.KeptOut(one.stack, one.optimizer))
     # Of losses in doubt that have a minimum in what they reach, nothing is known.
     return tuple(found) if {one.stack for one in found} == doubted else ()
@@ -98,13 +102,11 @@ def _bends(runs: Runs, one: wire.Arrivals) -> bool:
 
 def _moved(runs: Runs, one: wire.Arrivals) -> list[tuple[tuple[float, ...], ...]]:
     """What came to the same place where the network gives something else; nothing where a run went another way."""
-    found = (
-        next(
-            (other.values for other in run.arrivals if (other.optimizer, other.stack) == (one.optimizer, one.stack)), ()
-        )
+    place = (one.optimizer, one.stack, one.first)
+    return [
+        next((other.values for other in run.arrivals if (other.optimizer, other.stack, other.first) == place), ())
         for run in runs.shifted(one.optimizer)
-    )
-    return list(found)
+    ]
 
 
 def _opposed(runs: Runs) -> wire.Opposed | None:
