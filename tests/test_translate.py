@@ -14,6 +14,7 @@ from autofix.syntax.source import Source
 from autofix.syntax.translate.functions import Translation
 from autofix.syntax.translate.words import WORDS
 
+ROOT = Path(__file__).parent.parent
 HEAD = """\
 import math
 import numpy as np
@@ -198,6 +199,82 @@ print(json.dumps(failed))
 """
 
 
+FOLLOW = """
+import json, math, sys, warnings
+import numpy as np
+import torch
+from autofix.probe.reference.follow import Follow
+from autofix.probe.reference.followed import Followed, followed, gathered
+
+warnings.simplefilter("ignore")
+
+
+class Nowhere:
+    def here(self):
+        return ()
+
+
+lost = []
+follow = Follow(Nowhere(), None, nudged=False)
+Followed.lost = lambda: lost.append(1) or False
+
+
+def values(out):
+    array = out.numpy()
+    return {
+        "a": array, "b": array * 2, "v": array[0], "w": array[1], "m": array @ array.T + 3 * np.eye(3),
+        "s": float(array.mean()), "p": 1 / (1 + np.exp(-array)), "items": [float(row.mean()) for row in array],
+    }
+
+
+def tensors(out):
+    made = {
+        "a": out, "b": out * 2, "v": out[0], "w": out[1], "m": out @ out.T + 3 * torch.eye(3, dtype=out.dtype),
+        "s": out.mean(), "p": out.sigmoid(),
+    }
+    found = {name: Followed(one, made[name]) for name, one in values(out.detach()).items() if name != "items"}
+    return found | {"items": [Followed(float(row.mean()), row.mean()) for row in out]}
+
+
+plain = {"np": np, "math": math, "norm": np.linalg.norm}
+watched = {name: follow._named(one) for name, one in plain.items()}
+
+
+def numbers(expression, out):
+    return np.asarray(eval(expression, plain | values(out.detach())), dtype=np.float64)
+
+
+failed = {}
+for expression in json.load(sys.stdin):
+    out = torch.randn(3, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(5), requires_grad=True)
+    lost.clear()
+    try:
+        called = expression.replace("np.float64(s)", "call(np.float64, s)").replace("float(np.m", "call(float, np.m")
+        got = eval(called, watched | tensors(out) | {"call": follow._call})
+        got = gathered(got) if isinstance(got, list) else got
+        if not followed(got) or lost:
+            failed[expression] = f"lost: {type(got)}"
+            continue
+        if not np.allclose(got.value, numbers(expression, out)):
+            failed[expression] = "another value"
+            continue
+        weights = torch.rand(got.tensor.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(6))
+        (gradient,) = torch.autograd.grad((got.tensor * weights).sum(), out)
+        for index in range(out.numel()):
+            sides = []
+            for step in (1e-6, -1e-6):
+                moved = out.detach().clone()
+                moved.view(-1)[index] += step
+                sides.append(float((numbers(expression, moved) * weights.numpy()).sum()))
+            slope = (sides[0] - sides[1]) / 2e-6
+            if not math.isclose(slope, gradient.reshape(-1)[index], rel_tol=1e-4, abs_tol=1e-5):
+                failed[expression] = f"gradient {gradient.reshape(-1)[index]} where differences give {slope}"
+    except Exception as error:
+        failed[expression] = f"{type(error).__name__}: {error}"
+print(json.dumps(failed))
+"""
+
+
 def translated(expression: str) -> str:
     """An expression in torch's words; raises Declined."""
     source = Source(Path("script.py"), f"{HEAD}loss = {expression}\nloss.backward()\n".encode())
@@ -215,6 +292,15 @@ def translated(expression: str) -> str:
 def test_torch_computes_what_numpy_computes(python: Path) -> None:
     pairs = [(one, translated(one)) for one in EXPRESSIONS]
     ran = subprocess.run([python, "-c", RUN], input=json.dumps(pairs), capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout) == {}
+
+
+@pytest.mark.torch
+def test_a_reference_follows_a_gradient_through_numpy(python: Path) -> None:
+    ran = subprocess.run(
+        [python, "-c", FOLLOW], input=json.dumps(EXPRESSIONS), capture_output=True, text=True, check=False, cwd=ROOT
+    )
     assert ran.returncode == 0, ran.stderr
     assert json.loads(ran.stdout) == {}
 

@@ -212,6 +212,8 @@ class Follow:
             return function(*given, **options)
         name = getattr(function, "__name__", "")
         if getattr(function, "__module__", "") == "math":
+            if name == "fsum":
+                return number(sum(values[0]))
             floats = tuple(number(value) for value in values)
             return apply("math", function, floats, options, each=True)
         if name in ("array", "asarray", "asanyarray", "ascontiguousarray") and followed(values[0]):

@@ -206,7 +206,7 @@ def apply(
         given = tuple(gathered(one) if type(one) in (list, tuple) and holds(one) else one for one in given)
         if name in _LINEAR and not options:
             return _made(value, _LINEAR[name](*map(_tensor, given)))
-        if each or name in _EACH or type(function).__name__ == "ufunc":
+        if each or name in _EACH or (type(function).__name__ == "ufunc" and getattr(function, "signature", "") is None):
             return _each(function, given, options, value)
         return _reduced(name, function, given, options, value)
     except slopes.NoSlope:
@@ -266,7 +266,11 @@ def _tensor(value: Any) -> torch.Tensor:
     if followed(value):
         return value.tensor.double()
     with torch._C.DisableTorchFunction():
-        return torch.tensor(value, dtype=torch.float64)
+        return _doubles(value)
+
+
+def _doubles(value: Any) -> torch.Tensor:
+    return torch.from_numpy(importlib.import_module("numpy").array(value, dtype="float64"))
 
 
 def array_of(tensor: torch.Tensor) -> Any:
@@ -304,7 +308,7 @@ class _Applied(torch.autograd.Function):
 
 def _applied(value: Any, back: Function, tensors: list[torch.Tensor]) -> Any:
     with torch._C.DisableTorchFunction():
-        result = torch.tensor(value, dtype=torch.float64)
+        result = _doubles(value)
     return _made(value, _Applied.apply(back, result, *tensors))
 
 
