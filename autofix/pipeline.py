@@ -232,9 +232,8 @@ class _Repair:
         root = self.target.root or self.target.script.parent
         report = replace(report, suspicions=suspicions(baseline, Sources(root, self.target.buffers)))
         ended = _baseline_outcome(baseline)
-        if ended is Outcome.CLEAN:
-            if baseline.backward_count:
-                report = replace(report, suspicions=self._looked_at(report.suspicions))
+        if ended is Outcome.CLEAN and baseline.backward_count:
+            report = replace(report, suspicions=self._looked_at(report.suspicions))
         if ended is not None:
             return replace(report, outcome=ended, message=_baseline_words(ended, self.target, baseline))
         self.tell(TRACING, calls=baseline.backward_count)
