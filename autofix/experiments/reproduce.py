@@ -44,7 +44,9 @@ def reproduce(probe: Probe, target: Target) -> tuple[Target, wire.Trace]:
     failure = baseline.failure
     if failure is not None and baseline.outcome == "failed":
         known = Crash(failure.type, failure.message, baseline.seconds)
-        if target.crash is None and (sooner := _sooner(probe, target, known, failure)) is not None:
+        # Where most of the time goes before the first backward call, no loop that trains would save it.
+        loops = baseline.before * _SOONER < baseline.seconds
+        if target.crash is None and loops and (sooner := _sooner(probe, target, known, failure)) is not None:
             return sooner
     return _bounded(target, baseline), baseline
 

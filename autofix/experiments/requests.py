@@ -70,7 +70,7 @@ def tracing(target: Target, failed: wire.Trace, files: Mapping[Path, bytes] | No
     # A backward that began had its graph: nobody need watch where one is lost.
     lost = failure is None or not in_backward or bool(failure.kind)
     return replace(
-        plain(target, "trace", files), watch_calls=not in_backward, watch_origins=lost, threads=SHARE,
+        plain(target, "trace", files), watch_calls=not in_backward, watch_origins=lost, threads=_threads(failed),
         failed_at=(failed.backward_count, *failed.counts), watch_from=watch_from(failed),
     )  # fmt: skip
 
@@ -167,7 +167,8 @@ class Builder:
         doubled = sum(self.baseline.counts) if spec.intervention is Intervention.DOUBLED else -1
         return replace(
             plain(self.target, mode, dict(spec.files)), passes=self.target.passes, perturbed=self.perturbed,
-            threads=SHARE, grace=GRACE, failed_at=(self.baseline.backward_count, *self.baseline.counts),
+            threads=_threads(self.baseline), grace=GRACE,
+            failed_at=(self.baseline.backward_count, *self.baseline.counts),
             concerned=self._concerned(), budget=self.budget, longest=_LONGEST, lead=self._lead(),
             frozen=frozen, still=still, shapes=frozen, held=frozen and self.removed is not None,
             late=spec.intervention is Intervention.LATE, nudged=spec.intervention is Intervention.NUDGED,
@@ -236,6 +237,11 @@ def first_steps(trace: wire.Trace) -> tuple[wire.Step, ...]:
         mine = [step for step in trace.steps if step.optimizer == index][:_FIRST]
         found += [wire.Step(index, step.gradients, (), "") for step in mine]
     return tuple(found)
+
+
+def _threads(first: wire.Trace) -> int:
+    """The threads of a run that follows this one; all that go on from one beginning have one."""
+    return 1 if first.stem or first.resumed else SHARE
 
 
 def watch_from(failed: wire.Trace) -> int:

@@ -49,7 +49,10 @@ class ProbeError(Exception):
 class Probe:
     """A running probe: one server process in the user's interpreter. Use as a context manager, or call `close`."""
 
-    def __init__(self, python: Path, modules: Sequence[str] = (), *, fresh: bool = False) -> None:
+    def __init__(
+        self, python: Path, modules: Sequence[str] = (), *, fresh: bool = False, stems: str = ""
+    ) -> None:  # fmt: skip
+        """`stems`: '' where beginnings that take long are shared, `never`, or `always`, for tests."""
         self.python = python
         self._ids = itertools.count(1)
         self._buffer = bytearray()
@@ -60,9 +63,9 @@ class Probe:
         self._awaited = 0
         self.heard: Callable[[wire.Sign], None] = lambda _sign: None
         """Who is told of the signs of life of the run that is waited for."""
-        self._process = self._start(modules, fresh)
+        self._process = self._start(modules, ["--fresh"] if fresh else [f"--stems={stems}"] if stems else [])
 
-    def _start(self, modules: Sequence[str], fresh: bool) -> subprocess.Popen[bytes]:
+    def _start(self, modules: Sequence[str], options: Sequence[str]) -> subprocess.Popen[bytes]:
         # OpenBLAS starts threads when numpy is imported, and a process with threads cannot be forked soundly.
         # What the user has tuned stays: on some systems torch cannot be imported without it.
         tuned = {"GLIBC_TUNABLES": ":".join(filter(None, (_LARGE, os.environ.get("GLIBC_TUNABLES"))))}
@@ -70,7 +73,7 @@ class Probe:
         restore = {name: os.environ.get(name) for name in own}
         environment = os.environ | own | {"AUTOFIX_PROBE_RESTORE": json.dumps(restore)}
         environment.setdefault("PYTHONHASHSEED", "0")
-        command = [str(self.python), str(PROBE), *(["--fresh"] if fresh else []), *modules]
+        command = [str(self.python), str(PROBE), *options, *modules]
         try:
             return subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment,

@@ -48,7 +48,12 @@ def become(place: Place, ends: dict[str, int]) -> None:
 
     dynamo.stand_in()
     torch.set_num_threads(request.threads or len(os.sched_getaffinity(0)))
-    Run(request, ends["result"]).execute()
+    run = Run(request, ends["result"])
+    if request.mode == "stem":
+        from .beginning.stem import Stem
+
+        Stem(run, ends["result"]).grow()
+    run.execute()
 
 
 def _typed(text: str) -> int:

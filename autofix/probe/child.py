@@ -8,12 +8,15 @@ import random
 import resource
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import wire
 from .instruments.state import State
 from .program import unwound
 from .standins import dynamo
+
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 MESSAGE = 4000
 
@@ -21,7 +24,8 @@ MESSAGE = 4000
 class Run(State):
     """One run, from the request to the trace."""
 
-    def __init__(self, request: wire.Request, result: int) -> None:
+    def __init__(self, request: wire.Request, result: int, stem: Run | None = None) -> None:
+        """`stem`: the run that goes on as this one, and has executed its beginning."""
         import torch
 
         from .engine.names import Names
@@ -30,11 +34,17 @@ class Run(State):
         from .standins.adapt import Adapted
 
         super().__init__(request)
-        self.adapted = Adapted()
+        self.adapted: Adapted = Adapted() if stem is None else stem.adapted
         self._result = result
         self._torch = torch
-        self._began = time.monotonic()
+        self.began = time.monotonic()
         self.audit: Any = None
+        self.peak = 0
+        self.resumed = 0.0
+        """Seconds that the beginning took, where this run goes on from one."""
+        if stem is not None:
+            stem.taps.take_over(self.taps)
+            self.taps = stem.taps
         self.names = Names(self.frames, lambda tensors: self.witness.sketch_all(tensors))  # noqa: PLW0108  made below
         self.witness = Witness(self.frames, self.names)
         self.picture: Any = None
@@ -211,26 +221,33 @@ class Run(State):
 
     # The script -----------------------------------------------------------------------------------------------------
 
-    def execute(self) -> None:
+    def execute(self) -> NoReturn:
         """Run the target to its end, its failure, or until a listener stops it; does not return."""
-        outcome, detail, failure, unwinding = "finished", "", None, ""
+        from .program.launch import launch
+
+        raised: BaseException | None = None
         self.frames.outermost = sys._getframe()
         try:
-            self._seed()
+            self.seed()
             self.overlay.install()
             self.arm()
             self.adapted.arm(self, self.out_of_time, self.shown)
             self.signs.start()
-            from .program.launch import launch
-
             launch(self.request, self.overlay)
-        except SystemExit as error:
+        except BaseException as error:
+            raised = error
+        self.ended(raised)
+
+    def ended(self, error: BaseException | None) -> NoReturn:
+        """Report what the script came to, with what it raised; does not return."""
+        outcome, detail, failure, unwinding = "finished", "", None, ""
+        if isinstance(error, SystemExit):
             code = error.code if isinstance(error.code, int) else int(error.code is not None)
             if code:
                 outcome, detail, unwinding = "failed", f"SystemExit: {error.code}", unwound.text(error)
             if code and self.guards is not None:  # what is compared ends here: why it gave up, where that is known
                 failure = self._failure(error.__context__ or error)
-        except BaseException as error:
+        elif error is not None:
             outcome, failure = "failed", self._failure(error)
             detail, unwinding = _one_line(error), unwound.text(error)
         self._finish(outcome, detail, failure, unwinding)
@@ -261,7 +278,8 @@ class Run(State):
         """End the run shortly before its time limit, with what was seen. Does not return."""
         self._finish("timed_out", seen, None)
 
-    def _seed(self) -> None:
+    def seed(self) -> None:
+        """Begin each stream of random numbers where all runs begin it."""
         random.seed(0)
         self._torch.default_generator.manual_seed(0)
         if "numpy" in sys.modules:
@@ -279,7 +297,7 @@ class Run(State):
     def _finish(
         self, outcome: str, detail: str, failure: wire.Failure | None, unwinding: str = "",
         marked: dict[str, Any] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> NoReturn:  # fmt: skip
         self._ending = True
         facts: dict[str, Any] = {}
         with contextlib.suppress(BaseException):
@@ -305,8 +323,9 @@ class Run(State):
             facts = {"unsupported": (f"facts incomplete: {_one_line(error)}",)}
         trace = wire.Trace(
             self.request.id, outcome, detail, failure, traceback=unwinding,
-            seconds=time.monotonic() - self._began,
-            peak_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+            seconds=time.monotonic() - self.began, resumed=self.resumed,
+            before=max(0.0, self.taps.first - self.began),
+            peak_bytes=max(self.peak, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024),
             torch=self._torch.__version__, python=sys.version.split()[0], notes=self.adapted.notes,
             past=self.stopper.past if self.stopper is not None else 0.0, compiles=dynamo.loaded(),
             eager=self.adapted.eager,

@@ -30,6 +30,9 @@ class Child:
         self.data = {"result": bytearray(), "stdout": bytearray(), "stderr": bytearray()}
         self.deadline = time.monotonic() + request.time_limit
         self.began = time.monotonic()
+        self.over = 0.0
+        self.stem = False
+        """Whether its beginning is executed for others beside it."""
         self.next_look = 0.0
         self.memory_limit = request.memory_limit or usage.machine_memory()
         self.verdict = ""
@@ -43,6 +46,15 @@ class Child:
         self.verdict = self.verdict or verdict
         if self.status is None:
             isolate.kill_tree(self.pid)
+
+    def wait(self) -> int | None:
+        """The status with which it ended, once it has."""
+        pid, status = os.waitpid(self.pid, os.WNOHANG)
+        return status if pid else None
+
+    def lasted(self) -> float:
+        """Seconds that it has taken, or took."""
+        return (self.over or time.monotonic()) - self.began
 
     def look(self, now: float) -> None:
         """Count what the run uses, now and then: asking each of its processes costs."""
@@ -69,7 +81,13 @@ class Child:
     def trace(self, wrote: tuple[str, ...]) -> wire.Trace:
         """What the run reported, or what its end says where it reported nothing."""
         stdout, stderr = (bytes(self.data[name]).decode("utf-8", "replace") for name in ("stdout", "stderr"))
-        facts: dict[str, Any] = {"stdout": stdout, "stderr": stderr, "isolation": self.place.rung, "wrote": wrote}
+        facts: dict[str, Any] = {
+            "stdout": stdout,
+            "stderr": stderr,
+            "isolation": self.place.rung,
+            "wrote": wrote,
+            "stem": self.stem,
+        }
         try:
             trace = wire.load(wire.Trace, self.place.back(bytes(self.data["result"])))
             if trace.id == self.request.id and not self.verdict:

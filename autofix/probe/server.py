@@ -9,11 +9,13 @@ import json
 import os
 import selectors
 import signal
+import socket
 import sys
 import time
+from dataclasses import replace
 from typing import Any
 
-from . import wire
+from . import stems, wire
 from .ahead import too_old, unsound, warm
 from .becoming import become, spawn
 from .fence import isolate
@@ -47,6 +49,9 @@ class Server:
         self._queue: list[wire.Request] = []
         self._fencing = fencing
         self._packing = Packing()
+        self._stem: stems.Stem | None = None
+        self._planted = 0
+        """The first run beside which a stem was begun last."""
         self._served = 0
 
     def begin(self) -> None:
@@ -80,13 +85,15 @@ class Server:
             while self._wait():
                 for child in self._supervise():
                     self._leave(child)
-                while self._queue and len(self._children) < _JOBS:
-                    self._start(self._queue.pop(0))
+                while (request := self._next()) is not None:
+                    self._start(request)
+                self._tend()
                 for child in [child for child in self._leaving if child.door < 0 or time.monotonic() > child.deadline]:
                     self._finish(child)  # after the start: clearing up takes as long, and a core would idle
                 for request in self._queue[:_JOBS]:
                     self._fencing.prepare(request)
         finally:
+            self._fell()
             for child in self._children.values():
                 child.kill("crashed")
                 with contextlib.suppress(OSError):
@@ -95,6 +102,66 @@ class Server:
                 self._fencing.clear(child.place, ())
             self._fencing.forget()
 
+    def _next(self) -> wire.Request | None:
+        """The run to be started now, taken out of the queue; one that might go on from a stem waits for its turn."""
+        stem = self._stem
+        free = _JOBS - len(self._children) - (stem is not None and stem.growing)
+        for request in self._queue if free > 0 else ():
+            if stem is None or not stem.suits(request) or not (stem.busy or stem.promising):
+                self._queue.remove(request)
+                return request
+        return None
+
+    def _tend(self) -> None:
+        """Have the beginning of a run that takes long executed once for those to come; end one that nobody wants."""
+        stem = self._stem
+        if stem is None:
+            first = stems.wanted(self._children.values()) if self._fork and not self._queue else None
+            if first is not None and len(self._children) < _JOBS and first.request.id != self._planted:
+                self._plant(first)
+        elif stem.growing and not stem.promising:
+            stem.stop()
+        elif self._children:
+            stem.used = time.monotonic()
+        elif not stem.growing and not stem.idle:
+            self._fell()
+
+    def _plant(self, first: Child) -> None:
+        self._planted = first.request.id
+        request = replace(first.request, id=-1, mode="stem", threads=1)
+        try:
+            place = self._fencing.place(request)
+        except (isolate.Refused, OSError):
+            return
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        printed = {name: os.memfd_create(name) for name in ("stdout", "stderr")}
+        try:
+            if place.room is None:
+                place.let_go()
+                return
+            pid = self._forked(place, {"result": theirs.fileno(), **printed})
+        except OSError:
+            place.let_go()
+            ours.close()
+            return
+        finally:
+            theirs.close()
+            for descriptor in printed.values():
+                os.close(descriptor)
+        first.stem = True
+        self._stem = stems.Stem(place, place.room, pid, ours, first)
+        self._selector.register(ours, selectors.EVENT_READ, self._stem)
+
+    def _fell(self) -> None:
+        if self._stem is not None:
+            self._unhear(self._stem)
+            self._stem.end()
+            self._stem = None
+
+    def _unhear(self, stem: stems.Stem) -> None:
+        if stem.orders in self._selector.get_map():
+            self._selector.unregister(stem.orders)
+
     def _wait(self) -> bool:
         self._write()
         if not (self._children or self._leaving or self._queue):
@@ -102,6 +169,10 @@ class Server:
         for key, _ in self._selector.select(self._pause()):
             if key.fd == self._answers:
                 self._write()
+            elif isinstance(key.data, stems.Stem):
+                key.data.hear()
+                if not key.data.growing:
+                    self._unhear(key.data)
             elif key.data is None:
                 if not self._read_requests():
                     return False
@@ -136,10 +207,12 @@ class Server:
     def _pause(self) -> float | None:
         """How long, in seconds, nothing is due unless something is heard: to wake more often would disturb the runs."""
         due = [child.deadline for child in self._leaving]
+        if self._stem is not None and not self._children:
+            due.append(time.monotonic() + self._stem.idle)
         for child in self._children.values():
             if child.ended < 0:
                 return _TICK
-            due += (child.next_look, child.deadline)
+            due += (child.next_look, child.deadline)  # which is soon enough to see that a stem is worth its time
         return max(0.0, min(due) - time.monotonic()) if due else self._idle()
 
     def _idle(self) -> float | None:
@@ -175,6 +248,10 @@ class Server:
             self._answer(wire.Trace(request.id, "timed_out"))
 
     def _start(self, request: wire.Request, *, again: bool = True) -> None:
+        if request.mode == "baseline" and self._stem is not None and not self._stem.serves(request):
+            self._fell()
+        if self._stem is not None and self._stem.suits(request) and self._resume(self._stem, request):
+            return
         try:
             place = self._fencing.place(request)
         except (isolate.Refused, OSError) as error:
@@ -198,12 +275,27 @@ class Server:
             os.close(end)
         child = Child(place, pid, {pair[0]: name for name, pair in pairs.items()})
         child.deadline += 0.0 if self._fork else _IMPORTING
-        self._children[pid] = child
+        with contextlib.suppress(OSError, AttributeError):  # not every system tells of an end without being asked
+            child.ended = os.pidfd_open(pid)
+        self._look_after(child)
+
+    def _resume(self, stem: stems.Stem, request: wire.Request) -> bool:
+        """Have a run go on from a stem, if it can."""
+        pairs = {name: os.pipe() for name in ("result", "stdout", "stderr")}
+        ends = {name: pair[1] for name, pair in pairs.items()}
+        child = stem.resume(request, {pair[0]: name for name, pair in pairs.items()}, ends)
+        for descriptor in (*ends.values(), *(() if child is not None else (pair[0] for pair in pairs.values()))):
+            os.close(descriptor)
+        if child is not None:
+            self._look_after(child)
+        return child is not None
+
+    def _look_after(self, child: Child) -> None:
+        self._children[child.pid] = child
         for descriptor in child.pipes:
             os.set_blocking(descriptor, False)
             self._selector.register(descriptor, selectors.EVENT_READ, child)
-        with contextlib.suppress(OSError, AttributeError):  # not every system tells of an end without being asked
-            child.ended = os.pidfd_open(pid)
+        if child.ended >= 0:
             self._selector.register(child.ended, selectors.EVENT_READ, child)
 
     def _forked(self, place: Place, ends: dict[str, int]) -> int:
@@ -250,12 +342,13 @@ class Server:
         now, ended = time.monotonic(), []
         for child in list(self._children.values()):
             if child.status is None:
-                pid, status = os.waitpid(child.pid, os.WNOHANG)
-                if pid:
-                    child.status = status
-                else:
+                child.status = child.wait()
+                if child.status is None:
                     self._overdue(child, now)
             if child.status is not None:
+                child.over = now
+                if isinstance(child, stems.Resumed):
+                    child.origin.leave()
                 del self._children[child.pid]
                 ended.append(child)
         return ended
@@ -323,7 +416,7 @@ def _hello(error: str, fork: bool, note: str) -> wire.Hello:
 
 
 def main(arguments: list[str]) -> None:
-    """`--child FDS` is one run; otherwise serve: `[--fresh] MODULE...` on standard input and output."""
+    """`--child FDS` is one run; otherwise serve: `[--fresh] [--stems=HOW] MODULE...` on standard input and output."""
     if arguments[:1] == ["--child"]:
         request = wire.load(wire.Request, sys.stdin.buffer.read())
         ends, rung, scratch = json.loads(arguments[1])
@@ -349,7 +442,8 @@ def main(arguments: list[str]) -> None:
     server = Server(requests, answers, fencing)
     if not fresh and not unsound():
         server.begin()
-    note = "fresh processes were asked for" if fresh else warm([name for name in arguments if name != "--fresh"])
+    note = "fresh processes were asked for" if fresh else warm([one for one in arguments if not one.startswith("--")])
+    stems.choose(next((one.partition("=")[2] for one in arguments if one.startswith("--stems=")), ""))
     _send(answers, _hello("", fork=not note, note=note))
     server.serve(fork=not note)
     os._exit(0)  # all is cleared up: taking torch apart, module by module, would take a second or more

@@ -86,7 +86,7 @@ class Request:
     """
 
     id: int
-    mode: str  # baseline | trace | reference | candidate | audit
+    mode: str  # baseline | trace | reference | candidate | audit; the server adds: stem
     script: str
     argv: tuple[str, ...]
     cwd: str
@@ -509,6 +509,9 @@ class Trace:
     stdout: str = ""
     stderr: str = ""
     seconds: float = 0.0
+    before: float = 0.0  # of these, those before the first backward call
+    stem: bool = False  # beside it its beginning was executed for others, which compute in one thread
+    resumed: float = 0.0  # of these, those of a beginning that was executed once for several runs
     peak_bytes: int = 0
     isolation: str = ""
     wrote: tuple[str, ...] = ()  # what the run tried to write: "created PATH", "changed PATH", "deleted PATH"

@@ -40,5 +40,12 @@ class Aliased:
             self._storages.add(key)
         return plain
 
+    def hand_on(self, other: Aliased | None) -> None:
+        """Have another, where there is one, know what was read until now; hear of nothing any more."""
+        if other is not None:
+            other._storages |= self._storages
+        else:
+            del torch.Tensor.data
+
     def __contains__(self, tensor: torch.Tensor) -> bool:
         return bool(self._storages) and storage_key(tensor) in self._storages

@@ -43,8 +43,10 @@ class Names:
         frame = frame or sys._getframe(1)
         found: list[tuple[str, Any]] = []
         while frame is not None:
-            if self._frames.owned(frame.f_code.co_filename):
-                found.extend((name, value) for name, value in frame.f_locals.items() if not name.startswith("__"))
+            if self._frames.owns(frame.f_code):
+                found.extend(
+                    (name, value) for name, value in self._frames.variables(frame).items() if not name.startswith("__")
+                )
                 if frame.f_globals is not frame.f_locals and frame.f_back is not None:
                     found.extend((n, v) for n, v in frame.f_globals.items() if not n.startswith("__"))
             frame = frame.f_back

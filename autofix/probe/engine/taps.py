@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +90,8 @@ class Taps:
         """The place of each optimizer among them, by its id: a tap is passed a thousand times a second."""
         self.counts: list[int] = []
         self.calls = 0
+        self.first = 0.0
+        """When the first of them began, on the monotonic clock."""
         self.ends: list[int] = []
         """The age of the graph at the end of each call that is no part of another: what is older was made before."""
         self.stepping = -1
@@ -97,9 +100,18 @@ class Taps:
         self.before_writes: list[Callable[[torch.Tensor], None]] | None = None
         """Who must hear what a step of torch's own optimizers will write; where set, no mode sees such a step's ops."""
         self._hushed: contextlib.ExitStack | None = None
+        self._installed = False
+
+    def take_over(self, other: Taps) -> None:
+        """Be asked for what the other would be, which is not installed: nobody has listened until now."""
+        self.frames, self.placed, self.nudged, self.doubled = other.frames, other.placed, other.nudged, other.doubled
+        self.listeners = []
 
     def install(self) -> None:
         """Hook the engine object that every spelling of backward ends in, and the optimizers' global step hooks."""
+        if self._installed:
+            return
+        self._installed = True
         variable = torch.autograd.variable.Variable
         variable._execution_engine = _Engine(variable._execution_engine, self)
         made = optim.Optimizer.__init__
@@ -202,6 +214,7 @@ class Taps:
             tuple(gradients or ()), outer,
         )  # fmt: skip
         listeners = self.listeners if outer is None else [one for one in self.listeners if one.inner]
+        self.first = self.first or time.monotonic()
         self.calls += outer is None
         self.current = self._running = call
         for listener in listeners:

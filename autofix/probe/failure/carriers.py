@@ -38,8 +38,8 @@ class Carriers:
         frame: FrameType | None = sys._getframe(1)
         while frame is not None:
             code = frame.f_code
-            if self._frames.owned(code.co_filename):
-                names = {k: v for k, v in frame.f_locals.items() if not k.startswith(("__", "."))}
+            if self._frames.owns(code):
+                names = {k: v for k, v in self._frames.variables(frame).items() if not k.startswith(("__", "."))}
                 for carrier, tensor in self._carriers(names, code.co_filename, code.co_qualname):
                     found.setdefault(tensor.grad_fn._sequence_nr(), []).append(carrier)
             frame = frame.f_back

@@ -225,15 +225,15 @@ def _refused_parameters(error: BaseException, run: State) -> list[torch.Tensor]:
                     run.behind = behind(given, len(frame.f_locals["self"].param_groups), caller, run.frames)
                 return found
             if frame.f_locals.get("param_groups") == [] and caller is not None:
-                return _attributes(caller)
-        elif run.frames.owned(frame.f_code.co_filename):
+                return _attributes(caller, run)
+        elif run.frames.owns(frame.f_code):
             caller = frame
         traceback = traceback.tb_next
     return []
 
 
-def _attributes(frame: FrameType) -> list[torch.Tensor]:
+def _attributes(frame: FrameType, run: State) -> list[torch.Tensor]:
     """The tensors that modules in scope keep as plain attributes although they are results of operations."""
-    modules = [v for v in {**frame.f_globals, **frame.f_locals}.values() if isinstance(v, torch.nn.Module)]
+    modules = [v for v in {**frame.f_globals, **run.frames.variables(frame)}.values() if isinstance(v, torch.nn.Module)]
     attributes = (value for module in modules for part in module.modules() for value in vars(part).values())
     return [v for v in attributes if isinstance(v, torch.Tensor) and not v.is_leaf]

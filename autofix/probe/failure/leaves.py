@@ -42,7 +42,7 @@ def behind(given: Sequence[torch.Tensor], group: int, caller: FrameType, frames:
 
 def _paths(caller: FrameType, wanted: set[int], frames: Frames) -> dict[int, str]:
     """An expression that is valid in a frame for each of some tensors, the shortest there is."""
-    scope = {**caller.f_globals, **caller.f_locals}
+    scope = {**caller.f_globals, **frames.variables(caller)}
     queue = deque((name, value, 0) for name, value in scope.items() if not name.startswith("__"))
     found: dict[int, str] = {}
     seen: set[int] = set()

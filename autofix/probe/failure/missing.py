@@ -34,7 +34,7 @@ def missing(error: BaseException, frames: Frames, read: Callable[[str], bytes]) 
             tensor = value(owner, last.tb_frame)
             if isinstance(tensor, torch.Tensor) and _without(tensor):
                 found[ast.unparse(owner)] = tensor
-        if found or not _given_none(last.tb_frame):
+        if found or not _given_none(last.tb_frame, frames):
             return list(found.items())
     return []
 
@@ -83,9 +83,9 @@ def _frame(node: ast.expr, place: Frame) -> Frame:
     return type(place)(place.file, node.lineno, node.col_offset, *end, place.function)
 
 
-def _given_none(frame: FrameType) -> bool:
+def _given_none(frame: FrameType, frames: Frames) -> bool:
     """Whether an argument of the function is None."""
-    return any(frame.f_locals.get(name, _UNKNOWN) is None for name in _arguments(frame.f_code))
+    return any(frame.f_locals.get(name, _UNKNOWN) is None for name in _arguments(frames.code(frame)))
 
 
 def _arguments(code: CodeType) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ def _users(traceback: TracebackType | None, frames: Frames) -> list[TracebackTyp
     """The user's frames, the innermost last."""
     found = []
     while traceback is not None:
-        if frames.owned(traceback.tb_frame.f_code.co_filename):
+        if frames.owns(traceback.tb_frame.f_code):
             found.append(traceback)
         traceback = traceback.tb_next
     return found

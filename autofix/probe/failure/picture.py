@@ -145,7 +145,7 @@ class Picture(Listener):
     def look_at_names(self) -> None:
         """Learn names from the frames that the exception came through, the innermost first."""
         for frame in reversed(list(self._frames_of_error())):
-            if self._frames.owned(frame.f_code.co_filename):
+            if self._frames.owns(frame.f_code):
                 self._names.look(frame)
 
     def started_from(self) -> torch.Tensor | None:

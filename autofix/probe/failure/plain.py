@@ -22,8 +22,8 @@ def plain(traceback: TracebackType | None, frames: Frames) -> tuple[wire.Plain, 
     found: dict[wire.Plain, None] = {}
     while traceback is not None:
         frame = traceback.tb_frame
-        if frames.owned(frame.f_code.co_filename):
-            for path, value in _used(frame):
+        if frames.owns(frame.f_code):
+            for path, value in _used(frame, frames):
                 kind = type(value)
                 if not (hasattr(kind, "detach") or hasattr(kind, "__iter__") or isinstance(value, _MAY_BE_TENSORS)):
                     found[wire.Plain(frame.f_code.co_filename, frame.f_code.co_qualname, path)] = None
@@ -31,10 +31,10 @@ def plain(traceback: TracebackType | None, frames: Frames) -> tuple[wire.Plain, 
     return tuple(found)
 
 
-def _used(frame: FrameType) -> list[tuple[str, Any]]:
-    code = frame.f_code
-    names = (*code.co_varnames, *code.co_freevars, *code.co_cellvars, *code.co_names)
-    known = {**frame.f_globals, **frame.f_locals}
+def _used(frame: FrameType, frames: Frames) -> list[tuple[str, Any]]:
+    code, used = frames.code(frame), frames.names(frame)
+    names = (*code.co_varnames, *code.co_freevars, *code.co_cellvars, *used)
+    known = {**frame.f_globals, **frames.variables(frame)}
     found = [(name, known[name]) for name in dict.fromkeys(names) if name in known]
     for name, value in list(found):
         if isinstance(value, torch.Tensor) or not hasattr(value, "__dict__"):
@@ -42,5 +42,5 @@ def _used(frame: FrameType) -> list[tuple[str, Any]]:
         kept = vars(value)
         if isinstance(value, torch.nn.Module):
             kept = {**kept, **value._modules}
-        found += [(f"{name}.{inner}", kept[inner]) for inner in code.co_names if inner in kept]
+        found += [(f"{name}.{inner}", kept[inner]) for inner in dict.fromkeys(used) if inner in kept]
     return found

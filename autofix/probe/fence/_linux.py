@@ -63,6 +63,11 @@ def clone(flags: int) -> int:
     return _syscall("clone", _CLONE, flags | signal.SIGCHLD, 0, 0, 0, 0)
 
 
+def fork() -> int:
+    """Fork without Python's handlers, which would give the child other random numbers. One thread, on both sides."""
+    return _check(int(_libc.fork()), "fork")
+
+
 def unshare(flags: int) -> None:
     """Move this process into new namespaces."""
     _check(_libc.unshare(flags), "unshare")

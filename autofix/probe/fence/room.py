@@ -7,15 +7,20 @@ builder, makes the namespaces, is number 1 in them, and hands them out as descri
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import socket
+from typing import TYPE_CHECKING
 
 from . import _linux
-from .builder import AGAIN, MESSAGE, answer, own_user_namespace
+from .builder import AGAIN, LOOK, MESSAGE, answer, own_user_namespace
 from .ending import MARKER
 from .fence import Fence, Refused, limit
 from .waiter import die_with_parent, stand_by
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _PATIENCE = 10.0
 
@@ -105,6 +110,15 @@ class Room:
         except OSError as error:
             raise Refused(str(error)) from error
         os.environ[MARKER] = fence.scratch
+
+    def look(self, keep: Iterable[int] = ()) -> bytes:
+        """What tells one state of the room from another; ends all processes in it but `keep`, where some are named."""
+        with contextlib.suppress(OSError):
+            self._door.send(LOOK + json.dumps([*keep]).encode())
+            while answer := self._door.recv(MESSAGE):
+                if answer[:1] == b"L":
+                    return answer
+        return b""
 
     def leave(self) -> int:
         """Have everything in the room ended; returns where something can be read when that is done."""

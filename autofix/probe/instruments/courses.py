@@ -77,7 +77,7 @@ class Courses(Listener):
         self._names = names
         self._witness = witness
         self._guards = guards
-        self._aliased = Aliased(self._watch)
+        self.aliased = Aliased(self._watch)
         self._courses: dict[int, _Course] = {}
         self.by_hand: Callable[[list[torch.Tensor]], None] | None = None
         """Who may take back what writes by hand did, once they were looked at."""
@@ -134,7 +134,7 @@ class Courses(Listener):
                     fresh.append(tensor)
                 continue
             course.kept = course.kept or kept
-            if course.left != _mark(tensor) or tensor in self._aliased:
+            if course.left != _mark(tensor) or tensor in self.aliased:
                 written.append((tensor, course))
         if fresh or written:
             self._note(fresh, written, kept=kept)
@@ -143,7 +143,7 @@ class Courses(Listener):
         written = [(tensor, course) for tensor, course in written if not course.full]
         sketches = iter(self._witness.sketch_all([*fresh, *(tensor for tensor, _ in written)]))
         for tensor, sketch in zip(fresh, sketches, strict=False):
-            watched = tensor in self._aliased
+            watched = tensor in self.aliased
             course = _Course(weakref.ref(tensor), _mark(tensor), sketch, [sketch], watched=watched, kept=kept)
             self._courses[id(tensor)] = course
         moved = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import HERE
 from ..wire import Frame, Stack
@@ -26,6 +26,16 @@ class Frames:
         self._lines = lines
         self._owned: dict[str, bool] = {}
         self._positions: dict[CodeType, list[tuple[int | None, ...]]] = {}
+        self.ran: dict[str, tuple[str, ...]] = {}
+        """The names that a file's module used before the code that is now executed of it."""
+        self.hidden: set[int] = set()
+        """The codes, by their numbers, of functions of which another function executes the rest."""
+        self.whole: dict[int, CodeType] = {}
+        """By the number of such another's code, the code of which it is a part."""
+        self.places: dict[int, tuple[CodeType, dict[int, int]]] = {}
+        """And that code with the place in it of each instruction of the part."""
+        self.moved: dict[int, CodeType] = {}
+        """By their numbers, codes that stand elsewhere in the files of this run: there, they are these."""
         self.outermost: FrameType | None = None
         """The frame that runs the script: none further out is the user's."""
 
@@ -39,6 +49,27 @@ class Frames:
             answer = self._owned[filename] = inside and not name.startswith(others)
         return answer
 
+    def owns(self, code: CodeType) -> bool:
+        """Whether a code is the user's, and its frame one that a run has which is made at once."""
+        return self.owned(code.co_filename) and id(code) not in self.hidden
+
+    def code(self, frame: FrameType) -> CodeType:
+        """The code of a frame, and what was executed of it before, if that was in another frame."""
+        return self.whole.get(id(frame.f_code), frame.f_code)
+
+    def names(self, frame: FrameType) -> tuple[str, ...]:
+        """The global names and attributes that the code of a frame uses."""
+        before = self.ran.get(frame.f_code.co_filename, ()) if frame.f_locals is frame.f_globals else ()
+        return (*before, *self.code(frame).co_names)
+
+    def variables(self, frame: FrameType) -> dict[str, Any]:
+        """The local variables of a frame, in the order that its code has them in."""
+        found, code = frame.f_locals, self.whole.get(id(frame.f_code))
+        if code is None:
+            return found
+        names = dict.fromkeys((*code.co_varnames, *code.co_cellvars, *code.co_freevars, *found))
+        return {name: found[name] for name in names if name in found}
+
     def here(self) -> Raw:
         """The user frames that are running now."""
         found = []
@@ -47,8 +78,8 @@ class Frames:
         while frame is not None and frame is not last:
             code = frame.f_code
             known = owned.get(code.co_filename)
-            if known or (known is None and self.owned(code.co_filename)):
-                found.append((code, frame.f_lasti))
+            if (known or (known is None and self.owned(code.co_filename))) and id(code) not in self.hidden:
+                found.append((code, frame.f_lasti) if not self.places else self._whole(code, frame.f_lasti))
             frame = frame.f_back
         return tuple(found)
 
@@ -57,16 +88,22 @@ class Frames:
         found = []
         while traceback is not None:
             code = traceback.tb_frame.f_code
-            if self.owned(code.co_filename):
-                found.append((code, traceback.tb_lasti))
+            if self.owns(code):
+                found.append(self._whole(code, traceback.tb_lasti))
             traceback = traceback.tb_next
         return tuple(reversed(found))
+
+    def _whole(self, code: CodeType, lasti: int) -> tuple[CodeType, int]:
+        """The same instruction in the code that this one is a part of, if it is: for both are one site."""
+        known = self.places.get(id(code))
+        return (code, lasti) if known is None or lasti not in known[1] else (known[0], known[1][lasti])
 
     def resolve(self, raw: Raw) -> Stack:
         """`raw` with the source span of each frame."""
         return tuple(self._frame(code, lasti) for code, lasti in raw)
 
     def _frame(self, code: CodeType, lasti: int) -> Frame:
+        code = self.moved.get(id(code), code)
         positions = self._positions.get(code)
         if positions is None:
             positions = self._positions[code] = list(code.co_positions())

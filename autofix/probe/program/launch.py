@@ -12,12 +12,19 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..wire import Request
     from .overlay import Overlay
 
+    Walk = Callable[[str, types.ModuleType], None]
 
-def launch(request: Request, overlay: Overlay) -> None:
-    """Become the target: `__main__`, `sys.argv`, `sys.path[0]`, the directory. Raises what the target raises."""
+
+def launch(request: Request, overlay: Overlay, walk: Walk | None = None) -> None:
+    """Become the target: `__main__`, `sys.argv`, `sys.path[0]`, the directory. Raises what the target raises.
+
+    `walk` executes the file of a script, where that is not to be done at once.
+    """
     os.chdir(request.cwd)
     main = types.ModuleType("__main__")
     main.__builtins__ = __builtins__  # type: ignore[attr-defined]
@@ -32,10 +39,10 @@ def launch(request: Request, overlay: Overlay) -> None:
             sys.path.insert(0, request.cwd)
             runpy._run_module_as_main(request.module, alter_argv=True)  # type: ignore[attr-defined]
         case _:
-            _script(request, overlay, main)
+            _script(request, overlay, main, walk)
 
 
-def _script(request: Request, overlay: Overlay, main: types.ModuleType) -> None:
+def _script(request: Request, overlay: Overlay, main: types.ModuleType, walk: Walk | None) -> None:
     path = os.path.realpath(request.script)
     sys.argv = [request.script, *request.argv]
     sys.path.insert(0, os.path.dirname(path))
@@ -46,7 +53,10 @@ def _script(request: Request, overlay: Overlay, main: types.ModuleType) -> None:
         from . import shell
 
         shell.furnish(main)
-    exec(overlay.code(path, path), main.__dict__)
+    if walk is not None:
+        walk(path, main)
+    else:
+        exec(overlay.code(path, path), main.__dict__)
 
 
 def _console(request: Request) -> None:

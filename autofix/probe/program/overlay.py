@@ -80,7 +80,7 @@ class Overlay:
             return compile(data, name, "exec", dont_inherit=True)
         tree = ast.parse(data, name)
         if lines:
-            marker = _Marker(path, lines)
+            marker = Marker(path, lines)
             marker.mark(tree)
             self.marked[path] = marker.placed
         for change in changes:
@@ -88,7 +88,7 @@ class Overlay:
         return compile(tree, name, "exec", dont_inherit=True)
 
 
-class _Marker:
+class Marker:
     """Puts a call before each statement that begins on, or spans, a line of interest."""
 
     def __init__(self, path: str, lines: set[int]) -> None:

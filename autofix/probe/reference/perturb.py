@@ -49,8 +49,15 @@ class Perturb(Listener):
         self.intact = True
         """Whether each parameter of an optimizer met its first step as it was perturbed: no write was overlooked."""
         modules = torch.nn.modules.module
-        modules.register_module_parameter_registration_hook(self._register)
-        modules.register_module_forward_pre_hook(self._called)
+        self._hooks = (
+            modules.register_module_parameter_registration_hook(self._register),
+            modules.register_module_forward_pre_hook(self._called),
+        )
+
+    def retire(self) -> None:
+        """Hear of modules no more."""
+        for hook in self._hooks:
+            hook.remove()
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
@@ -71,16 +78,17 @@ class Perturb(Listener):
 
     def _register(self, _module: torch.nn.Module, _name: str, parameter: torch.Tensor | None) -> None:
         if parameter is not None and parameter.requires_grad:
-            self._meet(parameter)
+            self.meet(parameter)
 
     def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self.optimizer_grew(index, optimizer)
 
     def optimizer_grew(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         for parameter in parameters(optimizer):
-            self._meet(parameter)
+            self.meet(parameter)
 
-    def _meet(self, parameter: torch.Tensor) -> None:
+    def meet(self, parameter: torch.Tensor) -> None:
+        """Know a parameter, which has not started yet."""
         if parameter.is_floating_point() and id(parameter) not in self._known:
             self._known[id(parameter)] = self._starting[id(parameter)] = parameter
             self._storages.clear()

@@ -13,6 +13,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 import torch
+import torch.utils.checkpoint as checkpoints
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
 
 from .. import OURS
@@ -264,6 +265,13 @@ def _zeros(gradients: tuple[torch.Tensor | None, ...]) -> tuple[torch.Tensor | N
     return tuple(None if gradient is None else torch.zeros_like(gradient) for gradient in gradients)
 
 
+REPLACED: tuple[tuple[Any, str], ...] = (
+    (torch, "unbind"), (torch, "chunk"), (torch, "split"),
+    (checkpoints, "checkpoint"), (checkpoints, "checkpoint_sequential"),
+)  # fmt: skip
+"""What the two functions below replace, and a script may hold under a name of its own. Methods are looked up anew."""
+
+
 def single_views() -> None:
     """Let split, chunk and unbind give views that may be written to: torch refuses writes to the ones it makes."""
     split, tensor_split = torch.split, torch.Tensor.split
@@ -299,8 +307,6 @@ def single_views() -> None:
 
 def plain_checkpoints() -> None:
     """Run `torch.utils.checkpoint` as plain calls: it would recompute with weights that a step has changed."""
-    import torch.utils.checkpoint as checkpoints
-
     own = ("use_reentrant", "context_fn", "determinism_check", "debug", "early_stop", "preserve_rng_state")
 
     def checkpoint(function: Any, *args: Any, **kwargs: Any) -> Any:

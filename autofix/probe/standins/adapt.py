@@ -72,6 +72,11 @@ class Adapted:
             from .shorten import Shorten
 
             Shorten(run, self.note).install()
+        self.again(run, out_of_time, shown)
+
+    def again(self, run: State, out_of_time: Callable[[str], None], shown: Callable[[str], None]) -> None:
+        """Arrange what belongs to one run alone, of those that go on from one beginning."""
+        setup = run.request.setup
         if setup.closures:
             from .closures import Closures
 

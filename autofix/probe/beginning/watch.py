@@ -1,0 +1,122 @@
+"""What makes runs of several kinds differ: where a run's own instruments would begin to act, its beginning ends."""
+
+from __future__ import annotations
+
+import gc
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from ..engine.operators import storage_key
+from ..engine.taps import parameters
+from ..reference.perturb import Perturb
+from ..reference.reference import REPLACED
+from .exchange import Differs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from ..child import Run
+    from ..engine.taps import Call
+
+_ALONE = 2
+"""How often a storage is held that belongs to one tensor: by the tensor, and by who asks."""
+
+
+class Watch(Perturb):
+    """Sees what a run's own instruments would act upon: from there on runs of several kinds differ."""
+
+    def __init__(self, over: Callable[[], None]) -> None:
+        super().__init__()
+        self._over = over
+        self.events: list[tuple[str, Any]] = []
+        """The parameters registered, and the optimizers made and grown, in order."""
+
+    def _use(self, used: Iterable[torch.Tensor | None]) -> None:
+        if any(one is not None for one in used):
+            self._over()
+
+    def _called(self, module: torch.nn.Module, _inputs: object) -> None:
+        if module._parameters or module._buffers:
+            self._over()
+
+    def _register(self, _module: torch.nn.Module, _name: str, parameter: torch.Tensor | None) -> None:
+        if parameter is not None and parameter.requires_grad:
+            self.events.append(("parameter", parameter))
+            self.meet(parameter)
+
+    def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._note("made", index, optimizer)
+
+    def optimizer_grew(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._note("grew", index, optimizer)
+
+    def _note(self, what: str, index: int, optimizer: torch.optim.Optimizer) -> None:
+        keys = [storage_key(p) for p in parameters(optimizer)]
+        if any(key is None or torch._C._storage_Use_Count(key) > _ALONE for key in keys):
+            self._over()
+        self.events.append((what, index))
+        for parameter in parameters(optimizer):
+            self.meet(parameter)
+
+    def replay(self, run: Run) -> None:
+        """Tell a run's instruments what they would have heard."""
+        for what, thing in self.events:
+            if what == "parameter":
+                if run.perturb is not None:
+                    run.perturb.meet(thing)
+                continue
+            optimizer = run.taps.optimizers[thing]
+            for listener in run.taps.listeners:
+                (listener.optimizer_made if what == "made" else listener.optimizer_grew)(thing, optimizer)
+
+    def backward(self, call: Call) -> None:
+        self._over()
+
+    def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._over()
+
+
+class Errors(TorchFunctionMode):
+    """Sees a call that torch refuses: a reference may perform it."""
+
+    def __init__(self, over: Callable[[], None]) -> None:
+        super().__init__()
+        self._over = over
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        try:
+            return func(*args, **(kwargs or {}))
+        except RuntimeError:
+            self._over()
+            raise
+
+
+class Replaceable:
+    """Who holds the functions of torch that a reference replaces: what was imported by name would keep the old ones."""
+
+    def __init__(self) -> None:
+        self._had = [getattr(owner, name) for owner, name in REPLACED]
+        self._holders: list[tuple[dict[Any, Any], int]] = []
+
+    def find(self) -> None:
+        """Look for those who took one from torch since then; raises Differs where they cannot be given another."""
+        if any(getattr(owner, name) is not had for (owner, name), had in zip(REPLACED, self._had, strict=True)):
+            raise Differs("the script has replaced functions of torch itself")
+        for place in range(len(self._had)):  # pairs made by `enumerate` would be holders, too
+            had = self._had[place]
+            for holder in gc.get_referrers(had):
+                if holder is self._had or isinstance(holder, FrameType):
+                    continue
+                if not isinstance(holder, dict):
+                    raise Differs(f"{had.__name__} is held by a {type(holder).__name__}")
+                self._holders.append((holder, place))
+
+    def replace(self) -> None:
+        """Give them what is now in torch."""
+        for holder, place in self._holders:
+            owner, name = REPLACED[place]
+            had = self._had[place]
+            holder.update({key: getattr(owner, name) for key, value in holder.items() if value is had})

@@ -1,0 +1,230 @@
+"""The server's side of a stem: when one is worth its time, which runs may go on from it, and how they are started."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from . import wire
+from .fence.fencing import Place
+from .running import Child
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .fence.room import Room
+    from .wire import Request
+
+_AFTER = 1.0
+"""Seconds that a first run takes at least, before its beginning is worth a process of its own."""
+_MOST = 6
+"""Forks that wait at once: each holds what its memory differs in from the others'."""
+_PATIENCE = 20.0
+"""Seconds within which a fork has to answer whether it serves."""
+_IDLE = 5.0
+"""Seconds after which a stem that nobody has asked goes: files may change, and memory is dear."""
+_SLOWER = 2.0
+"""How much longer than the first run its beginning may take before runs stop waiting for it."""
+
+
+_after, _slower = _AFTER, _SLOWER
+
+
+def choose(how: str) -> None:
+    """`never` share a beginning, or `always`, and then park before each statement; '': where it saves time."""
+    global _after, _slower  # noqa: PLW0603  one server a process
+    if how == "never":
+        _after = float("inf")
+    elif how == "always":
+        from .beginning import stem
+
+        _after = stem.apart = 0.0
+        _slower = float("inf")
+
+
+class Waiting:
+    """A fork that waits before a statement."""
+
+    def __init__(self, door: socket.socket, pid: int, seconds: float, state: bytes) -> None:
+        self.door = door
+        self.pid = pid
+        """Its number in the room."""
+        self.seconds = seconds
+        self.state = state
+        """What there was in the room then: what was written later is no part of its past."""
+
+
+class Resumed(Child):
+    """A run that goes on from a fork: a child of that, not of the server."""
+
+    def __init__(self, place: Place, pid: int, pipes: dict[int, str], door: socket.socket, stem: Stem) -> None:
+        super().__init__(place, pid, pipes)
+        self._door = door
+        self.origin = stem
+
+    def wait(self) -> int | None:
+        """The status with which it ended, once it has."""
+        if not select.select([self._door], [], [], 0)[0]:
+            return None
+        return int(self._door.recv(64)[1:] or signal.SIGKILL.value)
+
+
+class Stem:
+    """The process that executes a beginning, and its forks."""
+
+    def __init__(self, place: Place, room: Room, pid: int, orders: socket.socket, first: Child) -> None:
+        self.place = place
+        self._room = room
+        self.pid = pid
+        self.orders = orders
+        self.asked = place.request
+        self.growing = True
+        self.busy = False
+        self.used = time.monotonic()
+        self._began = time.monotonic()
+        self._first = first
+        self._waiting: list[Waiting] = []
+
+    def suits(self, request: Request) -> bool:
+        """Whether a run might go on from here, as far as the request tells."""
+        mine, other = (
+            (one.script, one.argv, one.module, one.memory_limit, replace(one.setup, closures=0))
+            for one in (self.asked, request)
+        )
+        plain = not (request.frozen or request.ordered or request.sources or request.graph)
+        traced = request.mode == "trace" and not request.watch_origins
+        kind = traced or request.mode in ("reference", "candidate")
+        return self.place.fits(request) and mine == other and plain and kind and request.threads == self.asked.threads
+
+    def serves(self, first: Request) -> bool:
+        """Whether a further first run belongs to the same repair: arranged otherwise, of the same script."""
+        mine, other = ((one.script, one.argv, one.cwd, one.overlay) for one in (self.asked, first))
+        return mine == other and self.asked.setup != first.setup
+
+    @property
+    def promising(self) -> bool:
+        """Whether to wait for what it comes to."""
+        return self.growing and time.monotonic() - self._began < _slower * self._first.lasted() + _AFTER
+
+    def hear(self) -> None:
+        """A fork waits, or the stem has ended."""
+        message, descriptors = b"", list[int]()
+        with contextlib.suppress(OSError):
+            message, descriptors, _, _ = socket.recv_fds(self.orders, 100, 1)
+        try:  # the script could write there, too
+            pid, seconds = message.split()
+            door = socket.socket(fileno=descriptors[0])
+        except (ValueError, IndexError, OSError):
+            self.growing = False
+            self.stop()
+            with contextlib.suppress(OSError):
+                os.waitpid(self.pid, 0)
+            return
+        door.settimeout(_PATIENCE)
+        self._waiting.append(Waiting(door, int(pid), float(seconds), self._room.look()))
+        with contextlib.suppress(OSError):
+            self.orders.send(b".")
+        if len(self._waiting) > _MOST:
+            times = [0.0, *(one.seconds for one in self._waiting)]
+            least = min(range(len(self._waiting)), key=lambda at: times[at + 1] - times[at])
+            self._waiting.pop(least).door.close()
+
+    def resume(self, request: Request, pipes: dict[int, str], ends: dict[str, int]) -> Resumed | None:
+        """The run, gone on from the latest fork that it can go on from; None where there is none."""
+        self.used = time.monotonic()
+        if self.growing:  # what it writes from now on is no part of a run's past
+            return None
+        now = self._look()
+        for one in reversed(self._waiting):
+            if one.state == now and (child := self._resumed(one, request, pipes, ends)) is not None:
+                self.busy = True
+                return child
+        return None
+
+    def _resumed(
+        self, one: Waiting, request: Request, pipes: dict[int, str], ends: dict[str, int]
+    ) -> Resumed | None:  # fmt: skip
+        asked = os.memfd_create("request")
+        handle = -1
+        try:
+            with open(asked, "wb", closefd=False) as file:
+                file.write(wire.dump(request))
+            os.lseek(asked, 0, os.SEEK_SET)
+            socket.send_fds(one.door, [b"?"], [asked, ends["result"], ends["stdout"], ends["stderr"]])
+            serves = False
+            while not (serves and handle >= 0):
+                answer, descriptors, _, _ = socket.recv_fds(one.door, 600, 1)
+                if answer[:1] == b"P":
+                    handle = descriptors[0]
+                elif answer[:1] == b"G":
+                    serves = True
+                elif answer[:1] in (b"E", b""):
+                    break
+        except (OSError, IndexError):
+            serves = False
+        finally:
+            os.close(asked)
+        pid = _process(handle) if handle >= 0 else 0
+        if not serves or not pid:
+            if handle >= 0:
+                os.close(handle)
+            return None
+        child = Resumed(Place(request, "overlay", ""), pid, pipes, one.door, self)
+        child.deadline -= one.seconds
+        child.ended = handle
+        return child
+
+    def leave(self) -> None:
+        """A run has ended: end what it left."""
+        self.busy = False
+        self.used = time.monotonic()
+        self._look()
+
+    def _look(self) -> bytes:
+        return self._room.look([one.pid for one in self._waiting])
+
+    @property
+    def idle(self) -> float:
+        """Seconds until nobody will want it any more."""
+        return max(0.0, self.used + _IDLE - time.monotonic())
+
+    def stop(self) -> None:
+        """Let it come no further; `hear` is told of its end."""
+        with contextlib.suppress(OSError):
+            os.kill(self.pid, signal.SIGKILL)
+
+    def end(self) -> None:
+        """End all of it."""
+        for one in self._waiting:
+            one.door.close()
+        self._waiting.clear()
+        self.orders.close()
+        if self.growing:
+            self.stop()
+            with contextlib.suppress(OSError):
+                os.waitpid(self.pid, 0)
+        self.place.let_go()
+
+
+def wanted(children: Iterable[Child]) -> Child | None:
+    """The first run whose beginning takes long enough to be executed once more, beside it, for all others."""
+    for child in children:
+        asked = child.request
+        setup = asked.setup
+        arranged = setup.entry or setup.stand_in or setup.shorten or setup.skip_line or setup.device != "asis"
+        plain = asked.mode == "baseline" and asked.module is None and not arranged and not setup.compiled
+        if plain and child.place.room is not None and child.lasted() >= _after:
+            return child
+    return None
+
+
+def _process(handle: int) -> int:
+    """The number, here, of the process that a descriptor stands for."""
+    with open(f"/proc/self/fdinfo/{handle}", encoding="ascii") as file:
+        return next((int(line.split()[1]) for line in file if line.startswith("Pid:")), 0)

@@ -1,0 +1,307 @@
+"""A beginning that is executed once: runs that go on from it are what runs from the first line are."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from autofix.core.model import Target
+from autofix.experiments.requests import changed_lines, line_map, plain
+from autofix.experiments.run import Probe, run
+from autofix.probe import wire
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.torch
+
+ASIDE = {"id", "seconds", "before", "past", "peak_bytes", "resumed", "stem", "stdout", "traceback", "wrote"}
+HEAD = """
+import os, random, sys, time
+import numpy as np
+import torch
+from torch import nn
+
+STAMP = time.time_ns()
+"""
+NETS = """
+torch.manual_seed(0)
+data = torch.randn(32, 4) + torch.tensor(np.random.rand(32, 4), dtype=torch.float32) + random.random()
+G, D = nn.Linear(4, 4), nn.Linear(4, 1)
+og, od = (torch.optim.SGD(m.parameters(), lr=0.1) for m in (G, D))
+"""
+LOOP = """
+for step in range(4):
+    fake = G(data)
+    od.zero_grad()
+    D(fake).mean().backward()
+    od.step()
+    og.zero_grad()
+    D(fake).pow(2).mean().backward()
+    og.step()
+    print(step, float(data.sum()), random.random(), float(np.random.rand()), float(torch.rand(1)))
+print("stamp", STAMP)
+"""
+OLD, NEW = "D(fake).mean()", "D(fake.detach()).mean()"
+
+
+def indented(text: str) -> str:
+    return textwrap.indent(text.strip("\n"), "    ") + "\n"
+
+
+CLOSURE = """
+    scale = 1.0
+    def scaled(x):
+        return x * scale
+    pairs = [scaled(step) for step in range(3)]
+    scale = 2.0
+    print(scaled(1), pairs)
+"""
+SCRIPTS = {
+    "module": HEAD + NETS + LOOP,
+    "guarded": HEAD + f'if __name__ == "__main__":\n{indented(NETS + LOOP)}',
+    "main": HEAD + f"def main():\n{indented(NETS + LOOP)}\nmain()\n",
+    "returns": HEAD
+    + f"def main(first, *rest, **more):\n{indented(NETS + LOOP)}    return 3\n\nprint(main(1, 2, a=3))\n",
+    "method": HEAD + f"class Trainer:\n    def fit(self, n):\n{indented(indented(NETS + LOOP))}\nTrainer().fit(3)\n",
+    "caught": HEAD + f"def main():\n{indented(NETS + LOOP)}\ntry:\n    main()\nexcept RuntimeError:\n    print('no')\n",
+    "later": HEAD + NETS + f"def train():\n{indented(LOOP)}\nstate = [p.shape for p in G.parameters()]\ntrain()\n",
+    "cells": HEAD + f"def main():\n{CLOSURE}{indented(NETS + LOOP)}\nmain()\n",
+}
+"""The same training, in the places where people keep it."""
+FORWARD = (
+    HEAD
+    + """
+class Pair(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(4, 4), nn.Linear(4, 1)
+
+    def forward(self, x):
+        fake = self.one(x)
+        return self.two(fake).mean(), self.two(fake).pow(2).mean()
+
+model = Pair()
+optimizer = torch.optim.Adam(model.parameters())
+for step in range(3):
+    one, two = model(torch.randn(8, 4))
+    one.backward()
+    two.backward()
+    optimizer.step()
+print("stamp", STAMP)
+"""
+)
+
+
+@pytest.fixture(scope="module")
+def sharing(python: Path) -> Iterator[Probe]:
+    """A probe whose runs go on from one beginning wherever they may."""
+    with Probe(python, stems="always") as running:
+        running.hello()  # what is asked before that runs while the server still imports
+        yield running
+
+
+@pytest.fixture(scope="module")
+def single(python: Path) -> Iterator[Probe]:
+    """A probe whose runs all begin at the first line."""
+    with Probe(python, stems="never") as running:
+        yield running
+
+
+def request(path: Path, edit: tuple[str, str] | None, mode: str = "candidate", **asked: Any) -> wire.Request:
+    """A run of a script, with an edit in it."""
+    target = Target(path, root=path.parent)
+    old = path.read_bytes()
+    new = old if edit is None else old.replace(edit[0].encode(), edit[1].encode(), 1)
+    assert edit is None or new != old
+    files = {path: new} if edit is not None else {}
+    compared = {"lines": {str(path): line_map(old, new)}, "marks": {str(path): changed_lines(old, new)}}
+    more: dict[str, Any] = {"threads": 1, "perturbed": True, "passes": 30, "failed_at": (1, 1, 0)}
+    more |= compared if mode == "candidate" else {"watch_calls": False, "watch_origins": False}
+    return dataclasses.replace(plain(target, mode, files), **(more | asked))
+
+
+def runs(sharing: Probe, single: Probe, path: Path, *asked: wire.Request) -> list[wire.Trace]:
+    """What requests come to where they share a beginning, which is what they come to by themselves."""
+    run(sharing, plain(Target(path, root=path.parent)))
+    found = []
+    for one in asked:
+        shared, alone = run(sharing, one), run(single, one)
+        for field in dataclasses.fields(wire.Trace):
+            if field.name not in ASIDE:
+                assert repr(getattr(shared, field.name)) == repr(getattr(alone, field.name)), field.name
+        assert unstamped(shared) == unstamped(alone)
+        found.append(shared)
+    return found
+
+
+def unstamped(trace: wire.Trace) -> list[str]:
+    return [line for line in trace.stdout.splitlines() if not line.startswith("stamp")]
+
+
+def stamp(trace: wire.Trace) -> str:
+    """When the script's beginning was executed."""
+    return next(line for line in trace.stdout.splitlines() if line.startswith("stamp"))
+
+
+@pytest.mark.parametrize("longer", [False, True])
+@pytest.mark.parametrize("place", SCRIPTS)
+def test_a_beginning_is_shared(sharing: Probe, single: Probe, tmp_path: Path, place: str, longer: bool) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(SCRIPTS[place])
+    line = next(line for line in SCRIPTS[place].splitlines() if OLD in line)
+    space = line[: len(line) - len(line.lstrip())]
+    edit = line, f"{space}unused = 0\n" * longer + line.replace(OLD, NEW)
+    asked = request(path, edit), request(path, edit), request(path, None, "reference")
+    one, other, reference = runs(sharing, single, path, *asked)
+    assert one.outcome in ("finished", "stopped")
+    assert one.resumed
+    assert reference.resumed
+    assert stamp(one) == stamp(other)
+
+
+def test_a_function_that_waits_has_the_code_of_each_run(sharing: Probe, single: Probe, tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(FORWARD)
+    edit = "self.two(fake).mean()", "self.two(fake.detach()).mean()"
+    one, other = runs(sharing, single, path, request(path, edit), request(path, edit))
+    assert one.outcome in ("finished", "stopped")
+    assert stamp(one) == stamp(other)
+
+
+FUNCTION = "def f(n=1):\n    return 1\n\n"
+DIFFERENT = {
+    "called": (FUNCTION + "print(f())\n", ("return 1", "return 2")),
+    "called often": (FUNCTION + "print([f(i) for i in range(3)])\n", ("return 1", "return 2")),
+    "default": (FUNCTION.replace("return 1", "return n") + "print(f())\n", ("n=1", "n=2")),
+    "decorated": (
+        "def d(n):\n    return lambda f: lambda: n\n\n@d(1)\ndef f():\n    pass\n\nprint(f())\n",
+        ("@d(1)", "@d(2)"),
+    ),
+    "class": ("class C:\n    x = 1\n\nprint(C.x)\n", ("x = 1", "x = 2")),
+    "test": ("if random.random() < 2:\n    print(1)\nelse:\n    print(2)\n", ("< 2", "> 2")),
+    "text read": (
+        f"import inspect\n{FUNCTION}text = inspect.getsource(f)\nexec(compile(text, 'x', 'exec'))\nprint(f())\n",
+        ("return 1", "return 2"),
+    ),
+    "under way": (
+        "def f():\n    yield 1\n    yield 2\n\nit = f()\nprint(next(it))\nprint(next(it))\n",
+        ("yield 2", "yield 3"),
+    ),
+    "copied": (
+        f"import types\n{FUNCTION}g = types.FunctionType(f.__code__.replace(co_name='g'), globals())\nprint(g())\n",
+        ("return 1", "return 2"),
+    ),
+    "longer": (
+        "for i in range(2):\n    print(i)\n\nprint('over')\n",
+        ("print(i)\n", "print(i)\n    print('more')\n"),
+    ),
+}
+"""What has run when the latest fork waits, and an edit of it."""
+
+
+@pytest.mark.parametrize("case", DIFFERENT)
+def test_what_has_run_is_not_taken_for_something_else(
+    sharing: Probe, single: Probe, tmp_path: Path, case: str
+) -> None:  # fmt: skip
+    text, edit = DIFFERENT[case]
+    path = tmp_path / "train.py"
+    path.write_text(HEAD + text + NETS + LOOP)
+    runs(sharing, single, path, request(path, edit), request(path, (OLD, NEW)), request(path, edit))
+
+
+ALONE = {
+    "writes": "print(os.path.exists('cache'))\nopen('cache', 'w').close()\nprint(os.path.exists('cache'))\n",
+    "reads on": "file = open(__file__)\nfile.readline()\nprint(file.readline())\nprint(file.readline())\n",
+    "logs": "log = open('log', 'a')\nlog.write('a')\nlog.flush()\nprint(os.path.getsize('log'))\n",
+    "thread": """
+import threading
+go = threading.Event()
+thread = threading.Thread(target=go.wait)
+thread.start()
+print(thread.is_alive())
+go.set()
+""",
+    "process": "import subprocess\np = subprocess.Popen(['sleep', '0.2'])\nprint(p.wait())\n",
+    "fork": "os.register_at_fork(after_in_child=lambda: print('forked'))\nrandom.seed(3)\n",
+    "device": "torch.set_default_device('cpu')\n",
+    "hook": "nn.modules.module.register_module_forward_pre_hook(lambda m, a: print('called'))\n",
+    "alarm": """
+import signal
+signal.signal(signal.SIGALRM, lambda *_: print('alarm'))
+signal.setitimer(signal.ITIMER_REAL, 3600)
+""",
+    "shared": "t = torch.zeros(4).share_memory_()\nt += 1\nprint(t)\n",
+    "data": "w = nn.Linear(2, 2)\nw.weight.data.normal_()\nview = w.weight.data\n",
+    "named": """
+from torch.utils.checkpoint import checkpoint
+from torch import split, unbind
+print(len(split(torch.ones(4), 2)))
+""",
+    "refused": "try:\n    nn.Parameter(torch.ones(2)).add_(1)\nexcept RuntimeError:\n    print('refused')\n",
+    "forward": "print(nn.Linear(2, 2)(torch.ones(1, 2)).shape)\n",
+    "grad": "x = torch.ones(2, requires_grad=True)\ny = (x * 2).sum()\n",
+    "patched": "torch.chunk = lambda *a, **k: print('mine')\n",
+    "exit": "import atexit\natexit.register(print, 'bye')\nsys.stdout.write('half')\n",
+}
+"""What a process holds that its forks would share, or lose, or that instruments act upon."""
+
+
+@pytest.mark.parametrize("case", ALONE)
+def test_what_forks_would_share_is_each_run_s_own(sharing: Probe, single: Probe, tmp_path: Path, case: str) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(HEAD + ALONE[case] + NETS + "\nprint('here')\n" + LOOP)
+    asked = [request(path, (OLD, NEW)), request(path, (OLD, NEW)), request(path, None, "reference")]
+    runs(sharing, single, path, *asked, request(path, None, "trace"))
+
+
+def test_what_one_run_writes_no_other_finds(sharing: Probe, single: Probe, tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(HEAD + NETS + "\nprint(os.listdir('.'))\nopen('saved', 'w').write('x')\n" + LOOP)
+    runs(sharing, single, path, *[request(path, (OLD, NEW)) for _ in range(3)])
+    assert not (tmp_path / "saved").exists()
+
+
+def test_a_function_called_again_is_not_cut(sharing: Probe, single: Probe, tmp_path: Path) -> None:
+    body = indented("x = random.random()\nprint(x)\nprint('old')\n")
+    path = tmp_path / "train.py"
+    path.write_text(HEAD + f"def f():\n{body}\nfor _ in range(3):\n    f()\n" + NETS + LOOP)
+    runs(sharing, single, path, request(path, ("'old'", "'new'")), request(path, (OLD, NEW)))
+
+
+def test_a_module_of_the_project_is_exchanged_until_it_ran(sharing: Probe, single: Probe, tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    (tmp_path / "steps.py").write_text(
+        "def used():\n    return 1\n\n\ndef step(G, D, x):\n    return D(G(x)), D(G(x))\n"
+    )
+    text = (
+        HEAD
+        + "import steps\nprint(steps.used())\n"
+        + NETS
+        + LOOP.replace("D(fake).mean()", "steps.step(G, D, data)[0].mean()")
+    )
+    path.write_text(text)
+    module = tmp_path / "steps.py"
+    asked = []
+    for old, new in ((b"return D(G(x)), D", b"return D(G(x).detach()), D"), (b"return 1", b"return 2")):
+        edited = {module: module.read_bytes().replace(old, new)}
+        target = Target(path, root=tmp_path)
+        asked.append(dataclasses.replace(plain(target, "candidate", edited), threads=1, perturbed=True, passes=30))
+    runs(sharing, single, path, *asked, *asked)
+
+
+def test_input_that_was_read_is_read_on(sharing: Probe, single: Probe, tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(HEAD + "print(input())\n" + NETS + "print(input())\n" + LOOP)
+    setup = wire.Setup(typed="one\ntwo\n")
+    first = dataclasses.replace(plain(Target(path, root=tmp_path)), setup=setup)
+    run(sharing, first)
+    for _ in range(2):
+        asked = request(path, (OLD, NEW), setup=setup)
+        shared, alone = run(sharing, asked), run(single, asked)
+        assert shared.resumed
+        assert unstamped(shared) == unstamped(alone)
