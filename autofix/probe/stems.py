@@ -89,6 +89,8 @@ class Stem:
         self.used = time.monotonic()
         self._began = time.monotonic()
         self._first = first
+        self._number = 0
+        """What the stem's process is called in the room: so is each run that goes on from it."""
         self._waiting: list[Waiting] = []
 
     def suits(self, request: Request) -> bool:
@@ -118,7 +120,8 @@ class Stem:
         with contextlib.suppress(OSError):
             message, descriptors, _, _ = socket.recv_fds(self.orders, 100, 1)
         try:  # the script could write there, too
-            pid, seconds = message.split()
+            own, pid, seconds = message.split()
+            self._number = int(own)
             door = socket.socket(fileno=descriptors[0])
         except (ValueError, IndexError, OSError):
             self.growing = False
@@ -187,7 +190,7 @@ class Stem:
         self._look()
 
     def _look(self) -> bytes:
-        return self._room.look([one.pid for one in self._waiting])
+        return self._room.look([one.pid for one in self._waiting], self._number)
 
     @property
     def idle(self) -> float:

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 
 ENTERED, CELLS = "__autofix_entered__", "__autofix_cells__"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_CALLING = frozenset({
+    "abstractmethod", "argument", "cache", "cached_property", "classmethod", "command", "contextmanager", "enable_grad",
+    "group", "inference_mode", "lru_cache", "main", "no_grad", "option", "property", "record", "setter", "staticmethod",
+    "wraps",
+})  # fmt: skip
+"""Decorators that keep a function and call it."""
 _WAITING = {
     "generator": ("gi_code", "gi_frame"), "coroutine": ("cr_code", "cr_frame"),
     "async_generator": ("ag_code", "ag_frame"),
@@ -54,13 +60,24 @@ class Entries:
         return ENTERED in code.co_names and id(code) not in self.entered
 
 
+def is_noted(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function may have a note: its decorators call it, as far as is known, and do not read its code."""
+    parts = (one.func if isinstance(one, ast.Call) else one for one in node.decorator_list)
+    names = (
+        one.id if isinstance(one, ast.Name) else one.attr if isinstance(one, ast.Attribute) else "" for one in parts
+    )
+    return all(name in _CALLING for name in names)
+
+
 def noted(tree: ast.Module) -> ast.Module:
-    """The tree, with a note at the beginning of each function."""
+    """The tree, with a note at the beginning of each function; in a process of its own, a function makes none."""
     for node in ast.walk(tree):
-        if isinstance(node, _FUNCTIONS):
+        if isinstance(node, _FUNCTIONS) and is_noted(node):
             first = node.body[0]
-            call = ast.copy_location(ast.Expr(ast.Call(ast.Name(ENTERED, ast.Load()), [], [])), first)
-            node.body.insert(int(ast.get_docstring(node, clean=False) is not None), call)
+            call = ast.Expr(ast.Call(ast.Name(ENTERED, ast.Load()), [], []))
+            missing = ast.ExceptHandler(ast.Name("NameError", ast.Load()), None, [ast.Pass()])
+            note = ast.copy_location(ast.Try([call], [missing], [], []), first)
+            node.body.insert(int(ast.get_docstring(node, clean=False) is not None), note)
     return ast.fix_missing_locations(tree)
 
 

@@ -30,6 +30,7 @@ class Fork:
     def serve(self) -> None:
         """Have runs made of it until nobody asks any more; returns only in a run."""
         living = None
+        os.setsid()  # or the stem's number would stay in use
         try:
             while True:
                 message, given, _, _ = socket.recv_fds(self._orders, 1, 4)

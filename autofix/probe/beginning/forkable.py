@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import resource
 import signal
 import stat
 import sys
@@ -31,6 +32,12 @@ def hindrance(own_files: set[int], own_children: set[int]) -> str:
     if children() - own_children:
         return "it has processes of its own"
     return _files(own_files) or _memory() or _modes()
+
+
+def had_children() -> bool:
+    """Whether this process has ever had one that ended, or would not know."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return bool(ended.ru_minflt or ended.ru_maxrss) or signal.getsignal(signal.SIGCHLD) != signal.SIG_DFL
 
 
 def children() -> set[int]:

@@ -11,13 +11,16 @@ import dis
 from types import CellType, CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from .exchange import CELLS, Differs, nested, same
+from .exchange import CELLS, Differs, is_noted, nested, same
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 WAIT, REST = "__autofix_wait__", "__autofix_rest__"
-_TELLS_FRAMES = frozenset({"super", "locals", "vars", "dir", "exec", "eval", "__class__"})
+_TELLS_FRAMES = frozenset({
+    "super", "locals", "vars", "dir", "exec", "eval", "__class__", "breakpoint", "_getframe", "currentframe",
+})  # fmt: skip
+_ASKS_FRAMES = frozenset({"_getframe", "currentframe"})
 """What a function with other variables in its frame would find otherwise."""
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _CALLS = (
@@ -115,9 +118,16 @@ def _outside(node: ast.AST) -> Iterator[ast.AST]:
 def _can_wait(function: ast.FunctionDef) -> bool:
     own = [part for statement in function.body for part in _outside(statement)]
     names = {part.id for part in ast.walk(function) if isinstance(part, ast.Name)}
+    asked = {part.attr for part in ast.walk(function) if isinstance(part, ast.Attribute)}
     private = any(name.startswith("__") and not name.endswith("__") for name in names)
     plain = not any(isinstance(part, _YIELDS) for part in own) and not getattr(function, "type_params", None)
-    return plain and not private and _TELLS_FRAMES.isdisjoint(names)
+    return (
+        plain
+        and is_noted(function)
+        and not private
+        and _TELLS_FRAMES.isdisjoint(names)
+        and _ASKS_FRAMES.isdisjoint(asked)
+    )
 
 
 def waiting(function: ast.FunctionDef, variables: tuple[str, ...]) -> None:

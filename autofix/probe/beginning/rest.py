@@ -26,6 +26,8 @@ class Rest:
     """
 
     def __init__(self, stem: Stem, request: wire.Request, living: Living) -> None:
+        if os.getpid() != stem.pid:
+            raise Differs("it would have another number")
         self._stem, self._request = stem, request
         self.marked: dict[str, set[int]] = {}
         self.function: FunctionType | None = None

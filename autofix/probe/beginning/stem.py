@@ -31,6 +31,8 @@ APART = 0.3
 """Seconds between two places where a fork waits, at least; or, of a long beginning, a tenth of it."""
 _SHARE = 0.1
 apart = APART
+_COMPILERS = ("numba",)
+"""What compiles the code of functions by itself, notes and all."""
 _DEFERRED = (3, 14)
 """From which Python on the annotations of a module belong together."""
 
@@ -45,6 +47,7 @@ class Stem:
         self.run = run
         self._orders = socket.socket(fileno=orders)
         self._own = {orders}
+        self.pid = os.getpid()
         self._left: set[int] = set()
         self.path = ""
         """The file of the script."""
@@ -180,8 +183,11 @@ class Stem:
         forkable.flush()
         if graph.now() != self._nodes:
             self._over()
-        if gc.get_freeze_count() > self._frozen or forkable.hindrance(self._own, self._left):
+        if gc.get_freeze_count() > self._frozen or self.watch.shares():
             return
+        if any(name in sys.modules for name in _COMPILERS) or forkable.hindrance(self._own, self._left):
+            return
+        self.entries.read |= forkable.had_children()  # what was called there, nobody has noted
         self._last, self.peak = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         try:
             self._park(self._last - self.began)
@@ -200,7 +206,7 @@ class Stem:
             return
         here.close()
         self._left.add(pid)
-        socket.send_fds(self._orders, [b"%d %f" % (pid, seconds)], [there.fileno()])
+        socket.send_fds(self._orders, [b"%d %d %f" % (self.pid, pid, seconds)], [there.fileno()])
         there.close()
         if not self._orders.recv(1):  # until it is known what files there are now
             self._over()

@@ -31,6 +31,7 @@ class Watch(Perturb):
     def __init__(self, over: Callable[[], None]) -> None:
         super().__init__()
         self._over = over
+        self._optimizers: list[torch.optim.Optimizer] = []
         self.events: list[tuple[str, Any]] = []
         """The parameters registered, and the optimizers made and grown, in order."""
 
@@ -47,6 +48,10 @@ class Watch(Perturb):
             self.events.append(("parameter", parameter))
             self.meet(parameter)
 
+    def shares(self) -> bool:
+        """Whether something else lies in the storage of a parameter now that an optimizer has: there since when?"""
+        return any(map(_shared, self._optimizers))
+
     def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._note("made", index, optimizer)
 
@@ -54,9 +59,9 @@ class Watch(Perturb):
         self._note("grew", index, optimizer)
 
     def _note(self, what: str, index: int, optimizer: torch.optim.Optimizer) -> None:
-        keys = [storage_key(p) for p in parameters(optimizer)]
-        if any(key is None or torch._C._storage_Use_Count(key) > _ALONE for key in keys):
+        if _shared(optimizer):
             self._over()
+        self._optimizers.append(optimizer)
         self.events.append((what, index))
         for parameter in parameters(optimizer):
             self.meet(parameter)
@@ -77,6 +82,11 @@ class Watch(Perturb):
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._over()
+
+
+def _shared(optimizer: torch.optim.Optimizer) -> bool:
+    keys = [storage_key(p) for p in parameters(optimizer)]
+    return any(key is None or torch._C._storage_Use_Count(key) > _ALONE for key in keys)
 
 
 class Errors(TorchFunctionMode):

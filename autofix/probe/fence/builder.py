@@ -135,7 +135,10 @@ def _live(stage: mounts.Stage, inner: socket.socket, lasting: tuple[int, ...], n
         stopped = _watch(inner, stage.fence.processes)
         word = inner.recv(MESSAGE)
         while word[:1] == LOOK and not stopped:
-            _spare(stage, json.loads(word[1:]))
+            following, *keep = json.loads(word[1:])
+            _spare(keep)
+            if following:
+                _number(stage, following)
             say(inner, b"L", mounts.state(stage) + _kept(stage))
             stopped = _watch(inner, stage.fence.processes)
             word = inner.recv(MESSAGE)
@@ -147,8 +150,8 @@ def _live(stage: mounts.Stage, inner: socket.socket, lasting: tuple[int, ...], n
     write_down(stage.manifest, [layer for layer in stage.layers if layer.upper >= 0], stopped)
 
 
-def _spare(stage: mounts.Stage, keep: list[int]) -> None:
-    """End all processes but these, and have the next one get the same number whatever came before it."""
+def _spare(keep: list[int]) -> None:
+    """End all processes but these, if there are any."""
     end = time.monotonic() + 1
     while keep and time.monotonic() < end:
         others = {int(name) for name in os.listdir("/proc") if name.isdigit()} - {*keep, os.getpid()}
@@ -158,13 +161,16 @@ def _spare(stage: mounts.Stage, keep: list[int]) -> None:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.001)
-    if keep:
-        with contextlib.suppress(OSError):
-            last = os.open("sys/kernel/ns_last_pid", os.O_WRONLY | os.O_CLOEXEC, dir_fd=stage.host)
-            try:
-                os.write(last, str(max(keep)).encode())
-            finally:
-                os.close(last)
+
+
+def _number(stage: mounts.Stage, following: int) -> None:
+    """Have the next process get this number, if it is free and that is allowed."""
+    with contextlib.suppress(OSError):
+        last = os.open("sys/kernel/ns_last_pid", os.O_WRONLY | os.O_CLOEXEC, dir_fd=stage.host)
+        try:
+            os.write(last, str(following - 1).encode())
+        finally:
+            os.close(last)
 
 
 def _kept(stage: mounts.Stage) -> str:

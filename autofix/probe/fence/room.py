@@ -111,10 +111,13 @@ class Room:
             raise Refused(str(error)) from error
         os.environ[MARKER] = fence.scratch
 
-    def look(self, keep: Iterable[int] = ()) -> bytes:
-        """What tells one state of the room from another; ends all processes in it but `keep`, where some are named."""
+    def look(self, keep: Iterable[int] = (), following: int = 0) -> bytes:
+        """What tells one state of the room from another; ends all processes in it but `keep`, where some are named.
+
+        The next process then gets the number `following`, if it is free.
+        """
         with contextlib.suppress(OSError):
-            self._door.send(LOOK + json.dumps([*keep]).encode())
+            self._door.send(LOOK + json.dumps([following, *keep]).encode())
             while answer := self._door.recv(MESSAGE):
                 if answer[:1] == b"L":
                     return answer
