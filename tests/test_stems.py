@@ -177,6 +177,17 @@ FUNCTION = "def f(n=1):\n    return 1\n\n"
 DIFFERENT = {
     "called": (FUNCTION + "print(f())\n", ("return 1", "return 2")),
     "called often": (FUNCTION + "print([f(i) for i in range(3)])\n", ("return 1", "return 2")),
+    "called elsewhere": (
+        """
+import multiprocessing
+def f(n):
+    return n
+
+with multiprocessing.get_context('fork').Pool(1) as pool:
+    print(pool.map(f, [1, 2]))
+""",
+        ("return n", "return n + 1"),
+    ),
     "default": (FUNCTION.replace("return 1", "return n") + "print(f())\n", ("n=1", "n=2")),
     "decorated": (
         "def d(n):\n    return lambda f: lambda: n\n\n@d(1)\ndef f():\n    pass\n\nprint(f())\n",
@@ -236,6 +247,8 @@ signal.signal(signal.SIGALRM, lambda *_: print('alarm'))
 signal.setitimer(signal.ITIMER_REAL, 3600)
 """,
     "shared": "t = torch.zeros(4).share_memory_()\nt += 1\nprint(t)\n",
+    "number": "number = os.getpid()\n",
+    "tied later": "w = nn.Linear(2, 2)\no = torch.optim.SGD(w.parameters(), lr=0.1)\nold = w.weight.detach()\n",
     "data": "w = nn.Linear(2, 2)\nw.weight.data.normal_()\nview = w.weight.data\n",
     "named": """
 from torch.utils.checkpoint import checkpoint
@@ -254,7 +267,7 @@ print(len(split(torch.ones(4), 2)))
 @pytest.mark.parametrize("case", ALONE)
 def test_what_forks_would_share_is_each_run_s_own(sharing: Probe, single: Probe, tmp_path: Path, case: str) -> None:
     path = tmp_path / "train.py"
-    path.write_text(HEAD + ALONE[case] + NETS + "\nprint('here')\n" + LOOP)
+    path.write_text(HEAD + ALONE[case] + NETS + "\nprint(globals().get('number', os.getpid()) == os.getpid())\n" + LOOP)
     asked = [request(path, (OLD, NEW)), request(path, (OLD, NEW)), request(path, None, "reference")]
     runs(sharing, single, path, *asked, request(path, None, "trace"))
 
