@@ -119,7 +119,7 @@ class Server:
             first = stems.wanted(self._children.values()) if self._fork and not self._queue else None
             if first is not None and len(self._children) < _JOBS and first.request.id != self._planted:
                 self._plant(first)
-        elif stem.growing and not stem.promising:
+        elif stem.growing and (not stem.promising or stem.exceeds()):
             stem.stop()
         elif self._children:
             stem.used = time.monotonic()

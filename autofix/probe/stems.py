@@ -12,8 +12,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from . import wire
+from .fence import usage
 from .fence.fencing import Place
-from .running import Child
+from .running import LOOK, Child
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -89,6 +90,7 @@ class Stem:
         self.used = time.monotonic()
         self._began = time.monotonic()
         self._first = first
+        self._next_look = 0.0
         self._number = 0
         """What the stem's process is called in the room: so is each run that goes on from it."""
         self._waiting: list[Waiting] = []
@@ -103,6 +105,16 @@ class Stem:
         traced = request.mode == "trace" and not request.watch_origins
         kind = traced or request.mode in ("reference", "candidate")
         return self.place.fits(request) and mine == other and plain and kind and request.threads == self.asked.threads
+
+    def exceeds(self) -> bool:
+        """Whether it takes more than a process may have beside the run that it is a copy of."""
+        now = time.monotonic()
+        if now < self._next_look:
+            return False
+        self._next_look = now + LOOK
+        most = usage.machine_memory() // 2
+        most = min(most, self.asked.memory_limit or most)
+        return bool(usage.exceeded((self.pid,), self.asked.process_limit, most))
 
     def serves(self, first: Request) -> bool:
         """Whether a further first run belongs to the same repair: arranged otherwise, of the same script."""
