@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 import dis
+import inspect
+import symtable
 from types import CellType, CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -47,15 +49,19 @@ class Inside:
 class Waits:
     """The functions of a script in which a fork may wait."""
 
-    def __init__(self, tree: ast.Module, code: CodeType) -> None:
+    def __init__(self, tree: ast.Module, text: str) -> None:
         self._paths = {_key(node): path for path, node in called_once(tree)}
         self._tree = tree
-        self._variables = {(one.co_name, one.co_firstlineno): variables(one) for one in _functions(code)}
+        self._locals = local_names(text)
 
     def ask(self, tree: ast.Module) -> None:
         """Have each of them ask, in another copy of the tree."""
-        for path, node in called_once(tree):
-            waiting(node, self._variables[_key(at(self._tree, path))])
+        for _, node in called_once(tree):
+            waiting(node, self.variables(node))
+
+    def variables(self, node: ast.FunctionDef) -> tuple[str, ...]:
+        """The variables of one of them, as it was written."""
+        return self._locals[node.name, node.lineno]
 
     def knows(self, code: CodeType) -> bool:
         """Whether a code is that of one of these functions."""
@@ -87,10 +93,16 @@ def _key(node: ast.FunctionDef) -> tuple[str, int]:
     return node.name, min([node.lineno, *(one.lineno for one in node.decorator_list)])
 
 
-def _functions(code: CodeType) -> Iterator[CodeType]:
-    for one in nested(code):
-        yield one
-        yield from _functions(one)
+def local_names(text: str) -> dict[tuple[str, int], tuple[str, ...]]:
+    """The local variables of each function in a text, by its name and line; not those of its comprehensions."""
+    found = {}
+    left = [symtable.symtable(text, "", "exec")]
+    while left:
+        table = left.pop()
+        left += table.get_children()
+        if isinstance(table, symtable.Function):
+            found[table.get_name(), table.get_lineno()] = table.get_locals()
+    return found
 
 
 def called_once(tree: ast.Module) -> Iterator[tuple[tuple[int, ...], ast.FunctionDef]]:
@@ -143,19 +155,23 @@ def waiting(function: ast.FunctionDef, variables: tuple[str, ...]) -> None:
     function.body = body
 
 
-def variables(code: CodeType) -> tuple[str, ...]:
-    """The local variables of a function, those of its comprehensions perhaps among them."""
-    return tuple(name for name in dict.fromkeys((*code.co_varnames, *code.co_cellvars)) if name.isidentifier())
+def _arguments(code: CodeType) -> tuple[object, ...]:
+    """How a function is called."""
+    starred = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+    count = code.co_argcount + code.co_kwonlyargcount + (code.co_flags & starred).bit_count()
+    return code.co_argcount, code.co_posonlyargcount, code.co_flags & starred, code.co_varnames[:count]
 
 
 class Cut:
     """A function cut before one of its statements: in what its beginning agrees with another, and what is left."""
 
-    def __init__(self, function: ast.FunctionDef, code: CodeType, number: int, flags: int) -> None:
+    def __init__(
+        self, function: ast.FunctionDef, variables: tuple[str, ...], code: CodeType, number: int, flags: int
+    ) -> None:  # fmt: skip
         """`code`: the whole function's, without notes."""
         self._function, self._number, self._flags = function, number, flags
         self.code = code
-        self._locals = set(variables(code))
+        self._locals = set(variables)
         if number > len(function.body):
             raise Differs(f"{function.name} is shorter")
 
@@ -166,7 +182,7 @@ class Cut:
     def agrees(self, other: Cut) -> int:
         """How many functions the beginnings hold; raises Differs where they are not the same."""
         mine, theirs = self.beginning(), other.beginning()
-        if not same(mine, theirs):
+        if not same(mine, theirs) or _arguments(self.code) != _arguments(other.code):
             raise Differs(f"{self.code.co_qualname} began otherwise")
         for name in _used(mine):
             if (name in self._locals) != (name in other._locals):
@@ -209,7 +225,7 @@ def _renamed(code: CodeType, old: str, new: str) -> CodeType:
 
 
 def _used(code: CodeType) -> set[str]:
-    return {*code.co_names, *variables(code)}.union(*map(_used, nested(code)))
+    return {*code.co_names, *code.co_varnames, *code.co_cellvars}.union(*map(_used, nested(code)))
 
 
 def places(part: CodeType, whole: CodeType) -> dict[int, int]:

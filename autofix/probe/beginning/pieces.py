@@ -4,12 +4,14 @@ from __future__ import annotations
 import __future__
 
 import ast
+import io
 import os
+import tokenize
 from typing import TYPE_CHECKING
 
 from ..program.overlay import Marker, Overlay
 from .exchange import Differs, noted
-from .inside import at
+from .inside import at, local_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +63,7 @@ class Parts:
     """One file as a run has it: its statements by their place, with the marks that the run asks for."""
 
     def __init__(self, path: str, data: bytes, marks: set[int], differs: int) -> None:
-        self._path = path
+        self._path, self._data = path, data
         self._first = min([differs, *marks])
         self._tree = ast.parse(data, path)
         self.flags = flags_of(self._tree)
@@ -100,6 +102,11 @@ class Parts:
             return _body(self._tree, place)[int(place[-1])]
         except (IndexError, AttributeError):
             raise Differs("a statement that ran is gone") from None
+
+    @property
+    def locals(self) -> dict[tuple[str, int], tuple[str, ...]]:
+        """The local variables of each function, by its name and line."""
+        return local_names(decoded(self._data))
 
     def function(self, path: tuple[int, ...], number: int) -> ast.FunctionDef:
         """The function at a path, marked from one of its statements on; no mark may stand before that."""
@@ -149,6 +156,11 @@ def compiled(what: list[ast.stmt] | ast.expr, path: str, flags: int) -> CodeType
     tree = ast.Module(what, []) if isinstance(what, list) else ast.Expression(what)
     mode = "exec" if isinstance(what, list) else "eval"
     return compile(tree, path, mode, flags=flags, dont_inherit=True)
+
+
+def decoded(data: bytes) -> str:
+    """The text of a file, in the encoding that it declares."""
+    return io.TextIOWrapper(io.BytesIO(data), tokenize.detect_encoding(io.BytesIO(data).readline)[0]).read()
 
 
 def is_text(node: ast.stmt) -> bool:

@@ -91,11 +91,12 @@ class Rest:
                 if [*old.co_positions()] != [*new.co_positions()]:
                     raise Differs(f"{old.co_qualname} has called, and was moved")
         noted, old, new = self._exchange.codes[id(inside.code)]
-        before = Cut(stem.waits.function(inside.code), old, inside.number, stem.flags)
+        began = stem.waits.function(inside.code)
+        before = Cut(began, stem.waits.variables(began), old, inside.number, stem.flags)
         marks = set(self._request.marks.get(stem.path, ()))
         fresh = Parts(stem.path, self._overlay.read(stem.path), marks, 0)
         node = fresh.function(stem.waits.path(inside.code), inside.number)
-        after = Cut(node, new, inside.number, fresh.flags)
+        after = Cut(node, fresh.locals[node.name, node.lineno], new, inside.number, fresh.flags)
         agree = after.agrees(before)
         for three in zip(nested(noted)[:agree], nested(old)[:agree], nested(new)[:agree], strict=True):
             self._exchange.nested(*three)

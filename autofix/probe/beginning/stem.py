@@ -19,7 +19,7 @@ from . import forkable
 from .exchange import Entries, noted
 from .fork import Fork
 from .inside import REST, WAIT, Inside, Waits
-from .pieces import Piece, Place, Sources, compiled, flags_of, is_text, span_of
+from .pieces import Piece, Place, Sources, compiled, decoded, flags_of, is_text, span_of
 from .watch import Errors, Replaceable, Watch
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Stem:
         if sys.version_info >= _DEFERRED and any(isinstance(node, ast.AnnAssign) for node in plain.body):
             return
         self.flags = flags_of(plain)
-        self.waits = Waits(plain, compile(plain, path, "exec", dont_inherit=True))
+        self.waits = Waits(plain, decoded(data))
         self.waits.ask(tree)
         noted(tree)
         self._statements(data, tree.body, plain.body, ())
