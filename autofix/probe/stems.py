@@ -96,12 +96,12 @@ class Stem:
         self._waiting: list[Waiting] = []
 
     def suits(self, request: Request) -> bool:
-        """Whether a run might go on from here, as far as the request tells."""
+        """Whether a run might go on from here: what it asks for acts on nothing before a forward or a graph."""
         mine, other = (
             (one.script, one.argv, one.module, one.memory_limit, replace(one.setup, closures=0))
             for one in (self.asked, request)
         )
-        plain = not (request.frozen or request.ordered or request.sources or request.graph)
+        plain = not (request.frozen or request.ordered or request.sources or request.follow or request.graph)
         traced = request.mode == "trace" and not request.watch_origins
         kind = traced or request.mode in ("reference", "candidate")
         return self.place.fits(request) and mine == other and plain and kind and request.threads == self.asked.threads
