@@ -148,9 +148,14 @@ def ambiguous(run: wire.Trace) -> bool:
 
 
 def _lost_by_conversion(run: wire.Trace) -> bool:
-    """Whether the script dies, or trains nothing, where an array is a constant that torch refused to make."""
+    """Whether the script dies, or trains nothing at all, where an array is a constant that torch refused to make.
+
+    Where something trains, the array is a target, a weight or an input, and a constant as everybody knows.
+    """
     converts = any(done.kind == "conversion" for done in run.performed)
-    return converts and (run.outcome == "failed" or any(orphans(run)))
+    stepped = [gradients for index in range(len(run.counts)) for gradients in _gradients(run, index)]
+    trained = any(norm(gradient) > 0 for gradients in stepped for gradient in gradients)
+    return converts and (run.outcome == "failed" or (bool(stepped) and not trained))
 
 
 def words(run: wire.Trace) -> dict[Refused, str]:

@@ -46,16 +46,21 @@ TWO_NETS = TWINS.replace("net(x + 0.1 * torch.randn(12, 3))", "other(x)").replac
 PENALTY = TWINS.replace("net(x + 0.1 * torch.randn(12, 3))", "net[0].weight").replace(
     NUMPY, "torch.tensor(np.mean(one.detach().numpy() ** 2) + np.abs(two.detach().numpy()).sum())"
 )
-ADVANTAGE = """
+BALANCED = """
+import numpy as np
 import torch
 
 torch.manual_seed(0)
-actor, critic = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
-optimizer = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.1)
+net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 x = torch.randn(12, 3)
 for _ in range(4):
-    advantage = torch.as_tensor(critic(x).numpy() - x.sum(1, keepdim=True).numpy())
-    loss = (torch.nn.functional.logsigmoid(actor(x)) * advantage).mean()
+    out = net(x)
+    part = out.square().mean()
+    optimizer.zero_grad()
+    (part + part.item() * out.abs().mean()).backward()
+    optimizer.step()
+    loss = torch.tensor(np.mean(net(x).detach().numpy() ** 4))
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
@@ -68,9 +73,7 @@ class ArrayMayBeConstant(Seen):
     sentence = "the value that leaves torch here may be meant as a constant: the loss trains without its gradient, too"
     raises = (
         Example(TWINS, NUMPY, "torch.mean((one - two) ** 2)"),
-        Example(
-            ADVANTAGE, "critic(x).numpy() - x.sum(1, keepdim=True).numpy())", "critic(x) - x.sum(1, keepdim=True))"
-        ),
+        Example(BALANCED, "torch.tensor(np.mean(net(x).detach().numpy() ** 4))", "torch.mean(net(x) ** 4)"),
     )
     silent = (
         Example(TWO_NETS, NUMPY, "torch.mean((one - two) ** 2)"),
