@@ -115,6 +115,14 @@ Reading = Annotated[
 Page = Annotated[
     str | None, _option("--report", metavar="FILE", text="Also write a page that shows the graphs and gradients.")
 ]
+PinTo = Annotated[
+    str | None,
+    _option("--pin", metavar="FILE", text="Also write a pytest that holds who trains what once the edit is made."),
+]
+Further = Annotated[
+    int | None,
+    typer.Option("--steps", metavar="N", min=1, help="Compare N steps of each optimizer beyond the failure."),
+]
 Interactive = Annotated[bool, _option("-i", "--interactive", text="Ask about each fix before it is written.")]
 Write = Annotated[bool | None, _option("--write/--no-write", text="Apply the best safe fix.")]
 Diff = Annotated[bool | None, _option("--diff", text="Print the patch alone, for `git apply`.")]
@@ -209,6 +217,7 @@ def fix(
     process_limit: Processes = None,
     device: Device = None, stand_in: StandIn = None, shorten: Shorten = None, skip_to: SkipTo = None,
     reading: Reading = None, interactive: Interactive = False, full_paths: FullPaths = None, report: Page = None,
+    pin: PinTo = None,
 ) -> int:  # fmt: skip
     """Run a failing script, find why it dies in autograd, and show the smallest edit that is proved to cure it.
 
@@ -255,7 +264,7 @@ def verify(
     output_format: Format = None, quiet: Quiet = None, verbose: Verbose = None, color: Color = None,
     console: Console = None, pytest: Node = None, device: Device = None, stand_in: StandIn = None,
     shorten: Shorten = None, skip_to: SkipTo = None, full_paths: FullPaths = None, report: Page = None,
-    reading: Reading = None,
+    reading: Reading = None, pin: PinTo = None, steps: Further = None,
 ) -> int:  # fmt: skip
     """Judge an edit that somebody else made: does the script get past the failure with the same gradients?
 

@@ -15,6 +15,7 @@ from autofix.check.known import named
 from autofix.commands import interactive
 from autofix.commands.opening import Opening
 from autofix.commands.paged import Page
+from autofix.commands.pinned import Pin
 from autofix.core import config, kept
 from autofix.core.model import Applicability, Outcome, Report, Target
 from autofix.core.write import WriteRefused
@@ -84,6 +85,7 @@ def _repaired(target: Target, rules: Sequence[Rule], given: Mapping[str, Any], o
     """The report on a target, with its page where one was asked for; nothing else is written or shown."""
     settings, begun = opening.settings, opening.probe
     page = Page(given.get("report"))
+    Pin(given.get("pin"))  # refused before a long run, not after it
     quiet = settings.quiet or settings.diff
     with progress(quiet=quiet, verbose=settings.verbose, patient=target.crash is not None) as tell:
 
@@ -107,6 +109,8 @@ def _concluded(report: Report, typed: Sequence[str], given: Mapping[str, Any], s
         return _reviewed(report, snapshot, settings)
     if settings.write and report.outcome is Outcome.AVAILABLE:
         report = _applied(report, settings)
+    fix = report.fixes[report.applied or 0] if report.fixes else None
+    _tell(Pin(given.get("pin")).write(report, fix), settings)
     if settings.diff:
         return _print_diff(report, snapshot, settings)
     return _finish(report, snapshot, settings, typed)
@@ -160,7 +164,10 @@ def _answer(report: Report, settings: Settings) -> None:
 
 def _tell_of(page: Page, report: Report, snapshot: render.Snapshot, settings: Settings) -> None:
     """Write the page that was asked for, as the files stand before anything is applied."""
-    said = page.write(report, snapshot)
+    _tell(page.write(report, snapshot), settings)
+
+
+def _tell(said: str, settings: Settings) -> None:
     if said and not settings.quiet:
         _complain(said)
 
@@ -198,7 +205,10 @@ def verify(given: Mapping[str, Any], typed: Sequence[str], opening: Opening) -> 
     page = Page(given.get("report"))
     if opening.target is None or opening.refused:
         return _refused(given, settings, opening.refused)
+    pin = Pin(given.get("pin"))
     target = opening.target
+    if steps := given.get("steps"):
+        target = replace(target, passes=steps, budget=target.time_limit)
     try:
         files = offered(target, given["fixed"] or (), given["patch"] or ())
         files = targets.offered_in_cells(target, files)
@@ -217,6 +227,7 @@ def verify(given: Mapping[str, Any], typed: Sequence[str], opening: Opening) -> 
         message = report.message or "the original runs without a failure, so there is nothing to verify"
         report = replace(report, message=message)
         return _finish(report, render.Snapshot(report), settings, typed, status=CANNOT)
+    _tell(pin.write(report, next(iter(report.fixes), None)), settings)
     return _finish(report, render.Snapshot(report, full=settings.full_paths), settings, typed)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
 
     from autofix.probe.wire import Frame, Stack
     from autofix.render.snapshot import Snapshot
+
+
+_ASSIGNED = re.compile(r"([A-Za-z_][\w.]*(?:, *[A-Za-z_][\w.]*)*) *(?::[^=]+)?=(?!=)")
 
 
 class Code:
@@ -52,6 +56,12 @@ class Code:
             name = "" if Path(first.file) == self._main else f"{masked(Path(first.file).name)}: "
             return f"{name}lines {min(lines)}–{max(lines)}"
         return f"{len(frames)} places in {len({file for file, _ in frames})} files"
+
+    def assigned(self, stacks: Sequence[Stack]) -> str:
+        """The variables that the last of the lines of these places gives a value; '' where it gives none."""
+        last = max((stack[0] for stack in stacks if stack), key=lambda frame: (frame.file, frame.line), default=None)
+        match = _ASSIGNED.match(self.line(last)) if last is not None else None
+        return match[1] if match else ""
 
     def full(self, stack: Stack) -> list[str]:
         """Each frame of a stack with its line of code, for the text behind a box."""

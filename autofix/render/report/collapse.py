@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from autofix.probe.wire import Frame, Graph, Node
 
-FEW = 14
+FEW = 12
 """Nodes up to which each op is a box of its own."""
-MOST = 40
+MOST = 12
 """Boxes that a drawing may have."""
-DEEP = 18
+DEEP = 10
 """Boxes one below the other that a drawing should not exceed."""
 _LEVELS = 4
 _NEAR = 2
 _FINE = 60
+_FAR = 1 << 30
 _COUPLED = ("op", "leaf")
 
 
@@ -40,18 +41,18 @@ class Drawn:
     left_out: int
 
 
-def collapse(graph: Graph, focus: frozenset[int] = frozenset()) -> Drawn:
-    """The graph in at most MOST boxes, in finer detail around what failed and around `focus`."""
+def collapse(graph: Graph, focus: frozenset[int] = frozenset(), most: int = MOST) -> Drawn:
+    """The graph in at most `most` boxes, in finer detail around what failed and around `focus`."""
     if len(graph.nodes) <= FEW:
-        return _cut(graph, _grouped(graph, _Single(graph)))
+        return _cut(graph, _grouped(graph, _Single(graph)), most)
     near = _near(graph, focus)
     fine = near if len(near) <= _FINE else frozenset()
     found: list[Box] = []
     for level in range(_LEVELS):
         found = _grouped(graph, _Keys(graph, level, fine))
-        if len(found) <= MOST and _layers(graph, found) <= DEEP:
+        if len(found) <= most and _layers(graph, found) <= DEEP:
             break
-    return _cut(graph, found)
+    return _cut(graph, found, most)
 
 
 class _Single:
@@ -237,15 +238,65 @@ def connected(members: list[int], beside: dict[int, list[int]]) -> list[list[int
     return parts
 
 
-def _cut(graph: Graph, boxes: list[Box]) -> Drawn:
-    """At most MOST boxes, those nearest to what failed, with their edges."""
-    home = {number: at for at, box in enumerate(boxes) for number in box.members}
-    pairs = dict.fromkeys((home[a], home[b]) for a, b in graph.edges if home[a] != home[b])
-    kept = _nearest(boxes, pairs, lambda at: _matters(graph, boxes[at]))
+def _cut(graph: Graph, boxes: list[Box], most: int) -> Drawn:
+    """At most `most` boxes: what is far from the failure is folded together along its edges, as far as that goes."""
+    boxes = _folded(graph, boxes, most)
+    pairs = _pairs(graph, boxes)
+    kept = _nearest(boxes, pairs, lambda at: _matters(graph, boxes[at]), most)
     new = {at: place for place, at in enumerate(kept)}
     missing = sum(len(box.members) for at, box in enumerate(boxes) if at not in new)
     edges = tuple((new[a], new[b]) for a, b in pairs if a in new and b in new)
     return Drawn(tuple(boxes[at] for at in kept), edges, graph.left_out + missing)
+
+
+def _pairs(graph: Graph, boxes: Sequence[Box]) -> list[tuple[int, int]]:
+    """The edges between boxes, each once."""
+    home = {number: at for at, box in enumerate(boxes) for number in box.members}
+    return list(dict.fromkeys((home[a], home[b]) for a, b in graph.edges if home[a] != home[b]))
+
+
+def _folded(graph: Graph, boxes: list[Box], most: int) -> list[Box]:
+    """Boxes of which two were made one, over and over, until there are few enough or none are left to be.
+
+    Two that an edge joins may be one where it is the only one out of the first, or into the second: no circle comes of
+    that. What matters stays alone; what is alike, and far from the failure, is folded first.
+    """
+    while len(boxes) > most:
+        pairs = _pairs(graph, boxes)
+        out, into = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
+        far = _distances(pairs, [at for at, box in enumerate(boxes) if _matters(graph, box)])
+        alone = {at for at, box in enumerate(boxes) if _matters(graph, box)}
+        free = [(a, b) for a, b in pairs if (out[a] == 1 or into[b] == 1) and not {a, b} & alone]
+        if not free:
+            return boxes
+        states = [{_state(graph.nodes[number]) for number in box.members} for box in boxes]
+        first, second = max(free, key=lambda pair: (states[pair[0]] == states[pair[1]], min(far[one] for one in pair)))
+        label = boxes[first].label if boxes[first].label == boxes[second].label else ""
+        joined = Box(tuple(sorted((*boxes[first].members, *boxes[second].members))), label)
+        boxes = [box for at, box in enumerate(boxes) if at not in (first, second)] + [joined]
+    return boxes
+
+
+def _distances(pairs: Iterable[tuple[int, int]], starts: Iterable[int]) -> dict[int, int]:
+    """How many edges each box lies from the nearest of `starts`; far away where no way leads."""
+    beside = _beside(pairs)
+    found: dict[int, int] = defaultdict(lambda: _FAR, dict.fromkeys(starts, 0))
+    queue = deque(found)
+    while queue:
+        one = queue.popleft()
+        for other in beside[one]:
+            if other not in found:
+                found[other] = found[one] + 1
+                queue.append(other)
+    return found
+
+
+def _beside(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+    beside: dict[int, list[int]] = defaultdict(list)
+    for a, b in pairs:
+        beside[a].append(b)
+        beside[b].append(a)
+    return beside
 
 
 def _matters(graph: Graph, box: Box) -> bool:
@@ -253,19 +304,9 @@ def _matters(graph: Graph, box: Box) -> bool:
 
 
 def _nearest(
-    boxes: list[Box], pairs: Iterable[tuple[int, int]], matters: Callable[[int], bool]
+    boxes: list[Box], pairs: Iterable[tuple[int, int]], matters: Callable[[int], bool], most: int
 ) -> list[int]:  # fmt: skip
-    if len(boxes) <= MOST:
+    if len(boxes) <= most:
         return list(range(len(boxes)))
-    beside: dict[int, list[int]] = defaultdict(list)
-    for a, b in pairs:
-        beside[a].append(b)
-        beside[b].append(a)
-    seen = dict.fromkeys([at for at in range(len(boxes)) if matters(at)][:MOST])
-    queue = deque(seen)
-    while queue and len(seen) < MOST:
-        for other in beside[queue.popleft()]:
-            if other not in seen and len(seen) < MOST:
-                seen[other] = None
-                queue.append(other)
-    return sorted(seen)
+    far = _distances(pairs, [at for at in range(len(boxes)) if matters(at)][:most])
+    return sorted(sorted(range(len(boxes)), key=lambda at: far[at])[:most])

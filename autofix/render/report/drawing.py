@@ -15,11 +15,17 @@ if TYPE_CHECKING:
 
     from autofix.probe.wire import Graph, Node
     from autofix.render.report.code import Code
+    from autofix.render.report.collapse import Drawn
+    from autofix.render.report.layout import Layout
 
-_TITLE, _LINE = 25, 29
+_TITLE, _LINE = 23, 25
+WIDEST = 660
+"""Pixels that a drawing may be wide, so that two stand side by side: with fewer boxes where it is not."""
+_FEWER = (10, 8, 6)
 _TOLD = 24
 _OPERATOR = re.compile(r"^aten::(\w+)(?:\.\w+)?$")
 _PATH = re.compile(r"\w+\.\w+\.")
+_VALUES = ("op", "freed", "spoiled", "failed")
 _RANKS = ("failed", "refused", "spoiled", "freed", "write", "cut", "loss", "leaf", "op")
 
 
@@ -61,8 +67,7 @@ class Drawing:
 
 def drawing(graph: Graph, code: Code, focus: frozenset[int] = frozenset()) -> Drawing:
     """The graph as a drawing, in finer detail around where it failed and around `focus`."""
-    drawn = collapse(graph, focus)
-    layout = lay_out(len(drawn.boxes), drawn.edges)
+    drawn, layout = _fitting(graph, focus)
     teller = _Teller(graph, code)
     shapes = []
     for number, box in enumerate(drawn.boxes):
@@ -77,6 +82,18 @@ def drawing(graph: Graph, code: Code, focus: frozenset[int] = frozenset()) -> Dr
         layout.width, layout.height, tuple(shapes), tuple(lines), len(graph.nodes) + graph.left_out, drawn.left_out,
         teller.words(), kinds,
     )  # fmt: skip
+
+
+def _fitting(graph: Graph, focus: frozenset[int]) -> tuple[Drawn, Layout]:
+    """The graph in as many boxes as leave its drawing no wider than WIDEST."""
+    drawn = collapse(graph, focus)
+    layout = lay_out(len(drawn.boxes), drawn.edges)
+    for most in _FEWER:
+        if layout.width <= WIDEST:
+            break
+        drawn = collapse(graph, focus, most)
+        layout = lay_out(len(drawn.boxes), drawn.edges)
+    return drawn, layout
 
 
 class _Teller:
@@ -105,6 +122,10 @@ class _Teller:
             told.extend(self._code.full(stacks[0]))
         title = self._title(members[0]) if len(nodes) == 1 else self._together(nodes, label)
         code, note = self._code.places(stacks), self._note(members, kind)
+        if kind in _VALUES and (name := self._code.assigned(stacks)):
+            title = name
+        if not note and len(ops) > 1:
+            note = f"{len(ops)} operations"
         return Shape(
             round(x, 1), round(y, 1), kind, _fitted(title, _TITLE),
             _cut(code, _LINE) if code else _fitted(note, _LINE), _cut(note if code else "", _LINE),
@@ -137,6 +158,8 @@ class _Teller:
             return f"step of optimizer {node.optimizer + 1}" if node.optimizer >= 0 else f"{_operator(name)} in place"
         if node.kind == "cut":
             return f"the graph ends: {name}"
+        if node.kind == "op":
+            return _plain(name).removeprefix("torch::autograd::")
         return name.removeprefix("torch.").removeprefix("torch::autograd::") or "a leaf"
 
     def _together(self, nodes: Sequence[Node], label: str) -> str:
@@ -147,7 +170,7 @@ class _Teller:
         count = len(nodes) - len(leaves)
         owner = one_line(label) or _common([node.module for node in nodes if node.module])
         if owner:
-            return f"{owner} · {count} op{'s' if count != 1 else ''}"
+            return owner
         names = list(dict.fromkeys(_plain(node.name) for node in nodes if node.kind != "leaf"))
         return ", ".join(names) if len(names) <= 2 else f"{count} ops"  # noqa: PLR2004  as many as fit
 

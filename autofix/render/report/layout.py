@@ -11,8 +11,8 @@ from autofix.render.report.collapse import connected
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-WIDTH, HEIGHT = 196, 58
-ACROSS, DOWN = 22, 28
+WIDTH, HEIGHT = 204, 66
+ACROSS, DOWN = 14, 26
 _MARGIN = 12
 _PITCH, _THIN = 100.0, 0.3
 

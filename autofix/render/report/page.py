@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 _MARK = '<meta name="generator" content="autofix'
 _HEAD = 2000
-_LEAST = 0.7
-"""Of its natural width, what a drawing may shrink to."""
+_BETWEEN = 90
+"""Pixels that stand beside and between two drawings."""
 _LEGEND = {
     "op": "an operation", "leaf": "a leaf: a parameter or an input", "loss": "a backward call, where it starts",
     "freed": "freed before a later call needs it", "spoiled": "what it saved was written since",
@@ -107,9 +107,13 @@ def as_html(report: Report, snapshot: Snapshot, pictures: Pictures) -> str:
 
 
 def _least_widths(drawings: dict[str, Drawing | None]) -> str:
-    """Rules that let a drawing scroll on a narrow screen rather than become too small to read."""
+    """Rules by which a drawing scrolls rather than become too small to read, and two stand side by side."""
     drawn = ((name, drawing) for name, drawing in drawings.items() if drawing is not None)
-    return "".join(f"#{name} .scroll svg {{ min-width: {drawing.width * _LEAST:.0f}px; }}\n" for name, drawing in drawn)
+    sizes = {name: drawing.width for name, drawing in drawn}
+    least = "".join(f"#{name} .scroll svg {{ min-width: {width:.0f}px; }}\n" for name, width in sizes.items())
+    together = sum(sizes.values()) + _BETWEEN
+    columns = " ".join(f"{width:.0f}fr" for width in sizes.values())
+    return f"{least}@media (min-width: {together:.0f}px) {{ .pair {{ grid-template-columns: {columns}; }} }}\n"
 
 
 _JUDGED = {Outcome.SAFE, Outcome.UNSAFE, Outcome.STILL_FAILING}
