@@ -255,6 +255,40 @@ async def test_culprits_are_related_and_unsafe_fixes_ask(client: LanguageClient,
     assert {edit.annotation_id for edit in edits} == set(edit.change_annotations or {})
 
 
+OPEN = """
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    loss = net(torch.randn(5, 2)).pow(2).mean(1)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+@pytest.mark.torch
+@pytest.mark.slow
+async def test_what_the_code_leaves_open_is_answered_from_the_menu(client: LanguageClient, script: Path) -> None:
+    uri = show(client, script, OPEN)
+    await client.workspace_execute_command_async(types.ExecuteCommandParams(RUN, arguments=[uri]))
+    (failure,) = await until(client, uri, failed)
+    assert "?" in failure.message
+    offered = await actions(client, uri, failure.range.start.line)
+    commands = [one.command for one in offered if one.command is not None and one.command.command == "autofix.answer"]
+    assert [one.arguments[1] for one in commands if one.arguments] == ["sum", "mean"]
+    await client.workspace_execute_command_async(
+        types.ExecuteCommandParams("autofix.answer", arguments=commands[1].arguments)
+    )
+    assert '= "mean"' in (script.parent / "pyproject.toml").read_text("utf-8")
+    (failure,) = await until(client, uri, failed)
+    offered = await actions(client, uri, failure.range.start.line)
+    assert not [one for one in offered if one.command is not None and one.command.command == "autofix.answer"]
+    assert any("(safe" in one.title for one in offered)
+
+
 @pytest.mark.torch
 @pytest.mark.slow
 async def test_an_editor_without_annotations_is_asked_first(plain: LanguageClient, script: Path) -> None:

@@ -34,7 +34,7 @@ LEAF_WORDS = {
 }
 LOSS_WORDS = {
     UPDATE: "the sum of the values is the loss",
-    OPERATION: "their mean is",
+    OPERATION: "their mean is the loss",
 }
 _NONSCALAR = "nonscalar_backward"
 ARRAY_WORDS = {

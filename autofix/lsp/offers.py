@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 SOURCE = "autofix"
 _UNVERIFIED = "not verified: run and repair the script to be sure"
 _ASKS = "autofix-unsafe"
+ANSWER = "autofix.answer"
+"""The command that keeps an answer to what the code leaves open: the script, and the answer's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,8 @@ class Result:
             said += [f"{item.message}: line {item.location.range.start.line + 1}" for item in related]
         if diagnosis is not None and not self.report.fixes:
             said.append(words.sentence(self.report))
+        if self.report.question is not None and self.report.question.answer is None:
+            said.append(words.one_line(self.report.question.text))
         return part, types.Diagnostic(
             span, "\n".join(said), types.DiagnosticSeverity.Error, words.code(self.report), source=SOURCE,
             related_information=related if client.related else None,
@@ -128,6 +132,19 @@ class Result:
 def title(fix: Fix) -> str:
     """A quick fix's line in the editor's menu."""
     return f"{'+'.join(fix.candidate.rules)}: {words.title(fix)} ({fix.verdict.applicability}, {fix.verdict.effect})"
+
+
+def answers(report: Report, about: types.Diagnostic | None) -> Iterator[types.CodeAction]:
+    """The answers to what the code leaves open, each as a line of the menu that keeps it and runs again."""
+    question = report.question
+    if question is None or question.answer is not None:
+        return
+    for one in question.answers:
+        said = f"{words.one_line(question.text)} {one.name}: {words.one_line(one.clause)}"
+        command = types.Command(said, ANSWER, arguments=[report.target.script.as_uri(), one.name])
+        yield types.CodeAction(
+            said, types.CodeActionKind.QuickFix, [about] if about is not None else None, command=command
+        )
 
 
 def finding(found: Finding, place: Place, document: Document, columns: Columns) -> tuple[Part, types.Diagnostic]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from lsprotocol import types
 
+from autofix.lsp.offers import ANSWER
 from autofix.lsp.session import APPLY, Session
 
 if TYPE_CHECKING:
@@ -153,6 +154,10 @@ def _answer(session: Session) -> None:
         uri = arguments[0] if arguments and isinstance(arguments[0], str) else session.last
         argv = arguments[1] if len(arguments) > 1 and isinstance(arguments[1], list) else []
         return await session.repair(uri, [str(word) for word in argv])
+
+    @session.command(ANSWER)
+    async def answer(script: str, name: str) -> dict[str, Any] | None:
+        return await session.answer(script, name)
 
     @session.command(APPLY)
     async def apply(script: str, number: int) -> None:

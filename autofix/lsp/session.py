@@ -16,8 +16,9 @@ from autofix import __version__
 from autofix.check import baseline, check
 from autofix.check.known import finders
 from autofix.commands import check as command_check
-from autofix.core import config
+from autofix.core import config, kept
 from autofix.core.model import Applicability, Outcome, Target
+from autofix.core.write import WriteRefused
 from autofix.experiments.runner import Stop
 from autofix.lsp import offers
 from autofix.lsp.desk import Desk
@@ -268,6 +269,23 @@ class Session(LanguageServer):
                         offers.title(fix), types.CodeActionKind.QuickFix, [made[1]] if made is not None else None,
                         is_preferred=safe and number == 0, edit=None if ask else edit, command=command if ask else None,
                     )  # fmt: skip
+            yield from offers.answers(result.report, made[1] if made is not None else None)
+
+    async def answer(self, script: str, name: str) -> dict[str, Any] | None:
+        """Keep an answer to what the code leaves open, with the project, and run again with it."""
+        for result in self.standing():
+            question = result.report.question
+            if result.report.target.script.as_uri() != script or question is None:
+                continue
+            try:
+                path = kept.keep(result.report.target, question.key, name)
+            except (WriteRefused, OSError, config.ConfigError) as error:
+                self.say(types.MessageType.Error, f"the answer is not kept: {error}")
+                return None
+            self.log(types.MessageType.Info, f"the answer is kept in {path}")
+            return await self.repair(script, result.report.target.argv)
+        self.say(types.MessageType.Warning, "the text has changed since the run; run and repair again")
+        return None
 
     async def apply(self, script: str, number: int) -> None:
         """Ask about an unsafe fix, then apply it: for editors that cannot ask by themselves."""

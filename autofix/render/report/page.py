@@ -97,7 +97,7 @@ def as_html(report: Report, snapshot: Snapshot, pictures: Pictures) -> str:
         report=report, outcome=words.OUTCOMES[report.outcome], name=_name(report, snapshot),
         headline=words.headline(report), cause=words.CAUSES[report.diagnosis.cause] if report.diagnosis else "",
         lines=_lines(report, snapshot), before=before, after=after, legend=_LEGEND,
-        fix=_fix(best, snapshot) if best is not None else None, judged=judged,
+        fix=_fix(best, snapshot) if best is not None else None, judged=judged, question=_question(report, snapshot),
         others=[_fix(fix, snapshot) for fix in report.fixes if fix is not best],
         rejected=[_rejected(fix, snapshot) for fix in report.rejected if fix is not best],
         curves=plots.curves(best.verdict) if best is not None else [], shown=plots.SHOWN,
@@ -145,6 +145,21 @@ def _lines(report: Report, snapshot: Snapshot) -> list[dict[str, Any]]:
             }
         )  # fmt: skip
     return found
+
+
+def _question(report: Report, snapshot: Snapshot) -> dict[str, Any] | None:
+    """What the code leaves open, what each answer trains, and the edit that follows it; or how it was answered."""
+    asked = report.question
+    if asked is None:
+        return None
+    return {
+        "text": words.one_line(asked.text), "chosen": asked.chosen, "outdated": words.one_line(asked.outdated),
+        "where": snapshot.where(snapshot.place(asked.place[0])) if asked.place else "",
+        "answers": [
+            (one.name, words.one_line(one.clause), "" if one.offer is None else words.title(report.fixes[one.offer]))
+            for one in asked.answers
+        ],
+    }  # fmt: skip
 
 
 def _fix(fix: Fix, snapshot: Snapshot) -> dict[str, Any]:
