@@ -21,8 +21,9 @@ import pyte
 from selenium import webdriver
 
 ROOT = Path(__file__).resolve().parent.parent
-SCRIPT = ROOT / "fixtures" / "first" / "gan_two_step" / "broken.py"
-COLUMNS, LINES = 132, 72
+SCRIPT = ROOT / "tests" / "newcomers" / "gan.py"
+COLUMNS, LINES = 100, 46
+WIDTH = 1360
 COLOURS = {
     "default": "#e6edf3", "red": "#ff7b72", "green": "#3fb950", "brown": "#d29922", "yellow": "#d29922",
     "blue": "#79c0ff", "cyan": "#56d4dd", "magenta": "#d2a8ff", "brightblack": "#9198a1",
@@ -53,7 +54,7 @@ def main() -> int:
         browser = started(folder / "profile")
         try:
             for scheme, picture in (("light", "report.png"), ("dark", "report-dark.png")):
-                photograph(browser, page, out / picture, scheme, height=890)
+                photograph(browser, page, out / picture, scheme)
             photograph(browser, terminal, out / "terminal.png", "dark")
         finally:
             browser.quit()
@@ -96,15 +97,15 @@ def started(profile: Path) -> Any:
     return webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver")))
 
 
-def photograph(browser: Any, page: Path, picture: Path, scheme: str, height: int = 0) -> None:
-    """The upper part of a page, or all of it, as a PNG."""
+def photograph(browser: Any, page: Path, picture: Path, scheme: str) -> None:
+    """All of a page as a PNG."""
     features = [{"name": "prefers-color-scheme", "value": scheme}]
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    browser.set_window_size(1180, 1400)
+    browser.set_window_size(WIDTH, 1400)
     browser.get(page.as_uri())
     body = browser.execute_script("const b = document.body; return [b.scrollWidth, b.offsetWidth, b.offsetHeight]")
-    width = min(1180, body[1]) if not height else 1160
-    clip = {"x": 0, "y": 0, "width": width, "height": height or body[2], "scale": 1}
+    width = min(WIDTH, body[1])
+    clip = {"x": 0, "y": 0, "width": width, "height": body[2], "scale": 0.75}
     browser.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride",
         {"width": width, "height": clip["height"], "deviceScaleFactor": 1, "mobile": False},

@@ -124,7 +124,7 @@ class _Teller:
         code, note = self._code.places(stacks), self._note(members, kind)
         if kind in _VALUES and (name := self._code.assigned(stacks)):
             title = name
-        if not note and len(ops) > 1:
+        if not note and len(ops) > 1 and not title.endswith(" ops"):
             note = f"{len(ops)} operations"
         return Shape(
             round(x, 1), round(y, 1), kind, _fitted(title, _TITLE),
