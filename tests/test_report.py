@@ -20,7 +20,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from autofix import cli, pipeline, render
-from autofix.core.model import Outcome, Target
+from autofix.core.model import Answer, Outcome, Question, Target
 from autofix.experiments import pictures
 from autofix.experiments.requests import plain
 from autofix.experiments.run import run
@@ -215,7 +215,7 @@ def test_no_graph_is_sent_unless_asked_for(probe: Probe) -> None:
 @pytest.mark.torch
 def test_the_drawing_says_where_it_fails_and_what_freed_it(gan: Made, anew: Made) -> None:
     drawn = boxes(gan.page, "before")
-    assert ("failed", "AddmmBackward0", "16  d = D(g)", "fails here: freed by ①") in drawn
+    assert ("failed", "d", "16  d = D(g)", "fails here: freed by ①") in drawn
     assert ("loss", "① backward()", "20  lossD.backward()", "frees what a later call needs") in drawn
     assert ("loss", "② backward()", "25  lossG.backward()", "this call fails") in drawn
     after = [code for _, _, code, _ in boxes(anew.page, "after")]
@@ -240,9 +240,9 @@ def test_a_deep_network_is_a_few_boxes_by_module_and_fine_where_it_fails(deep: M
     drawn = boxes(deep.page, "before")
     assert len(drawn) <= collapse.MOST
     titles = [title for _, title, _, _ in drawn]
-    assert "SigmoidBackward0" in titles
+    assert [kind for kind, *_ in drawn].count("failed") == 1
     assert "mul_ in place" in titles
-    assert any(title.startswith("net.stages") and title.endswith("ops") for title in titles)
+    assert any(title.startswith("net.stages") for title in titles)
     assert f"{len(graph.nodes)} nodes in {len(drawn)} boxes" in deep.page
 
 
@@ -388,6 +388,7 @@ return {
   page: document.documentElement.scrollWidth, paper: getComputedStyle(document.body).backgroundColor,
   scale: svg.getBoundingClientRect().width / svg.viewBox.baseVal.width,
   whole: frame.scrollWidth <= frame.clientWidth + 1 && frame.scrollHeight <= frame.clientHeight + 1,
+  letters: [...document.querySelectorAll('svg text')].map(text => parseFloat(getComputedStyle(text).fontSize)),
   plots: [...document.querySelectorAll('.plots .axis')].map(text => ({
     right: text.getBoundingClientRect().right, edge: text.ownerSVGElement.getBoundingClientRect().right })),
 };
@@ -480,7 +481,47 @@ def test_a_drawing_is_readable_at_every_width_and_on_paper(
         assert measured["whole"]
         assert sum(map(int, re.findall(r"\d+", measured["paper"])[:3])) > 700  # light, whatever the screen is
     else:
-        assert measured["scale"] >= 0.69
+        assert measured["scale"] >= 0.99
+        assert min(measured["letters"]) * measured["scale"] >= 11.99
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("width", [1440, 800])
+def test_before_and_after_stand_side_by_side_where_there_is_room(
+    width: int, browser: Any, gan: Made, tmp_path: Path
+) -> None:
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        opened(browser, gan, tmp_path)
+        script = "return ['before', 'after'].map(id => document.getElementById(id).getBoundingClientRect().top)"
+        before, after = browser.execute_script(script)
+        order = browser.execute_script("return [...document.querySelectorAll('body > section')].map(one => one.id)")
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert (before == after) is (width == 1440)
+    assert order[:4] == ["story", "fix", "gradients", "graphs"]
+
+
+@pytest.mark.torch
+def test_a_question_stands_before_the_edits(gan: Made) -> None:
+    answers = (
+        Answer("own", "G does not learn from loss_d", None, 0),
+        Answer("both", "G also learns from loss_d", None),
+    )
+    assert gan.report.diagnosis is not None
+    place = gan.report.diagnosis.failure.stack
+    asked = Question("loss-trains-two-networks", "Should G also learn from `loss_d`?", place, answers)
+    made = replace(gan.report, question=asked)
+    text = html.unescape(page.as_html(made, render.Snapshot(made), gan.pictures))
+    question = text[text.index('<section id="question">') : text.index('<section id="fix">')]
+    assert "Should G also learn from `loss_d`?" in question
+    assert "<code>--reading own</code>: G does not learn from loss_d" in question
+    assert "(no edit here follows it)" in question
+    answered = replace(made, question=replace(asked, chosen="own"))
+    text = page.as_html(answered, render.Snapshot(answered), gan.pictures)
+    assert "What was answered" in text
+    assert "--reading both" not in text
 
 
 @pytest.mark.torch

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from autofix.render.report.collapse import Drawn
     from autofix.render.report.layout import Layout
 
-_TITLE, _LINE = 23, 25
+_TITLE, _LINE, _NOTE = 23, 25, 30
 WIDEST = 660
 """Pixels that a drawing may be wide, so that two stand side by side: with fewer boxes where it is not."""
 _FEWER = (10, 8, 6)
@@ -128,7 +128,7 @@ class _Teller:
             note = f"{len(ops)} operations"
         return Shape(
             round(x, 1), round(y, 1), kind, _fitted(title, _TITLE),
-            _cut(code, _LINE) if code else _fitted(note, _LINE), _cut(note if code else "", _LINE),
+            _cut(code, _LINE) if code else _fitted(note, _LINE), _cut(note if code else "", _NOTE),
             tuple(told), len(nodes) > 1,
         )  # fmt: skip
 
