@@ -165,6 +165,108 @@ def test_every_kind_of_statement_is_walked() -> None:
     assert survey(ast.parse(data), data).top.events
 
 
+# --- plays -----------------------------------------------------------------------------------
+
+CARRIED = """\
+import torch
+from net import Net
+
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for x in torch.randn(5, 4, 2):
+    loss = net(x).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+NET = """\
+import torch
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.state = torch.nn.Linear(2, 3), torch.zeros(4, 3)
+
+    def forward(self, x):
+        self.state = 0.5 * self.state + self.fc(x).tanh()
+        return self.state
+"""
+
+
+def project_of(folder: Path, net: str) -> Path:
+    (folder / "net.py").write_text(net)
+    (folder / "train.py").write_text(CARRIED)
+    return folder / "train.py"
+
+
+def test_a_play_follows_calls_into_another_file(tmp_path: Path) -> None:
+    (found,) = check.check_bytes(project_of(tmp_path, NET), CARRIED.encode(), FINDERS)
+    assert (Path(found.path).name, found.line, found.code) == ("net.py", 9, "AG203")
+    assert [(Path(note.path).name, note.line) for note in found.notes] == [("train.py", 7), ("train.py", 9)]
+    assert Path(found.script).name == "train.py"
+
+
+def test_a_comment_in_the_other_file_silences_it(tmp_path: Path) -> None:
+    net = NET.replace(".tanh()", ".tanh()  # autofix: ignore[AG203]")
+    assert check.check_bytes(project_of(tmp_path, net), CARRIED.encode(), FINDERS) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [("self.state + ", "self.state.detach() + "), ("self.state = 0.5 * self.state + ", "self.state = ")],
+)
+def test_what_is_repaired_in_the_other_file_is_silent(tmp_path: Path, wrong: str, right: str) -> None:
+    net = NET.replace(wrong, right)
+    assert net != NET
+    assert check.check_bytes(project_of(tmp_path, net), CARRIED.encode(), FINDERS) == []
+
+
+def test_a_finding_of_two_files_is_told_once(tmp_path: Path) -> None:
+    script = project_of(tmp_path, NET)
+    (tmp_path / "again.py").write_text(CARRIED)
+    files = [script, tmp_path / "again.py", tmp_path / "net.py"]
+    assert [found.code for found in check.check(files, FINDERS, jobs=1).findings] == ["AG203"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "lines"),
+    [("flag", [8]), ("not flag", []), ("True", [8]), ("False", [])],
+)
+def test_a_condition_that_nobody_can_decide_is_taken(condition: str, lines: list[int]) -> None:
+    source = f"""\
+import torch
+
+def train(flag, x):
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Tanh())
+    loss = net(x).mean()
+    if {condition}:
+        loss.backward()
+    loss.backward()
+"""
+    found = check.check_bytes(Path("x.py"), source.encode(), FINDERS)
+    assert [one.line for one in found] == lines
+
+
+def test_a_script_that_never_ends_is_played_for_a_while() -> None:
+    source = "import torch\ndef f(x):\n    return f(x) + f(x)\nwhile True:\n    f(torch.zeros(1)).backward()\n"
+    assert check.check_bytes(Path("x.py"), source.encode(), FINDERS) == []
+
+
+def test_files_that_import_each_other_are_played(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import torch\nfrom b import g\ndef f(x):\n    return g(x)\nf(1)\nx.backward()\n")
+    (tmp_path / "b.py").write_text("import torch\nfrom a import f\ndef g(x):\n    return f(x)\n")
+    file = tmp_path / "a.py"
+    assert check.check_bytes(file, file.read_bytes(), FINDERS) == []
+
+
+def test_every_kind_of_statement_is_played() -> None:
+    path = Path(ast.__file__).parent / "test" / "test_grammar.py"
+    data = (
+        b"import torch.nn\ndef forward(): x.backward()\n" + (path if path.exists() else Path(ast.__file__)).read_bytes()
+    )
+    assert check.check_bytes(Path("x.py"), data.replace(b"from __future__", b"# "), FINDERS) == []
+
+
 # --- one file --------------------------------------------------------------------------------
 
 
@@ -315,7 +417,7 @@ def test_a_finding_is_a_line_that_says_it_is_unverified(project: Path, capsys: p
     status, out, err = run(capsys, "train.py")
     assert status == 1
     assert out.startswith(f"train.py:{LEAK_LINE}:9: AG503 ")
-    assert out.endswith(" (unverified: run autofix fix)\n")
+    assert out.endswith(" (unverified; to prove a cure: autofix fix train.py)\n")
     assert err == "autofix: 1 file read, 1 found in 1\n"
     assert (project / "train.py").read_text() == LEAK
 
@@ -394,6 +496,19 @@ def test_github_gets_workflow_commands(capsys: pytest.CaptureFixture[str]) -> No
     assert out.startswith(
         f"::warning file=train.py,line={LEAK_LINE},col=9,endColumn=22,endLine={LEAK_LINE},title=autofix AG503::"
     )
+
+
+def test_notes_are_told_in_every_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = project_of(tmp_path, NET)
+    out = run(capsys, script)[1]
+    assert f"{script}:9:5: note this backward frees its graph\n" in out
+    assert f"(unverified; to prove a cure: autofix fix {script})\n" in out
+    (found,) = json.loads(run(capsys, "--output-format", "json", script)[1])["findings"]
+    assert [note["line"] for note in found["notes"]] == [7, 9]
+    assert found["proof"] == f"autofix fix {script}"
+    document = json.loads(run(capsys, "--output-format", "sarif", script)[1])
+    jsonschema.Draft7Validator(schema(SARIF)).validate(document)
+    assert len(document["runs"][0]["results"][0]["relatedLocations"]) == 2
 
 
 def test_a_finder_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,21 +14,27 @@ import tokenize
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autofix.check.finding import Checked, Finding, Problem
+from autofix.check.abstract.program import play
+from autofix.check.finding import Checked, Finding, Note, Problem
 from autofix.check.known import finders, named
 from autofix.syntax.source import Source, SourceError
 from autofix.syntax.survey import survey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
 
+    from autofix.check.abstract.values import Place
     from autofix.check.finder import Finder, Spot
-    from autofix.syntax.facts import Module
 
 _MENTION = b"torch"
+_PLAYED = re.compile(
+    rb"backward\(|grad\(|requires_grad_?\b *[=(]|Parameter\(|__main__|nn\.[A-Z]\w+\(|optim\.\w+\(|def forward"
+)
+_STARTING = (ast.For, ast.While, ast.With)
+"""Statements with which a script does its work; its networks may be in other files."""
 _COMMENT = re.compile(r"#\s*autofix:\s*ignore(?:\[([^\]]*)\])?")
 _WORTH_PROCESSES = 64
 _COLLECT_AFTER = 2_000_000  # bytes of source whose facts may wait
@@ -64,9 +70,17 @@ def check(
         context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
         with ProcessPoolExecutor(jobs, mp_context=context) as pool:
             results = [*pool.map(_check_some, parts, repeat(codes), repeat(named))]
-    findings = sorted(finding for found, _ in results for finding in found)
+    findings = _once(finding for found, _ in results for finding in found)
     problems = sorted(problem for _, failed in results for problem in failed)
-    return Checked(tuple(findings), tuple(problems), len(files))
+    return Checked(findings, tuple(problems), len(files))
+
+
+def _once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """In order; what several files lead to is told once, by the one that says most about it."""
+    told: dict[tuple[object, ...], Finding] = {}
+    for one in sorted(findings, key=lambda one: -len(one.notes)):
+        told.setdefault((one.path, one.line, one.column, one.code), one)
+    return tuple(sorted(told.values()))
 
 
 def _check_some(
@@ -108,21 +122,47 @@ def check_bytes(path: Path, data: bytes, chosen: Iterable[Finder]) -> list[Findi
     able = [finder for finder in chosen if all(word in data for word in finder.words)]
     if not able:
         return []
-    module = _facts(path, data)
-    spots = [(finder, spot) for finder in able for scope in module.scopes for spot in finder.spots(scope)]
-    if not spots:
-        return []
-    source = Source(path, data)
-    found = {_finding(source, finder, spot) for finder, spot in spots}
-    return sorted(_not_ignored(source, found))
-
-
-def _facts(path: Path, data: bytes) -> Module:
     tree = _tree(path, data)
     try:
-        return survey(tree, data)
+        spots = [*_surveyed(tree, data, able), *_played(tree, path, data, able)]
     except RecursionError as error:
         raise SourceError(f"{path}: cannot be parsed: {error}") from None
+    sources = {str(path): Source(path, data)} if spots else {}
+    found = _once(
+        _finding(sources, spot.file or str(path), finder, spot)._replace(script=str(path)) for finder, spot in spots
+    )
+    return sorted(one for file, source in sources.items() for one in _not_ignored(source, _within(found, file)))
+
+
+def _surveyed(tree: ast.Module, data: bytes, able: Iterable[Finder]) -> Iterator[tuple[Finder, Spot]]:
+    """What finders see in the facts of a file."""
+    able = [finder for finder in able if not finder.kinds]
+    for scope in survey(tree, data).scopes if able else ():
+        for finder in able:
+            for spot in finder.spots(scope):
+                yield finder, spot
+
+
+def _played(tree: ast.Module, path: Path, data: bytes, able: Iterable[Finder]) -> Iterator[tuple[Finder, Spot]]:
+    """What finders say to the events of a play."""
+    able = [finder for finder in able if finder.kinds]
+    if not able or not (_PLAYED.search(data) or any(isinstance(one, _STARTING) for one in tree.body)):
+        return
+    for event in play(tree, str(path), data):
+        for finder in able:
+            spot = finder.told(event) if event.kind in finder.kinds else None
+            if spot is not None:
+                yield finder, spot
+
+
+def _source(sources: dict[str, Source], file: str) -> Source:
+    if file not in sources:
+        sources[file] = Source(Path(file), Path(file).read_bytes())
+    return sources[file]
+
+
+def _within(found: Iterable[Finding], file: str) -> Iterator[Finding]:
+    return (one for one in found if one.path == file)
 
 
 def _tree(path: Path, data: bytes) -> ast.Module:
@@ -136,15 +176,21 @@ def _tree(path: Path, data: bytes) -> ast.Module:
         raise SourceError(f"{path}: cannot be parsed: {error}") from None
 
 
-def _finding(source: Source, finder: Finder, spot: Spot) -> Finding:
-    node = spot.node
+def _finding(sources: dict[str, Source], file: str, finder: Finder, spot: Spot) -> Finding:
+    source, node = _source(sources, file), spot.node
     if not isinstance(node, ast.stmt | ast.expr):
         raise TypeError(node)
     line, end_line = node.lineno, node.end_lineno or node.lineno
     column = source.index(line, node.col_offset) - source.starts[line - 1] + 1
     end = source.index(end_line, node.end_col_offset or 0) - source.starts[end_line - 1] + 1
     text = source.lines[line - 1].strip()
-    return Finding(str(source.path), line, column, end_line, end, finder.code, finder.name, spot.message, text)
+    notes = tuple(_note(_source(sources, place.frame.file), place, said) for place, said in spot.notes)
+    return Finding(str(source.path), line, column, end_line, end, finder.code, finder.name, spot.message, text, notes)
+
+
+def _note(source: Source, place: Place, text: str) -> Note:
+    start = source.index(place.line, getattr(place.node, "col_offset", 0)) - source.starts[place.line - 1] + 1
+    return Note(str(source.path), place.line, start, text)
 
 
 def _not_ignored(source: Source, found: Iterable[Finding]) -> Iterator[Finding]:

@@ -12,6 +12,8 @@ from autofix.syntax.vocabulary import CREATORS, CUTS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from autofix.check.abstract.tape import Event
+    from autofix.check.abstract.values import Place
     from autofix.syntax.facts import Block, Call, Scope
 
 # Calls that neither compute gradients nor put any to zero, whatever they are called on.
@@ -30,6 +32,10 @@ class Spot(NamedTuple):
 
     node: ast.AST
     message: str
+    file: str = ""
+    """The file that the node is in, where it may be another than the one that is checked."""
+    notes: tuple[tuple[Place, str], ...] = ()
+    """Other lines that explain it, each with what happened there."""
 
 
 class Finder:
@@ -44,10 +50,26 @@ class Finder:
     """Examples; each line on which something is found ends in `# found`."""
     passes: ClassVar[tuple[str, ...]] = ()
     """Examples that look alike and are right, or in which nobody can tell."""
+    kinds: ClassVar[frozenset[str]] = frozenset()
+    """The events of a play that it tells of; the file is played only if a finder asks for some."""
 
     def spots(self, scope: Scope) -> Iterator[Spot]:
-        """Every suspicious node of one scope."""
+        """Every suspicious node of one scope; none for a finder that reads events."""
+        del scope
+        yield from ()
+
+    def told(self, event: Event) -> Spot | None:
+        """What an event of one of its `kinds` comes to; None where it is another finder's."""
         raise NotImplementedError
+
+
+def spot(place: Place, message: str, *notes: tuple[Place | None, str]) -> Spot:
+    """A spot at a place of a play; a note without a place, or at a place of which something was said, is left out."""
+    told: dict[ast.AST, tuple[Place, str]] = {}
+    for where, text in notes:
+        if where is not None and where.node is not place.node:
+            told.setdefault(where.node, (where, text))
+    return Spot(place.node, message, place.frame.file, tuple(told.values()))
 
 
 def steps(scope: Scope) -> Iterator[Call]:

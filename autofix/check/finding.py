@@ -5,6 +5,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
+class Note(NamedTuple):
+    """Another line that explains a finding, and what happened there."""
+
+    path: str
+    line: int
+    column: int
+    message: str
+
+
 class Finding(NamedTuple):
     """One spot as it is reported: lines and columns count from 1, in characters; the end is exclusive."""
 
@@ -18,6 +27,9 @@ class Finding(NamedTuple):
     message: str
     text: str
     """The line that it stands on, without its indentation: what a baseline knows it by."""
+    notes: tuple[Note, ...] = ()
+    script: str = ""
+    """The file that was read when it was found: what to run to prove a cure."""
 
 
 class Problem(NamedTuple):

@@ -141,7 +141,11 @@ class Session(LanguageServer):
             return
         chosen, accepted = self._wanted(document.path)
         try:
-            found = check.check_bytes(document.path, document.data, chosen)
+            found = [
+                one
+                for one in check.check_bytes(document.path, document.data, chosen)
+                if one.path == str(document.path)  # what it leads to in another file is shown when that is opened
+            ]
         except SourceError:
             return  # half a line is being typed: the editor's own Python says so
         if accepted is not None:

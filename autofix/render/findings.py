@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,18 +18,25 @@ if TYPE_CHECKING:
 
     from autofix.audit.fault import Fault
     from autofix.check.finder import Finder
-    from autofix.check.finding import Checked, Finding
+    from autofix.check.finding import Checked, Finding, Note
 
 SCHEMA_VERSION = 1
-UNVERIFIED = "unverified: run autofix fix"
 
 
 def as_text(checked: Checked) -> str:
-    """One line for each finding."""
-    return "".join(
-        f"{masked(found.path)}:{found.line}:{found.column}: {found.code} {_message(found)}\n"
-        for found in checked.findings
-    )
+    """One line for each finding, and one for each other line that explains it."""
+    return "".join(line for found in checked.findings for line in _lines(found))
+
+
+def _lines(found: Finding) -> Iterable[str]:
+    yield f"{masked(found.path)}:{found.line}:{found.column}: {found.code} {_message(found)}\n"
+    for note in found.notes:
+        yield f"{masked(note.path)}:{note.line}:{note.column}: note {one_line(note.message)}\n"
+
+
+def proof(found: Finding) -> str:
+    """The command that runs the script that led to a finding, and repairs it."""
+    return shlex.join(["autofix", "fix", one_line(valid(found.script or found.path))])
 
 
 def as_json(checked: Checked) -> str:
@@ -97,11 +105,17 @@ def _row(found: Finding) -> dict[str, Any]:
         "column": found.column,
         "end_line": found.end_line,
         "end_column": found.end_column,
+        "notes": [
+            {"file": valid(note.path), "line": note.line, "column": note.column, "message": one_line(note.message)}
+            for note in found.notes
+        ],
+        "proof": proof(found),
     }
 
 
 def _message(found: Finding) -> str:
-    return f"{one_line(found.message)} ({UNVERIFIED})"
+    """The message, that nothing was run, and what to type to have a cure proved."""
+    return f"{one_line(found.message)} (unverified; to prove a cure: {proof(found)})"
 
 
 def _place(found: Finding) -> Place:
@@ -125,6 +139,11 @@ def _notifications(checked: Checked) -> Iterable[dict[str, Any]]:
         yield {"level": "note", "message": {"text": f"{valid(path)}: {one_line(reason)}"}}
 
 
+def _related(note: Note, root: Path) -> dict[str, Any]:
+    place = Place(Path(note.path).resolve(), note.line, note.column, note.line, note.column + 1)
+    return sarif.location(place, root) | {"message": {"text": one_line(note.message)}}
+
+
 def _result(found: Finding, place: int, root: Path) -> dict[str, Any]:
     where = sarif.location(_place(found), root)
     file = where["physicalLocation"]["artifactLocation"]["uri"]
@@ -135,5 +154,6 @@ def _result(found: Finding, place: int, root: Path) -> dict[str, Any]:
         "level": "warning",
         "message": {"text": _message(found)},
         "locations": [where],
+        "relatedLocations": [_related(note, root) for note in found.notes],
         "partialFingerprints": {"autofixLine/v1": known_by},
     }

@@ -1,27 +1,26 @@
 """Two backwards through one graph, the first of which frees it.
 
 ## What it does
-Finds, in one straight run of statements, `loss.backward()` twice on the same loss, and two losses that are both
-computed from the output of one network, where the first backward does not say `retain_graph=True`.
+Plays the file and finds a `backward()` or `autograd.grad()` that needs a part of the graph which an earlier one in the
+same pass has freed: the same loss twice, several losses of one forward, a loop over losses.
 
 ## Why it matters
 The first backward frees what the second needs: "Trying to backward through the graph a second time". Often the cure is
-a `detach()` on one of the two ways, or a sum of both losses; only a run can tell.
+a sum of both losses, or `retain_graph=True`; only a run can tell.
 
 ## What it cannot tell
-It stays silent where the network is not seen to be a `torch.nn.Module`, and where parameters may be frozen.
+It stays silent where a network or a function is not in the project, and where parameters may be frozen.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from autofix.check.finder import Finder, Spot, is_network
+from autofix.check.finder import Finder, Spot, spot
+from autofix.check.places import apart, carried, earlier_pass, made, made_once, said, seen_from_backward
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.facts import Call, Scope
+    from autofix.check.abstract.tape import Event
 
 
 class BackwardFreesSharedGraph(Finder):
@@ -29,18 +28,17 @@ class BackwardFreesSharedGraph(Finder):
 
     code, name = "AG201", "backward-frees-shared-graph"
     title = "Two backwards through one graph"
-    words = (b".backward()",)
+    kinds = frozenset({"twice"})
     finds = (
         """\
 import torch
 
-G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
+trunk, a, b = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
 for _ in range(4):
-    fake = G(torch.randn(4, 2))
-    d_loss = D(fake).mean()
-    d_loss.backward()
-    g_loss = -D(fake).mean()
-    g_loss.backward()  # found
+    h = trunk(torch.randn(4, 2))
+    first, second = a(h).mean(), b(h).mean()
+    first.backward()
+    second.backward()  # found
 """,
         """\
 import torch
@@ -49,6 +47,22 @@ def train(model, x):
     loss = model(x).mean()
     loss.backward()
     loss.backward()  # found
+""",
+        """\
+import torch
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.trunk, self.a, self.b = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+
+    def losses(self, x):
+        h = self.trunk(x).tanh()
+        return {"a": self.a(h).mean(), "b": self.b(h).mean()}
+
+net = Net()
+for name, loss in net.losses(torch.randn(4, 2)).items():
+    (2 * loss).backward()  # found
 """,
     )
     passes = (
@@ -82,71 +96,26 @@ first, second = a(h).mean(), b(h).mean()
 first.backward(retain_graph=True)
 second.backward()
 """,
+        """\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+total = w.sum()
+total.backward()
+total.backward()
+""",
     )
 
-    def spots(self, scope: Scope) -> Iterator[Spot]:
-        plain = [call for call in scope.calls.get("backward", ()) if call.receiver and not call.quiet]
-        for second in plain:
-            first = next((call for call in reversed(plain) if call.order < second.order), None)
-            if first is None or first.block is not second.block or first.node.args or first.node.keywords:
-                continue
-            if _same(scope, first, second):
-                yield Spot(
-                    second.node, f"{second.receiver} runs backward twice, but the first backward frees its graph"
-                )
-            elif (shared := _shared(scope, first, second)) is not None:
-                message = f"{second.receiver} needs the graph of {shared}, which {first.receiver}.backward() has freed"
-                yield Spot(second.node, message)
-
-
-def _same(scope: Scope, first: Call, second: Call) -> bool:
-    if first.receiver != second.receiver:
-        return False
-    root = first.receiver.partition(".")[0]
-    return not any(
-        first.order < bind.order < second.order
-        for name, binds in scope.binds.items()
-        if name == root or name.startswith(f"{root}.")
-        for bind in binds
-    )
-
-
-def _shared(scope: Scope, first: Call, second: Call) -> str | None:
-    """The name of a network's output that both losses were computed from."""
-    if b"requires_grad" in scope.module.data or first.receiver == second.receiver:
-        return None
-    for name in sorted(_made_of(scope, first) & _made_of(scope, second)):
-        made = scope.last_bind(name, first.order)
-        later = scope.last_bind(name, second.order)
-        if made is None or made is not later or made.quiet or made.how != "=" or made.block is not first.block:
-            continue
-        if is_network(scope, made.value):
-            return name
-    return None
-
-
-def _made_of(scope: Scope, backward: Call) -> set[str]:
-    """The names that a loss was surely computed from, with their graphs, in the same run of statements."""
-    found: set[str] = set()
-    waiting = [(backward.receiver, backward.order)]
-    while waiting:
-        name, before = waiting.pop()
-        bind = scope.last_bind(name, before)
-        if bind is None or bind.block is not backward.block or bind.how != "=" or bind.quiet:
-            continue
-        if _detached(scope, bind.start, bind.end):
-            continue
-        for part in scope.used(bind):
-            if part not in found:
-                found.add(part)
-                waiting.append((part, bind.order))
-    return found
-
-
-def _detached(scope: Scope, start: int, end: int) -> bool:
-    """Whether something within a value is detached, whose name is not known."""
-    return any(
-        not call.name and start <= call.start < end
-        for method in ("detach", "item", "numpy", "argmax")
-        for call in scope.calls.get(method, ())
-    )
+    def told(self, event: Event) -> Spot | None:
+        same = earlier_pass(event) is None
+        if carried(event) or made_once(event) or (same and apart(event) is not None):
+            return None
+        freed = event.cause.place if event.cause is not None else None
+        message = f"this backward needs a graph that the backward in {said(freed, event)} has freed"
+        return spot(
+            event.place,
+            message,
+            (freed, "this backward frees the graph"),
+            (made(event), "the part that both need is made here"),
+            (seen_from_backward(event.user, event), "it is used here after it was freed"),
+        )

@@ -1,33 +1,26 @@
 """A graph that is carried from one iteration into the next.
 
 ## What it does
-Finds a hidden state that goes through a network in each pass of a training loop and is never detached, and a total of
-losses that runs backward in each pass.
+Plays two passes of each loop and finds a backward that needs what an earlier pass has computed: a hidden state, a
+running total, an attribute or a memory that keeps its graph.
 
 ## Why it matters
 The backward of one pass frees its graph, and the next pass runs into it: "Trying to backward through the graph a second
 time". With `retain_graph=True` each pass would take longer than the last, without bound.
 
 ## What it cannot tell
-It stays silent where the network is not seen to be a `torch.nn.Module`, where the state is bound in any other way in
-the loop, and where the network's own class detaches anything or calls what is not seen to be a module.
+It stays silent where a network or a function is not in the project: it might detach.
 """
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
-from autofix.check.finder import Finder, Spot, is_network
-from autofix.syntax.calls import path_of
-from autofix.syntax.facts import Bind
+from autofix.check.finder import Finder, Spot, spot
+from autofix.check.places import carried, collected, earlier_pass, made, said, taken_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.facts import Block, Scope
-
-_CUTS = ("detach", "detach_", "data", "item")
+    from autofix.check.abstract.tape import Event
 
 
 class GraphCarriedOver(Finder):
@@ -35,7 +28,7 @@ class GraphCarriedOver(Finder):
 
     code, name = "AG203", "graph-carried-over"
     title = "A state is carried into the next iteration with its graph"
-    words = (b".backward()",)
+    kinds = frozenset({"twice"})
     finds = (
         """\
 import torch
@@ -55,6 +48,22 @@ def train(model, batches):
     for x in batches:
         total += model(x).mean()  # found
         total.backward()
+""",
+        """\
+import torch
+
+class Leaky(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mem, self.fc = torch.zeros(3), torch.nn.Linear(2, 3)
+
+    def forward(self, x):
+        self.mem = 0.9 * self.mem + self.fc(x)  # found
+        return self.mem.tanh()
+
+net = Leaky()
+for x in torch.randn(5, 4, 2):
+    net(x).mean().backward()
 """,
     )
     passes = (
@@ -88,62 +97,30 @@ def train(model, batches):
             total += model(part).mean()
         total.backward()
 """,
+        """\
+import torch
+
+def train(model, batches):
+    h = None
+    for x in batches:
+        out, h = model(x, h)
+        out.mean().backward()
+""",
     )
 
-    def spots(self, scope: Scope) -> Iterator[Spot]:
-        for call in scope.calls.get("backward", ()):
-            loop = call.block.innermost_loop()
-            if loop is None or call.block is not loop or call.node.args or call.node.keywords or not call.receiver:
-                continue
-            if not isinstance(loop.node, ast.For | ast.AsyncFor | ast.While):
-                continue
-            for name in sorted(scope.binds):
-                carrier = _carrier(scope, name, loop, call.receiver)
-                if carrier is not None and carrier.order < call.order:
-                    yield Spot(
-                        carrier.node, f"{name} carries its graph into the next pass, whose backward runs into it"
-                    )
-
-
-def _carrier(scope: Scope, name: str, loop: Block, loss: str) -> Bind | None:
-    """The binding by which `name` takes its graph from each pass of the loop to the next."""
-    binds = scope.binds[name]
-    inside = [bind for bind in binds if bind.block.inside(loop)]
-    before = [bind for bind in binds if not bind.block.inside(loop)]
-    if len(inside) != 1 or not before or inside[0].block is not loop or inside[0].quiet:
-        return None
-    if any(f"{name}.{cut}" in scope.loads for cut in _CUTS):
-        return None
-    bind = inside[0]
-    if name == loss and _sums(bind):
-        return bind
-    return bind if _recurs(scope, bind) and _reaches(scope, bind, loss) else None
-
-
-def _sums(bind: Bind) -> bool:
-    """Whether a total is the sum of itself and something computed."""
-    if bind.how == "augmented":
-        return isinstance(bind.node, ast.AugAssign) and isinstance(bind.node.op, ast.Add)
-    match bind.value:
-        case ast.BinOp(left=left, op=ast.Add()) if bind.how == "=":
-            return path_of(left) == bind.name
-    return False
-
-
-def _recurs(scope: Scope, bind: Bind) -> bool:
-    """Whether a network is given the state as it is and gives back the next."""
-    value = bind.value
-    if bind.how not in {"=", "unpacked"} or not isinstance(value, ast.Call) or not is_network(scope, value):
-        return False
-    given = [path_of(argument) for argument in (*value.args, *(word.value for word in value.keywords))]
-    return bind.name in given
-
-
-def _reaches(scope: Scope, bind: Bind, loss: str) -> bool:
-    """Whether the loss is computed from what the network gives back in the same pass."""
-    binds = [event for event in scope.events[bind.order - 1 :] if isinstance(event, Bind)]
-    tainted = {other.name for other in binds if other.node is bind.node}
-    for other in binds:
-        if tainted & set(scope.used(other)):
-            tainted.add(other.name)
-    return loss in tainted
+    def told(self, event: Event) -> Spot | None:
+        if not carried(event) or collected(event) is not None:
+            return None
+        freed, loop = event.cause.place if event.cause is not None else None, earlier_pass(event)
+        begins = f"the loop of {said(loop.place if loop is not None else None, event)}"
+        message = (
+            f"what an earlier pass of {begins} computed is used here with its graph, "
+            f"which the backward in {said(freed, event)} has freed"
+        )
+        return spot(
+            taken_in(event),
+            message,
+            (made(event), "it is computed here"),
+            (freed, "this backward frees its graph"),
+            (event.place, "this backward needs it in the next pass"),
+        )

@@ -1,40 +1,37 @@
-"""An in-place write to a tensor that its own operation has saved for backward.
+"""An in-place write to a tensor that backward still needs.
 
 ## What it does
-Finds, in a `forward` of a `torch.nn.Module`, an augmented assignment to the result of `exp`, `sigmoid`, `tanh`,
-`relu`, `softmax` or `sqrt`, in one straight run of statements. These operations save their result.
+Plays the file and finds a write in place (`x += …`, `x[…] = …`, `x.mul_(…)`, `inplace=True`) to a tensor that an
+operation has saved for its backward, also through a view or a detached alias. A `forward` that nothing in the file
+calls is played with arguments that nobody knows.
 
 ## Why it matters
 Backward finds another version of the tensor than the one that was saved: "one of the variables needed for gradient
 computation has been modified by an inplace operation". `y = y + x` makes a new tensor instead.
 
 ## What it cannot tell
-It stays silent outside of `forward`, under `no_grad`, and where the name was bound to anything else in between.
+It stays silent under `no_grad`, and where it does not know that the operation before saved the tensor.
 """
 
 from __future__ import annotations
 
-import ast
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from autofix.check.finder import Finder, Spot
+from autofix.check.finder import Finder, Spot, spot
+from autofix.check.places import said
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from autofix.check.abstract.tape import Event
 
-    from autofix.syntax.facts import Bind, Scope
-
-_SAVES_RESULT = {"exp", "sigmoid", "tanh", "relu", "softmax", "sqrt", "rsqrt"}
-_SAVING_MODULES = {"torch.nn.ReLU", "torch.nn.Sigmoid", "torch.nn.Tanh", "torch.nn.Softmax"}
+_UPDATES = ("step", "load_state_dict", "init")
 
 
 class InplaceOnSavedTensor(Finder):
-    """A result that backward needs, written over."""
+    """A tensor that backward needs, written over."""
 
     code, name = "AG101", "inplace-on-saved-tensor"
     title = "In-place write to a tensor that backward needs"
-    words = (b"def forward", b"= ", b"nn.")
+    kinds = frozenset({"overwritten"})
     finds = (
         """\
 import torch
@@ -60,6 +57,24 @@ class Block(nn.Module):
         out = self.relu(self.conv(x))
         out += x  # found
         return out
+""",
+        """\
+import torch
+
+net = torch.nn.Linear(3, 3)
+x = net(torch.randn(2, 3))
+loss = (x * net(x)).sum()
+x[:, 0] = 0  # found
+loss.backward()
+""",
+        """\
+import torch
+
+net = torch.nn.Linear(3, 3)
+y = net(torch.randn(2, 3)).exp()
+shown = y.detach()
+shown.clamp_(max=1)  # found
+y.sum().backward()
 """,
     )
     passes = (
@@ -98,38 +113,23 @@ class Block(nn.Module):
         y *= 2
         return y
 """,
+        """\
+import torch
+
+net = torch.nn.Linear(3, 3)
+y = net(torch.randn(2, 3)).exp()
+loss = y.sum()
+loss.backward()
+y.detach().clamp_(max=1)
+""",
     )
 
-    def spots(self, scope: Scope) -> Iterator[Spot]:
-        owner = scope.owner
-        if scope.name != "forward" or owner is None or not scope.module.is_module_class(owner):
-            return
-        for name, binds in scope.binds.items():
-            for made, written in pairwise(binds):
-                if written.how == "augmented" and written.block is made.block and not written.quiet:
-                    operation = _saves(scope, made)
-                    if operation:
-                        message = f"{name} is written in place, but {operation} has saved it for its backward"
-                        yield Spot(written.node, message)
-
-
-def _saves(scope: Scope, made: Bind) -> str:
-    """The operation that made a tensor and saved it; empty when it is not known to have."""
-    value = made.value
-    if made.how != "=" or not isinstance(value, ast.Call):
-        return ""
-    full = scope.module.called(value)
-    package, _, operation = full.rpartition(".")
-    if operation in _SAVES_RESULT and package in {"torch", "torch.nn.functional"}:
-        return operation if _computed(value) else ""
-    if full.startswith("self."):
-        origins = scope.origins(full)
-        kinds = {scope.module.called(bind.value) for bind in origins}
-        if origins and kinds <= _SAVING_MODULES:
-            return full
-    return ""
-
-
-def _computed(value: ast.Call) -> bool:
-    """Whether the operation is given something that may need a gradient."""
-    return bool(value.args) and not isinstance(value.args[0], ast.Constant)
+    def told(self, event: Event) -> Spot | None:
+        cause, node = event.cause, event.node
+        if cause is None or node is None or cause.text in _UPDATES:
+            return None
+        made = node.place
+        message = f"this changes in place a tensor that the operation in {said(made, event)} has saved for its backward"
+        return spot(
+            cause.place, message, (made, "the tensor is saved here"), (event.place, "this backward needs it as it was")
+        )

@@ -1,29 +1,26 @@
 """An in-place write to a leaf that requires a gradient.
 
 ## What it does
-Finds `w -= …`, `w[i] = …` and `w.mul_(…)` on a name that was bound to `torch.zeros(…, requires_grad=True)` or an
-`nn.Parameter` in the same scope, outside of `torch.no_grad()`.
+Plays the file and finds `w -= …`, `w[i] = …` and `w.mul_(…)` on a parameter or another leaf that requires a gradient,
+or on a view of one, outside of `torch.no_grad()`, also in the functions that it is given to.
 
 ## Why it matters
 Autograd refuses: "a leaf Variable that requires grad is being used in an in-place operation". An update belongs into
 `with torch.no_grad():`.
 
 ## What it cannot tell
-It stays silent where the name has any other binding, and for what other functions do with it.
+It stays silent where the tensor may require no gradient.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from autofix.check.finder import Finder, Spot, makes_leaf
+from autofix.check.finder import Finder, Spot, spot
+from autofix.check.places import said
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.facts import Scope
-
-_HARMLESS = {"requires_grad_", "detach_", "share_memory_", "retain_grad", "rename_"}
+    from autofix.check.abstract.tape import Event
 
 
 class WriteToLeaf(Finder):
@@ -31,7 +28,7 @@ class WriteToLeaf(Finder):
 
     code, name = "AG301", "write-to-leaf"
     title = "In-place write to a leaf that requires a gradient"
-    words = (b"torch",)
+    kinds = frozenset({"leaf-written"})
     finds = (
         """\
 import torch
@@ -48,6 +45,18 @@ import torch
 w = torch.nn.Parameter(torch.randn(3))
 w.clamp_(0, 1)  # found
 w[0] = 1.0  # found
+""",
+        """\
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, vectors):
+        super().__init__()
+        self.emb = nn.Embedding(10, 4)
+        self.emb.weight.copy_(vectors)  # found
+
+Net(torch.randn(10, 4))
 """,
     )
     passes = (
@@ -74,21 +83,21 @@ w += 1
 w.requires_grad_()
 w.data.mul_(0.5)
 """,
+        """\
+import torch
+from torch import nn
+
+layer = nn.Linear(2, 3)
+nn.init.zeros_(layer.bias)
+layer.requires_grad_(False)
+layer.weight.mul_(2)
+""",
     )
 
-    def spots(self, scope: Scope) -> Iterator[Spot]:
-        for name, binds in scope.binds.items():
-            made = [bind for bind in binds if bind.how not in {"augmented", "item"}]
-            if not made or "." in name or not all(bind.how == "=" and makes_leaf(scope, bind.value) for bind in made):
-                continue
-            if f"{name}.requires_grad" in scope.binds or "set_grad_enabled" in scope.calls:
-                continue
-            message = f"{name} is a leaf that requires a gradient, and is written in place outside of no_grad()"
-            for bind in binds:
-                if bind.how in {"augmented", "item"} and not bind.quiet and bind.order > made[0].order:
-                    yield Spot(bind.node, message)
-            for calls in scope.calls.values():
-                for call in calls:
-                    writes = call.method.endswith("_") and not call.method.endswith("__")
-                    if writes and call.receiver == name and call.method not in _HARMLESS and not call.quiet:
-                        yield Spot(call.node, message)
+    def told(self, event: Event) -> Spot | None:
+        node = event.tensor.node if event.tensor is not None else None
+        made = node.place if node is not None else None
+        message = (
+            f"this writes in place, outside of no_grad(), to the leaf of {said(made, event)}, which requires a gradient"
+        )
+        return spot(event.place, message, (made, "the leaf is made here"))

@@ -1,0 +1,769 @@
+"""Plays statements and expressions: two passes stand for a loop, one choice for a condition that nobody can decide."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from autofix.check.abstract import containers, library, operators
+from autofix.check.abstract.calling import Caller
+from autofix.check.abstract.player import FOREIGN, NoGradient
+from autofix.check.abstract.tape import Pass
+from autofix.check.abstract.values import (
+    YES,
+    Ask,
+    Class,
+    Const,
+    Frame,
+    Function,
+    Instance,
+    Later,
+    Listed,
+    Mapped,
+    Named,
+    Opaque,
+    Place,
+    Plain,
+    Tensor,
+    Value,
+)
+from autofix.syntax.calls import path_of
+from autofix.syntax.survey import silences
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+NEXT, BREAK, CONTINUE, RETURN, RAISE = range(5)
+_OPERATIONS: dict[type[ast.operator], str] = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow", ast.MatMult: "matmul",
+    ast.Mod: "remainder", ast.FloorDiv: "floor_divide", ast.BitAnd: "logical_and", ast.BitOr: "logical_or",
+    ast.BitXor: "logical_or", ast.LShift: "mul", ast.RShift: "div",
+}  # fmt: skip
+_ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.Mod: operator.mod, ast.FloorDiv: operator.floordiv,
+}  # fmt: skip
+_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}  # fmt: skip
+_DECORATORS = frozenset({"property", "staticmethod", "classmethod", "torch.no_grad", "dataclass", "contextmanager"})
+_COPIES = 4
+"""So often is a list repeated at most."""
+_LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+
+
+class Machine(Caller):
+    """Runs the statements of one frame after the other."""
+
+    # --- statements ------------------------------------------------------------------------------
+
+    def block(self, body: Iterable[ast.stmt]) -> int:
+        """Play statements; how they were left."""
+        for statement in body:
+            self.spend()
+            handler = self.STATEMENTS.get(type(statement))
+            signal = handler(self, statement) if handler is not None else None
+            if signal:
+                return signal
+        return NEXT
+
+    def _expression_statement(self, node: ast.Expr) -> None:
+        if not isinstance(node.value, ast.Constant):
+            self.evaluate(node.value)
+
+    def _assign(self, node: ast.Assign) -> None:
+        value = self.evaluate(node.value)
+        if self.capped and isinstance(value, Const) and isinstance(value.value, int | float) and _renews(node):
+            value = Plain()
+        for target in node.targets:
+            self.bind(target, value, node)
+
+    def _annotated(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.bind(node.target, self.evaluate(node.value), node)
+
+    def _augmented(self, node: ast.AugAssign) -> None:
+        operation = _OPERATIONS.get(type(node.op), "add")
+        if isinstance(node.target, ast.Attribute) and node.target.attr == "grad":
+            self._add_to_gradient(node, node.target)
+            return
+        target = self.evaluate(node.target)
+        value = self.evaluate(node.value)
+        if isinstance(target, Opaque) and target.is_tensor and not target.data:
+            target.is_tensor = True
+        if isinstance(target, Tensor) and (not isinstance(target, Opaque) or target.is_tensor):
+            if isinstance(value, NoGradient):
+                self._none_used(value, node)
+            self.tape.write(target, [value] if isinstance(value, Tensor) else [], self.place(node), f"{operation}_")
+            if isinstance(node.target, ast.Subscript):
+                return
+            self.bind(node.target, target, node)
+            return
+        if isinstance(target, Listed) and isinstance(node.op, ast.Add):
+            containers.method(self, target, "extend", Ask([value], {}, node))
+            return
+        result = self._binary(operation, node.op, target, value, node)
+        if self.capped and isinstance(result, Const):
+            result = Plain()
+        self.bind(node.target, result, node)
+
+    def _add_to_gradient(self, node: ast.AugAssign, target: ast.Attribute) -> None:
+        """`x.grad += …`: before a backward has reached a leaf there is nothing to add to."""
+        holder = self.evaluate(target.value)
+        self.evaluate(node.value)
+        if type(holder) is Tensor and holder.node is not None and holder.needs == YES and not holder.grad:
+            kind = "gradient-still-none" if holder.is_leaf else "gradient-none"
+            if holder.is_leaf or not holder.node.retained:
+                self.tape.event(kind, self.place(node), tensor=holder, node=holder.node)
+        if isinstance(holder, Tensor):
+            holder.grad = True
+
+    def bind(self, target: ast.expr, value: Value, node: ast.AST) -> None:
+        """Give a target its value."""
+        match target:
+            case ast.Name(id=name):
+                self.frame.shared.get(name, self.frame).names[name] = value
+            case ast.Attribute(value=holder, attr=name):
+                self.set_attribute(self.evaluate(holder), name, value, node)
+            case ast.Subscript():
+                self._set_item(target, value, node)
+            case ast.Tuple(elts=targets) | ast.List(elts=targets):
+                self._unpack(targets, value, node)
+            case ast.Starred(value=inner):
+                self.bind(inner, value, node)
+
+    def _unpack(self, targets: Sequence[ast.expr], value: Value, node: ast.AST) -> None:
+        starred = next((n for n, one in enumerate(targets) if isinstance(one, ast.Starred)), None)
+        items, exact = self.elements(value, node)
+        if isinstance(value, Listed) and value.fresh is not None:
+            items = [value.fresh() for _ in targets]
+        elif starred is not None:
+            after = len(targets) - starred - 1
+            middle = items[starred : len(items) - after] if exact else items[-1:]
+            head, tail = items[:starred], items[len(items) - after :] if after else []
+            items = [*head, Listed([*middle], exact=exact), *tail]
+        elif isinstance(value, Opaque):
+            items = [self.part(value, "[]", node) for _ in targets]
+        elif isinstance(value, Tensor):
+            place = self.place(node)
+            items = [operators.view(self.tape, value, place, "unbind", multiple=True) for _ in targets]
+        for number, target in enumerate(targets):
+            known = number < len(items) and (exact or len(items) >= len(targets))
+            self.bind(target, items[number] if known else self.unknown(node), node)
+
+    def _set_item(self, target: ast.Subscript, value: Value, node: ast.AST) -> None:
+        container, key = self.evaluate(target.value), self.evaluate(target.slice)
+        match container:
+            case Mapped() | Listed():
+                name = key if isinstance(key, Const) else Const(f"({ast.unparse(target.slice)})")
+                containers.set_item(self, container, key, name, Ask([value], {}, node))
+            case Instance():
+                self._set_child(container, key, value, node)
+            case Tensor() if not isinstance(container, Opaque) or container.is_tensor:
+                if isinstance(value, Tensor):
+                    self.keep(value, node)
+                self.tape.write(container, [value] if isinstance(value, Tensor) else [], self.place(node), "[]=")
+
+    def _set_child(self, container: Instance, key: Value, value: Value, node: ast.AST) -> None:
+        if container.of is not None and container.of.find("__setitem__") is not None:
+            self.call_method(container, "__setitem__", Ask([key, value], {}, node))
+            return
+        names = [name for name in container.attributes if not name.startswith("(")]
+        if isinstance(key, Const) and isinstance(key.value, int) and -len(names) <= key.value < len(names):
+            container.attributes[names[key.value]] = value
+        elif isinstance(key, Const):
+            container.attributes[str(key.value)] = value
+        else:
+            container.attributes["(more)"] = self.unknown(node)
+
+    def _delete(self, node: ast.Delete) -> None:
+        for target in node.targets:
+            match target:
+                case ast.Name(id=name):
+                    self.frame.names.pop(name, None)
+                case ast.Subscript(value=holder):
+                    container = self.evaluate(holder)
+                    if isinstance(container, Listed):
+                        whole = isinstance(target.slice, ast.Slice) and not (target.slice.lower or target.slice.upper)
+                        container.exact = whole
+                        if whole:
+                            container.items.clear()
+                    elif isinstance(container, Mapped):
+                        container.exact = False
+
+    def _if(self, node: ast.If) -> int:
+        value = self.condition(node.test)
+        if value is not None:
+            return self.block(node.body if value else node.orelse)
+        leaving = isinstance(node.body[-1], _LEAVING)
+        if leaving and not node.orelse and (self.take or not isinstance(node.body[-1], ast.Return)):
+            return NEXT
+        if leaving and isinstance(node.body[-1], ast.Raise):
+            return self.block(node.orelse)
+        self.hesitated = self.hesitated or bool(node.orelse)
+        chosen = self.undecided(node.test, choice=self.take or not node.orelse)
+        body = node.body if chosen else node.orelse
+        if not body:
+            return NEXT
+        return self._under(node.test, chosen, body)
+
+    def _under(self, test: ast.expr, chosen: object, body: list[ast.stmt]) -> int:
+        before = self.tape.conditions
+        if test not in self.texts:
+            self.texts[test] = ast.unparse(test)
+        self.tape.conditions = before | {f"{self.texts[test]} {chosen}"}
+        try:
+            return self.block(body)
+        finally:
+            self.tape.conditions = before
+
+    def condition(self, test: ast.expr) -> bool | None:
+        """Whether a condition holds; `__main__` is what is run."""
+        if isinstance(test, ast.Compare) and path_of(test.left) == "__name__":
+            return self.frame.file == self.main
+        return self.truth(self.evaluate(test))
+
+    def _for(self, node: ast.For | ast.AsyncFor) -> int:
+        values, exact = self.elements(self.evaluate(node.iter), node.iter)
+        return self._loop(node, values, exact=exact)
+
+    def _loop(self, node: ast.For | ast.AsyncFor | ast.While, values: Sequence[Value | None], *, exact: bool) -> int:
+        began = self.tape.tick()
+        self.capped += not exact
+        self.tape.passes.append(Pass(self.place(node), began, began))
+        left = NEXT
+        try:
+            for value in values:
+                self.tape.passes[-1] = Pass(self.place(node), began, self.tape.tick())
+                if value is not None and not isinstance(node, ast.While):
+                    self.bind(node.target, value, node)
+                elif isinstance(node, ast.While) and self.condition(node.test) is False:
+                    break
+                left = self.block(node.body)
+                if left in {BREAK, RETURN, RAISE}:
+                    break
+        finally:
+            self.capped -= not exact
+            self.tape.passes.pop()
+        if left in {RETURN, RAISE}:
+            return left
+        return self.block(node.orelse) if left != BREAK else NEXT
+
+    def _while(self, node: ast.While) -> int:
+        return self._loop(node, (None, None), exact=False)
+
+    def _try(self, node: ast.Try | ast.TryStar) -> int:
+        left = self.block(node.body)
+        if left == RAISE and node.handlers:
+            left = self.block(node.handlers[0].body)
+        elif left == NEXT:
+            left = self.block(node.orelse)
+        return self.block(node.finalbody) or left
+
+    def _with(self, node: ast.With | ast.AsyncWith) -> int:
+        before, switched = self.tape.grad, self.tape.switched
+        leaving: list[Value] = []
+        for item in node.items:
+            value = self._enter(item.context_expr, leaving)
+            if item.optional_vars is not None:
+                self.bind(item.optional_vars, value, node)
+        left = self.block(node.body)
+        for manager in reversed(leaving):
+            self.call_method(manager, "__exit__", Ask([Const(None)] * 3, {}, node))
+        self.tape.grad, self.tape.switched = before, switched
+        return left
+
+    def _enter(self, expression: ast.expr, leaving: list[Value]) -> Value:
+        short = path_of(expression.func if isinstance(expression, ast.Call) else expression).rpartition(".")[2]
+        if silences(expression):
+            self.tape.grad, self.tape.switched = False, self.place(expression)
+            return Plain()
+        if short == "enable_grad":
+            self.tape.grad = True
+            return Plain()
+        if short == "set_grad_enabled" and isinstance(expression, ast.Call):
+            flag = self.evaluate(expression.args[0]) if expression.args else Plain()
+            known = self.truth(flag)
+            if known is not True:
+                self.tape.grad = False if known is False else None
+            return Plain()
+        value = self.evaluate(expression)
+        if isinstance(value, Instance) and value.of is not None and value.of.find("__enter__") is not None:
+            leaving.append(value)
+            return self.call_method(value, "__enter__", Ask([], {}, expression))
+        if isinstance(value, Listed) and value.kind == "generator":
+            return value.items[0] if value.items else Plain()
+        return value
+
+    def _return(self, node: ast.Return) -> int:
+        self.frame.result = self.evaluate(node.value) if node.value is not None else Const(None)
+        return RETURN
+
+    def _raise(self, _: ast.Raise) -> int:
+        return RAISE
+
+    def _break(self, _: ast.Break) -> int:
+        return BREAK
+
+    def _continue(self, _: ast.Continue) -> int:
+        return CONTINUE
+
+    def _global(self, node: ast.Global | ast.Nonlocal) -> None:
+        for name in node.names:
+            holder: Frame | None = self.frame.globals
+            if isinstance(node, ast.Nonlocal):
+                holder = self.frame.outer
+                while holder is not None and name not in holder.names:
+                    holder = holder.outer
+            if holder is not None:
+                self.frame.shared[name] = holder
+
+    def _match(self, node: ast.Match) -> int:
+        self.evaluate(node.subject)
+        return self._under(node.subject, chosen=True, body=node.cases[0 if self.take else -1].body)
+
+    def _import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            name = alias.name if alias.asname else alias.name.partition(".")[0]
+            foreign = name.partition(".")[0] in FOREIGN
+            value = Named(name) if foreign else Later(name, "", 0, self.frame.file)
+            self.frame.names[alias.asname or name] = value
+
+    def _import_from(self, node: ast.ImportFrom) -> None:
+        module = node.module or ""
+        foreign = not node.level and module.partition(".")[0] in FOREIGN
+        for alias in node.names:
+            name = alias.asname or alias.name
+            if foreign:
+                self.frame.names[name] = Named(f"{module}.{alias.name}")
+            elif alias.name == "*":
+                holder = self.module(module, node.level, self.frame.file)
+                self.frame.names.update(holder.attributes if holder is not None else {})
+            else:
+                self.frame.names[name] = Later(module, alias.name, node.level, self.frame.file)
+
+    def imported(self, value: Later, node: ast.AST) -> Value:
+        """What an import of the project's own comes to; what is not found is foreign after all."""
+        holder = self.module(value.module, value.level, value.file)
+        if not value.name:
+            return holder if holder is not None else Named(value.module)
+        if holder is None:
+            return self.unknown(node) if value.level else Named(f"{value.module}.{value.name}")
+        found = holder.attributes.get(value.name)
+        if found is None:
+            found = self.module(".".join(filter(None, (value.module, value.name))), value.level, value.file)
+        if isinstance(found, Later):
+            found = holder.attributes[value.name] = self.imported(found, node)
+        return found if found is not None else self.unknown(node)
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        made: Value = self.function(node)
+        setter = isinstance(made, Function) and "setter" in made.words
+        for decorator in reversed(node.decorator_list):
+            value = self.evaluate(decorator) if path_of(decorator) not in _DECORATORS else None
+            if isinstance(value, Function):  # of the project; a foreign one is taken to change nothing
+                made = self.call(value, Ask([made], {}, decorator))
+        self.frame.names[f"{node.name}.setter" if setter else node.name] = made
+
+    def _class(self, node: ast.ClassDef) -> None:
+        made = Class(node, self.frame)
+        for base in node.bases:
+            value = self.evaluate(base)
+            if isinstance(value, Class):
+                made.parents.append(value)
+            else:
+                made.bases.append(value.name.replace(".modules.module.", ".") if isinstance(value, Named) else "?")
+        outer = self.frame
+        self.frame = Frame(outer.function, outer, outer.caller, outer.file)
+        self.block(node.body)
+        made.names, self.frame = self.frame.names, outer
+        for value in made.names.values():
+            if isinstance(value, Function) and value.owner is None:
+                value.owner, value.frame = made, outer
+        outer.names[node.name] = made
+
+    # --- expressions -----------------------------------------------------------------------------
+
+    def evaluate(self, node: ast.expr) -> Value:
+        """The value of an expression."""
+        handler = self.EXPRESSIONS.get(type(node))
+        return handler(self, node) if handler is not None else self.unknown(node)
+
+    def _constant(self, node: ast.Constant) -> Value:
+        return Const(node.value)
+
+    def _name(self, node: ast.Name) -> Value:
+        value = self.frame.find(node.id)
+        if isinstance(value, Later):
+            value = self.frame.globals.names[node.id] = self.imported(value, node)
+        if value is not None:
+            return value
+        if node.id in library.BUILTINS:
+            return Named(node.id)
+        if node.id == "__name__":
+            return Const("__main__")
+        value = self.unknown(node)
+        self.frame.globals.names.setdefault(node.id, value)
+        return value
+
+    def _attribute_of(self, node: ast.Attribute) -> Value:
+        return self.attribute(self.evaluate(node.value), node.attr, node)
+
+    def _call(self, node: ast.Call) -> Value:
+        function = node.func
+        if isinstance(function, ast.Attribute):
+            if isinstance(function.value, ast.Call) and path_of(function.value.func) == "super":
+                given, words = self._arguments(node)
+                return self.call_super(function.attr, Ask(given, words, node))
+            receiver = self.evaluate(function.value)
+            given, words = self._arguments(node)
+            return self.call_method(receiver, function.attr, Ask(given, words, node))
+        value = self.evaluate(function)
+        given, words = self._arguments(node)
+        return self.call(value, Ask(given, words, node))
+
+    def _arguments(self, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
+        given: list[Value] = []
+        for part in node.args:
+            if isinstance(part, ast.Starred):
+                given.extend(self.elements(self.evaluate(part.value), part)[0])
+            else:
+                given.append(self.evaluate(part))
+        words: dict[str, Value] = {}
+        for word in node.keywords:
+            value = self.evaluate(word.value)
+            if word.arg is not None:
+                words[word.arg] = value
+            elif isinstance(value, Mapped):
+                words.update({str(key): one for key, one in value.items.items()})
+        return given, words
+
+    def _operation(self, node: ast.BinOp) -> Value:
+        name = _OPERATIONS.get(type(node.op), "add")
+        return self._binary(name, node.op, self.evaluate(node.left), self.evaluate(node.right), node)
+
+    def _binary(self, name: str, kind: ast.operator, left: Value, right: Value, node: ast.AST) -> Value:
+        for one in (left, right):
+            if isinstance(one, NoGradient):
+                self._none_used(one, node)
+                return self.unknown(node)
+        if isinstance(left, Tensor) or isinstance(right, Tensor):
+            return self._of_tensors(name, left, right, node)
+        match left, right:
+            case Const(value=first), Const(value=second):
+                return _computed(kind, first, second)
+            case Listed(), Listed() if name == "add":
+                return Listed([*left.items, *right.items], left.kind, exact=left.exact and right.exact)
+            case (Listed() as many, Const(value=int() as number)) | (Const(value=int() as number), Listed() as many):
+                times = max(0, min(number, _COPIES))
+                return Listed(many.items * times, many.kind, exact=many.exact and number == times)
+            case Listed(), Plain():
+                return Listed([*left.items], left.kind, exact=False)
+        cut = next((one.cut for one in (left, right) if isinstance(one, Plain) and one.cut is not None), None)
+        return Plain(cut)
+
+    def _of_tensors(self, name: str, left: Value, right: Value, node: ast.AST) -> Value:
+        tensors = [one for one in (left, right) if isinstance(one, Tensor)]
+        if all(isinstance(one, Opaque) for one in tensors):
+            if all(one.node is None for one in tensors):
+                made = Opaque()
+                made.data = True
+                return made
+            unclear = Opaque()
+            saved = [(tensors[0], tensors[-1])] if name in {"mul", "matmul"} and len(tensors) > 1 else []
+            result = self.tape.operate(
+                name, tensors, self.place(node), holds=name not in {"add", "sub"}, saved=saved, into=unclear
+            )
+            unclear.is_tensor = any(isinstance(one, Opaque) and one.is_tensor for one in tensors)
+            return result
+        return operators.apply(self.tape, name, [left, right], {}, self.place(node))
+
+    def _none_used(self, value: NoGradient, node: ast.AST) -> None:
+        self.tape.event("gradient-none", self.place(node), tensor=value.of, node=value.of.node)
+
+    def _unary(self, node: ast.UnaryOp) -> Value:
+        value = self.evaluate(node.operand)
+        if isinstance(node.op, ast.Not):
+            known = self.truth(value)
+            return Plain() if known is None else Const(not known)
+        if isinstance(value, Tensor):
+            if isinstance(value, Opaque):
+                return self.part(value, "neg", node)
+            return operators.apply(self.tape, "neg", [value], {}, self.place(node))
+        if isinstance(value, Const) and isinstance(value.value, int | float) and isinstance(node.op, ast.USub):
+            return Const(-value.value)
+        return value
+
+    def _compare(self, node: ast.Compare) -> Value:
+        left, rights = self.evaluate(node.left), [self.evaluate(one) for one in node.comparators]
+        if len(rights) != 1:
+            return Plain()
+        right, kind = rights[0], node.ops[0]
+        if isinstance(kind, ast.Is | ast.IsNot):
+            return _identity(left, right, positive=isinstance(kind, ast.Is))
+        if isinstance(kind, ast.In | ast.NotIn):
+            return _membership(left, right, positive=isinstance(kind, ast.In))
+        if isinstance(left, Const) and isinstance(right, Const):
+            compare = _COMPARISONS.get(type(kind))
+            try:
+                return Const(bool(compare(left.value, right.value))) if compare is not None else Plain()
+            except TypeError:
+                return Plain()
+        for one in (left, right):
+            if isinstance(one, Tensor) and not isinstance(one, Opaque):
+                return operators.apply(self.tape, "gt", [left, right], {}, self.place(node))
+        return Plain()
+
+    def _choice(self, node: ast.IfExp) -> Value:
+        known = self.condition(node.test)
+        self.hesitated = self.hesitated or known is None
+        chosen = self.undecided(node.test, choice=self.take) if known is None else known
+        return self.evaluate(node.body if chosen else node.orelse)
+
+    def _logical(self, node: ast.BoolOp) -> Value:
+        stop = isinstance(node.op, ast.Or)
+        values: list[Value] = []
+        for part in node.values:
+            value = self.evaluate(part)
+            known = self.truth(value)
+            if known is stop:
+                return self._one_of([*values, value], node)
+            if known is None or part is node.values[-1]:
+                values.append(value)
+        return self._one_of(values, node)
+
+    def _one_of(self, values: list[Value], node: ast.AST) -> Value:
+        """The value of a choice that nobody can decide, unless there is only one to choose."""
+        if len(values) == 1:
+            return values[0]
+        simple = all(isinstance(one, Plain | Const) for one in values)
+        return Plain() if simple else self.unknown(node)
+
+    def _subscript(self, node: ast.Subscript) -> Value:
+        container = self.evaluate(node.value)
+        if isinstance(node.slice, ast.Slice) and isinstance(container, Listed):
+            return self._slice(container, node.slice)
+        key = self.evaluate(node.slice)
+        match container:
+            case Opaque():
+                return self.part(container, "[]", node)
+            case Tensor():
+                return self._indexed(container, node.slice, key, node)
+            case Instance():
+                return self._child(container, key, node)
+        found = containers.item(self, container, key, node)
+        if found is None and isinstance(container, Plain):
+            return Plain(container.cut)
+        return found if found is not None else self.unknown(node)
+
+    def _child(self, container: Instance, key: Value, node: ast.AST) -> Value:
+        if container.of is not None and container.of.find("__getitem__") is not None:
+            return self.call_method(container, "__getitem__", Ask([key], {}, node))
+        held = [value for name, value in container.attributes.items() if not name.startswith("(")]
+        if isinstance(key, Const) and isinstance(key.value, int) and -len(held) <= key.value < len(held):
+            return held[key.value]
+        if isinstance(key, Const) and str(key.value) in container.attributes:
+            return container.attributes[str(key.value)]
+        return (
+            held[-1]
+            if held and not isinstance(key, Const)
+            else container
+            if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)
+            else self.unknown(node)
+        )
+
+    def _slice(self, container: Listed, part: ast.Slice) -> Value:
+        ends = [self.evaluate(one) if one is not None else Const(None) for one in (part.lower, part.upper, part.step)]
+        known = [one.value for one in ends if isinstance(one, Const) and isinstance(one.value, int | None)]
+        if container.exact and len(known) == len(ends):
+            return Listed(container.items[slice(*known)], container.kind)
+        return Listed([*container.items], container.kind, exact=False)
+
+    def _indexed(self, tensor: Tensor, index: ast.expr, key: Value, node: ast.AST) -> Value:
+        """A view for slices and numbers, a copy for tensors and for what is not known."""
+        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        basic = all(isinstance(one, ast.Slice | ast.Constant | ast.UnaryOp) for one in parts)
+        if not basic:
+            keys = key.items if isinstance(key, Listed) else [key]
+            basic = all(isinstance(one, Const | Plain) for one in keys)
+        if basic:
+            return operators.view(self.tape, tensor, self.place(node), "[]")
+        return self.tape.operate("index", [tensor], self.place(node))
+
+    def _collected(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
+        found: list[Value] = []
+        exact = self._generate(node.generators, lambda: found.append(self.evaluate(node.elt)))
+        return Listed(found, "list" if isinstance(node, ast.ListComp) else "tuple", exact=exact)
+
+    def _mapped(self, node: ast.DictComp) -> Value:
+        found = Mapped()
+
+        def one() -> None:
+            key = self.evaluate(node.key)
+            found.items[key.value if isinstance(key, Const) else f"({ast.unparse(node.key)})"] = self.evaluate(
+                node.value
+            )
+            found.exact = found.exact and isinstance(key, Const)
+
+        found.exact = self._generate(node.generators, one) and found.exact
+        return found
+
+    def _generate(self, generators: Sequence[ast.comprehension], action: Callable[[], object]) -> bool:
+        outer = self.frame
+        self.frame = Frame(outer.function, outer, Place(outer, generators[0].iter), outer.file)
+        self.frame.given = outer.given
+        try:
+            return self._nested(generators, action)
+        finally:
+            self.frame = outer
+
+    def _nested(self, generators: Sequence[ast.comprehension], action: Callable[[], object]) -> bool:
+        if not generators:
+            self.spend()
+            action()
+            return True
+        first, *others = generators
+        values, exact = self.elements(self.evaluate(first.iter), first.iter)
+        self.capped += not exact
+        for value in values:
+            self.bind(first.target, value, first.target)
+            tests = [self.condition(test) for test in first.ifs]
+            if False in tests:
+                continue
+            exact = self._nested(others, action) and exact and None not in tests
+        self.capped -= not exact and self.capped > 0
+        return exact
+
+    def _sequence(self, node: ast.Tuple | ast.List | ast.Set) -> Value:
+        kind = {ast.Tuple: "tuple", ast.List: "list"}.get(type(node), "set")
+        found, exact = Listed([], kind), True
+        for part in node.elts:
+            if isinstance(part, ast.Starred):
+                more, sure = self.elements(self.evaluate(part.value), part)
+                found.items.extend(more)
+                exact = exact and sure
+            else:
+                found.items.append(self.evaluate(part))
+        found.exact = exact
+        return found
+
+    def _dictionary(self, node: ast.Dict) -> Value:
+        found = Mapped()
+        for key, part in zip(node.keys, node.values, strict=True):
+            value = self.evaluate(part)
+            if key is None:
+                if isinstance(value, Mapped):
+                    found.items.update(value.items)
+                    found.exact = found.exact and value.exact
+                else:
+                    found.exact = False
+                continue
+            known = self.evaluate(key)
+            try:
+                hash(known.value if isinstance(known, Const) else None)
+            except TypeError:
+                continue
+            found.items[known.value if isinstance(known, Const) else f"({ast.unparse(key)})"] = value
+            found.exact = found.exact and isinstance(known, Const)
+        return found
+
+    def _text(self, node: ast.JoinedStr) -> Value:
+        parts = []
+        for part in node.values:
+            value = self.evaluate(part.value if isinstance(part, ast.FormattedValue) else part)
+            parts.append(str(value.value) if isinstance(value, Const) else None)
+        return Const("".join(part for part in parts if part is not None)) if None not in parts else Plain()
+
+    def _lambda(self, node: ast.Lambda) -> Value:
+        return self.function(node)
+
+    def _walrus(self, node: ast.NamedExpr) -> Value:
+        value = self.evaluate(node.value)
+        self.bind(node.target, value, node)
+        return value
+
+    def _yield(self, node: ast.Yield) -> Value:
+        value = self.evaluate(node.value) if node.value is not None else Const(None)
+        self._yielded().append(value)
+        return Plain()
+
+    def _yielded(self) -> list[Value]:
+        """What the function under way has yielded; having yielded makes it a generator."""
+        if self.frame.yielded is None:
+            self.frame.yielded = []
+        return self.frame.yielded
+
+    def _yield_from(self, node: ast.YieldFrom) -> Value:
+        self._yielded().extend(self.elements(self.evaluate(node.value), node)[0])
+        return Plain()
+
+    def _await(self, node: ast.Await | ast.Starred) -> Value:
+        return self.evaluate(node.value)
+
+    def _slice_alone(self, _: ast.Slice) -> Value:
+        return Plain()
+
+    STATEMENTS: ClassVar[dict[type[ast.AST], Callable[[Machine, Any], int | None]]] = {
+        ast.Expr: _expression_statement, ast.Assign: _assign, ast.AnnAssign: _annotated, ast.AugAssign: _augmented,
+        ast.Delete: _delete, ast.If: _if, ast.For: _for, ast.AsyncFor: _for, ast.While: _while, ast.Try: _try,
+        ast.TryStar: _try, ast.With: _with, ast.AsyncWith: _with, ast.Return: _return, ast.Raise: _raise,
+        ast.Break: _break, ast.Continue: _continue, ast.Global: _global, ast.Nonlocal: _global, ast.Match: _match,
+        ast.Import: _import, ast.ImportFrom: _import_from, ast.FunctionDef: _function,
+        ast.AsyncFunctionDef: _function, ast.ClassDef: _class,
+    }  # fmt: skip
+    EXPRESSIONS: ClassVar[dict[type[ast.AST], Callable[[Machine, Any], Value]]] = {
+        ast.Constant: _constant, ast.Name: _name, ast.Attribute: _attribute_of, ast.Call: _call,
+        ast.BinOp: _operation, ast.UnaryOp: _unary, ast.Compare: _compare, ast.IfExp: _choice, ast.BoolOp: _logical,
+        ast.Subscript: _subscript, ast.ListComp: _collected, ast.SetComp: _collected, ast.GeneratorExp: _collected,
+        ast.DictComp: _mapped, ast.Tuple: _sequence, ast.List: _sequence, ast.Set: _sequence, ast.Dict: _dictionary,
+        ast.JoinedStr: _text, ast.Lambda: _lambda, ast.NamedExpr: _walrus, ast.Yield: _yield,
+        ast.YieldFrom: _yield_from, ast.Await: _await, ast.Starred: _await, ast.Slice: _slice_alone,
+    }  # fmt: skip
+
+
+def _renews(node: ast.Assign) -> bool:
+    """Whether a name gets a value that is made of itself."""
+    read = {path_of(one) for one in ast.walk(node.value) if isinstance(one, ast.Name | ast.Attribute)}
+    return any(path_of(target) in read for target in node.targets)
+
+
+def _computed(kind: ast.operator, first: Any, second: Any) -> Value:
+    compute = _ARITHMETIC.get(type(kind))
+    simple = (int, float)
+    texts = isinstance(first, str) and isinstance(second, str) and isinstance(kind, ast.Add)
+    if compute is None or not (texts or (isinstance(first, simple) and isinstance(second, simple))):
+        return Plain()
+    try:
+        return Const(compute(first, second))
+    except (ArithmeticError, ValueError):
+        return Plain()
+
+
+def _identity(left: Value, right: Value, *, positive: bool) -> Value:
+    if isinstance(left, Opaque) or isinstance(right, Opaque):
+        return Plain()
+    none = [isinstance(one, Const) and one.value is None for one in (left, right)]
+    if any(none):
+        other = left if none[1] else right
+        if isinstance(other, Plain):
+            return Const(not positive)
+        return Const(all(none) is positive)
+    if isinstance(left, Const) and isinstance(right, Const):
+        return Const((left.value is right.value) is positive)
+    return Plain()
+
+
+def _membership(left: Value, right: Value, *, positive: bool) -> Value:
+    if not isinstance(left, Const):
+        return Plain()
+    if isinstance(left.value, str) and isinstance(right, Const) and isinstance(right.value, str):
+        return Const((left.value in right.value) is positive)
+    if isinstance(right, Mapped):
+        if left.value in right.items:
+            return Const(positive)
+        return Const(not positive) if right.exact else Plain()
+    if isinstance(right, Listed) and right.exact and all(isinstance(one, Const) for one in right.items):
+        return Const((left.value in [one.value for one in right.items if isinstance(one, Const)]) is positive)
+    return Plain()

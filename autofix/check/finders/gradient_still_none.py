@@ -1,0 +1,75 @@
+"""A gradient that no backward has made yet, used as if it were zeros.
+
+## What it does
+Plays the file and finds `x.grad += g` on a leaf that no backward has reached since it was made or since `zero_grad()`.
+
+## Why it matters
+The gradient of a leaf is None until a backward reaches it, and since torch 2.0 `zero_grad()` sets it to None again.
+
+## What it cannot tell
+It stays silent where the tensor is not known to be such a leaf.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.check.finder import Finder, Spot, spot
+
+if TYPE_CHECKING:
+    from autofix.check.abstract.tape import Event
+
+
+class GradientStillNone(Finder):
+    """An addition to None."""
+
+    code, name = "AG305", "gradient-still-none"
+    title = "A gradient is added to that is still None"
+    kinds = frozenset({"gradient-still-none"})
+    finds = (
+        """\
+import torch
+
+x = torch.zeros(3, requires_grad=True)
+opt = torch.optim.Adam([x], lr=0.1)
+for _ in range(3):
+    opt.zero_grad()
+    (g,) = torch.autograd.grad((x - 1).pow(2).sum(), [x])
+    x.grad += g  # found
+    opt.step()
+""",
+    )
+    passes = (
+        """\
+import torch
+
+x = torch.zeros(3, requires_grad=True)
+opt = torch.optim.Adam([x], lr=0.1)
+for _ in range(3):
+    opt.zero_grad()
+    (x - 1).pow(2).sum().backward()
+    x.grad += 0.1
+    opt.step()
+""",
+        """\
+import torch
+
+def add(parameters, gradients):
+    for parameter, gradient in zip(parameters, gradients):
+        parameter.grad += gradient
+""",
+        """\
+import torch
+
+x = torch.zeros(3, requires_grad=True)
+x.grad = torch.zeros(3)
+x.grad += torch.autograd.grad((x - 1).pow(2).sum(), x)[0]
+""",
+    )
+
+    def told(self, event: Event) -> Spot | None:
+        where = event.node.place if event.node is not None else None
+        message = (
+            "this adds to a gradient that is still None: no backward has reached the tensor since it was made or zeroed"
+        )
+        return spot(event.place, message, (where, "the tensor is made here"))

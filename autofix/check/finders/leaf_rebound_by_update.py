@@ -1,0 +1,87 @@
+"""An update that binds the name of a leaf to a new tensor, whose gradient nobody keeps.
+
+## What it does
+Plays two passes of each loop and finds `.grad` used of a tensor that is the result of an operation: `w = w - lr *
+w.grad`, `x = (x + d).clamp(0, 1)`, `torch.randn(3, requires_grad=True) * 0.1`.
+
+## Why it matters
+Only leaves keep their gradient. For a result `.grad` is None, and the next use of it fails.
+
+## What it cannot tell
+It stays silent where the tensor may be a leaf or keep its gradient (`retain_grad()`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.check.finder import Finder, Spot, spot
+from autofix.check.places import said
+
+if TYPE_CHECKING:
+    from autofix.check.abstract.tape import Event
+
+
+class LeafReboundByUpdate(Finder):
+    """A gradient that is None because its tensor is no leaf."""
+
+    code, name = "AG303", "leaf-rebound-by-update"
+    title = "The gradient of a result is used, and is None"
+    kinds = frozenset({"gradient-none", "flag-on-non-leaf"})
+    finds = (
+        """\
+import torch
+
+w = torch.randn(3, requires_grad=True)
+for _ in range(3):
+    (w ** 2).sum().backward()
+    w = w - 0.1 * w.grad  # found
+""",
+        """\
+import torch
+
+x = torch.randn(3, requires_grad=True) * 0.1
+(x ** 2).sum().backward()
+print(x.grad.norm())  # found
+""",
+    )
+    passes = (
+        """\
+import torch
+
+w = torch.randn(3, requires_grad=True)
+for _ in range(3):
+    (w ** 2).sum().backward()
+    w = (w - 0.1 * w.grad).detach().requires_grad_()
+""",
+        """\
+import torch
+
+x = torch.randn(3, requires_grad=True)
+y = x * 2
+y.retain_grad()
+y.sum().backward()
+print(y.grad * 2)
+""",
+        """\
+import torch
+
+x = torch.randn(3, requires_grad=True)
+y = x * 2
+if y.grad is not None:
+    y.grad.zero_()
+""",
+    )
+
+    def told(self, event: Event) -> Spot | None:
+        node = event.tensor.node if event.tensor is not None else None
+        made = node.place if node is not None else None
+        if event.kind == "flag-on-non-leaf":
+            message = (
+                f"requires_grad is switched off for what is computed in {said(made, event)}; only a leaf has this flag"
+            )
+        else:
+            message = (
+                f"the gradient of a result is used here; it is None, since the tensor of {said(made, event)} is no leaf"
+            )
+        return spot(event.place, message, (made, "the tensor is computed here"))

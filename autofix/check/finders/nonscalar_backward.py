@@ -1,0 +1,66 @@
+"""Backward from more than one value, without saying how much each counts.
+
+## What it does
+Plays the file and finds `loss.backward()` on a loss that was made with `reduction="none"` and never reduced.
+
+## Why it matters
+torch refuses: "grad can be implicitly created only for scalar outputs".
+
+## What it cannot tell
+It stays silent where it does not know how many values a tensor has.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.check.finder import Finder, Spot, spot
+from autofix.check.places import said
+
+if TYPE_CHECKING:
+    from autofix.check.abstract.tape import Event
+
+
+class NonscalarBackward(Finder):
+    """A loss of many values."""
+
+    code, name = "AG403", "nonscalar-backward"
+    title = "backward() from more than one value"
+    kinds = frozenset({"nonscalar"})
+    finds = (
+        """\
+import torch
+
+net, crit = torch.nn.Linear(2, 3), torch.nn.CrossEntropyLoss(reduction="none")
+loss = crit(net(torch.randn(4, 2)), torch.tensor([0, 1, 2, 0])) * torch.rand(4)
+loss.backward()  # found
+""",
+        """\
+import torch
+import torch.nn.functional as F
+
+net = torch.nn.Linear(2, 3)
+F.mse_loss(net(torch.randn(4, 2)), torch.zeros(4, 3), reduction="none").backward()  # found
+""",
+    )
+    passes = (
+        """\
+import torch
+
+net, crit = torch.nn.Linear(2, 3), torch.nn.CrossEntropyLoss(reduction="none")
+loss = crit(net(torch.randn(4, 2)), torch.tensor([0, 1, 2, 0])) * torch.rand(4)
+loss.mean().backward()
+""",
+        """\
+import torch
+
+net, crit = torch.nn.Linear(2, 3), torch.nn.CrossEntropyLoss(reduction="none")
+loss = crit(net(torch.randn(4, 2)), torch.tensor([0, 1, 2, 0]))
+loss.backward(torch.ones(4))
+""",
+    )
+
+    def told(self, event: Event) -> Spot | None:
+        made = event.node.place if event.node is not None else None
+        message = f"this loss has many values, one for each sample, and is not reduced after {said(made, event)}"
+        return spot(event.place, message, (made, "the loss is made here"))

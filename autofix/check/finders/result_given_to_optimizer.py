@@ -1,0 +1,67 @@
+"""A result of an operation given to an optimizer.
+
+## What it does
+Plays the file and finds an optimizer of torch that is given a tensor which was computed from a leaf:
+`torch.randn(3, requires_grad=True).cuda()`, `raw.exp()`, `[*W]`.
+
+## Why it matters
+torch refuses: "can't optimize a non-leaf Tensor".
+
+## What it cannot tell
+It stays silent where it does not know the tensor. Where `.to(…)` changes nothing, the tensor stays the leaf that it
+was, and torch does not complain.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.check.finder import Finder, Spot, spot
+from autofix.check.places import said
+
+if TYPE_CHECKING:
+    from autofix.check.abstract.tape import Event
+
+
+class ResultGivenToOptimizer(Finder):
+    """An optimizer that owns what is computed anew."""
+
+    code, name = "AG304", "result-given-to-optimizer"
+    title = "An optimizer is given the result of an operation"
+    kinds = frozenset({"non-leaf-owned"})
+    finds = (
+        """\
+import torch
+
+raw = torch.zeros(3, requires_grad=True)
+scale = raw.exp()
+opt = torch.optim.Adam([scale], lr=0.1)  # found
+""",
+        """\
+import torch
+
+delta = torch.zeros(3, requires_grad=True).cuda()
+opt = torch.optim.SGD([{"params": [delta]}], lr=0.1)  # found
+""",
+    )
+    passes = (
+        """\
+import torch
+
+raw = torch.zeros(3, requires_grad=True)
+opt = torch.optim.Adam([raw], lr=0.1)
+scale = raw.exp()
+""",
+        """\
+import torch
+
+net = torch.nn.Linear(2, 3).cuda()
+opt = torch.optim.SGD([{"params": net.parameters()}], lr=0.1)
+""",
+    )
+
+    def told(self, event: Event) -> Spot | None:
+        node = event.tensor.node if event.tensor is not None else None
+        made = node.place if node is not None else None
+        message = f"the optimizer is given a tensor that is no leaf: it is computed in {said(made, event)}"
+        return spot(event.place, message, (made, "the tensor is computed here"))

@@ -1,0 +1,78 @@
+"""A tensor with a graph is handed to code that keeps none.
+
+## What it does
+Plays the file and finds `.numpy()`, functions of numpy, and `copy.deepcopy` on a tensor that surely requires a
+gradient.
+
+## Why it matters
+torch refuses: "Can't call numpy() on Tensor that requires grad", "Only Tensors created explicitly by the user support
+the deepcopy protocol".
+
+## What it cannot tell
+It stays silent where the tensor may require no gradient.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.check.finder import Finder, Spot, spot
+from autofix.check.places import said
+
+if TYPE_CHECKING:
+    from autofix.check.abstract.tape import Event
+
+
+class TensorToNumpy(Finder):
+    """A graph that an array cannot hold."""
+
+    code, name = "AG404", "tensor-to-numpy"
+    title = "A tensor that requires a gradient is handed to numpy or copied"
+    kinds = frozenset({"numpy", "copied-non-leaf"})
+    finds = (
+        """\
+import torch
+
+net = torch.nn.Linear(2, 1)
+print(net(torch.randn(4, 2)).numpy())  # found
+""",
+        """\
+import numpy as np
+import torch
+
+net, history = torch.nn.Linear(2, 1), []
+for x in torch.randn(3, 4, 2):
+    history.append(net(x).mean())
+print(np.mean(history))  # found
+""",
+    )
+    passes = (
+        """\
+import torch
+
+net = torch.nn.Linear(2, 1)
+print(net(torch.randn(4, 2)).detach().numpy())
+with torch.no_grad():
+    print(net(torch.randn(4, 2)).numpy())
+""",
+        """\
+import copy
+
+import numpy as np
+import torch
+
+net = torch.nn.Linear(2, 1)
+twin = copy.deepcopy(net)
+print(np.mean([net(x).mean().item() for x in torch.randn(3, 4, 2)]))
+""",
+    )
+
+    def told(self, event: Event) -> Spot | None:
+        made = event.node.place if event.node is not None else None
+        if event.kind == "copied-non-leaf":
+            message = f"this copies a tensor that is computed in {said(made, event)}; only leaves can be copied"
+        else:
+            message = (
+                f"an array cannot hold the graph of the tensor that is made in {said(made, event)}; detach() it first"
+            )
+        return spot(event.place, message, (made, "the tensor is made here"))

@@ -1,0 +1,67 @@
+"""A derivative by something that requires no gradient.
+
+## What it does
+Plays the file and finds `torch.autograd.grad(outputs, inputs)` where an input surely requires no gradient.
+
+## Why it matters
+torch refuses: "One of the differentiated Tensors does not require grad", or "… appears to not have been used in the
+graph".
+
+## What it cannot tell
+It stays silent where an input may require a gradient.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.check.finder import Finder, Spot, spot
+
+if TYPE_CHECKING:
+    from autofix.check.abstract.tape import Event
+
+
+class UnusedInput(Finder):
+    """A derivative that has nowhere to go."""
+
+    code, name = "AG405", "unused-input"
+    title = "A derivative by what requires no gradient"
+    kinds = frozenset({"input-without-gradient"})
+    finds = (
+        """\
+import torch
+
+net = torch.nn.Linear(1, 1)
+t = torch.linspace(0, 1, 5).unsqueeze(1)
+u = net(t)
+du = torch.autograd.grad(u.sum(), t, create_graph=True)[0]  # found
+""",
+        """\
+import torch
+
+net = torch.nn.Linear(1, 1)
+x = torch.randn(5, 1, requires_grad=True).detach()
+(g,) = torch.autograd.grad(net(x).sum(), [x])  # found
+""",
+    )
+    passes = (
+        """\
+import torch
+
+net = torch.nn.Linear(1, 1)
+t = torch.linspace(0, 1, 5).unsqueeze(1).requires_grad_()
+du = torch.autograd.grad(net(t).sum(), t, create_graph=True)[0]
+""",
+        """\
+import torch
+
+def derivative(net, t):
+    return torch.autograd.grad(net(t).sum(), t, create_graph=True)[0]
+""",
+    )
+
+    def told(self, event: Event) -> Spot | None:
+        where = event.cause.place if event.cause is not None else None
+        return spot(
+            event.place, "this derivative is by a tensor that requires no gradient", (where, "its graph ended here")
+        )
