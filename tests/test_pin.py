@@ -37,7 +37,7 @@ def autofix(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
-def tested(folder: Path) -> tuple[int, str]:
+def told_by_pytest(folder: Path) -> tuple[int, str]:
     """What pytest says to the pinned test, in an environment in which nothing of ours can be imported."""
     command = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "test_pin.py"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
@@ -59,16 +59,16 @@ def test_a_later_edit_that_cuts_a_gradient_fails_the_pinned_test(name: str, tmp_
     assert "test_pin.py holds who trains what: run it with pytest" in done.stderr, done.stdout + done.stderr
     assert "import autofix" not in (tmp_path / "test_pin.py").read_text("utf-8")
     repaired = script.read_text("utf-8")
-    assert tested(tmp_path)[0] == 0, tested(tmp_path)[1]
+    assert told_by_pytest(tmp_path)[0] == 0, told_by_pytest(tmp_path)[1]
     edited(script, HARMLESS[name])
-    assert tested(tmp_path)[0] == 0, tested(tmp_path)[1]
+    assert told_by_pytest(tmp_path)[0] == 0, told_by_pytest(tmp_path)[1]
     script.write_text(repaired, "utf-8")
     edited(script, CUTS[name])
-    status, said = tested(tmp_path)
+    status, said = told_by_pytest(tmp_path)
     assert status == 1, said
     again = subprocess.run([sys.executable, "test_pin.py", "--again"], cwd=tmp_path, capture_output=True, check=False)
     assert again.returncode == 0, again.stderr
-    assert tested(tmp_path)[0] == 0, tested(tmp_path)[1]
+    assert told_by_pytest(tmp_path)[0] == 0, told_by_pytest(tmp_path)[1]
 
 
 def test_an_edit_that_was_judged_is_pinned_and_a_wrong_one_is_not(tmp_path: Path) -> None:
@@ -83,9 +83,9 @@ def test_an_edit_that_was_judged_is_pinned_and_a_wrong_one_is_not(tmp_path: Path
     done = autofix(tmp_path, "verify", "--steps", "20", "--pin", "test_pin.py", "--fixed", str(right), "train.py")
     assert done.returncode == 0, done.stdout + done.stderr
     (tmp_path / "train.py").write_text(right.read_text("utf-8"), "utf-8")
-    assert tested(tmp_path)[0] == 0, tested(tmp_path)[1]
+    assert told_by_pytest(tmp_path)[0] == 0, told_by_pytest(tmp_path)[1]
     (tmp_path / "train.py").write_text(wrong.read_text("utf-8"), "utf-8")
-    status, said = tested(tmp_path)
+    status, said = told_by_pytest(tmp_path)
     assert status == 1, said
 
 

@@ -29,6 +29,8 @@ _MARK = '<meta name="generator" content="autofix'
 _HEAD = 2000
 _BETWEEN = 90
 """Pixels that stand beside and between two drawings."""
+_WHOLE = 1344
+"""Pixels that the page is wide at most: two drawings that need more stand one below the other."""
 _LEGEND = {
     "op": "an operation", "leaf": "a leaf: a parameter or an input", "loss": "a backward call, where it starts",
     "freed": "freed before a later call needs it", "spoiled": "what it saved was written since",
@@ -112,6 +114,8 @@ def _least_widths(drawings: dict[str, Drawing | None]) -> str:
     sizes = {name: drawing.width for name, drawing in drawn}
     least = "".join(f"#{name} .scroll svg {{ min-width: {width:.0f}px; }}\n" for name, width in sizes.items())
     together = sum(sizes.values()) + _BETWEEN
+    if together > _WHOLE:
+        return least
     columns = " ".join(f"{width:.0f}fr" for width in sizes.values())
     return f"{least}@media (min-width: {together:.0f}px) {{ .pair {{ grid-template-columns: {columns}; }} }}\n"
 
