@@ -165,10 +165,13 @@ def test_an_input_without_gradient_is_followed_to_its_maker(probe: Probe, tmp_pa
     [
         ("[w * 2]", [(0, 0, ("w",))]),
         ("[*torch.stack([w, w])]", [(0, 0, ("w",)), (0, 1, ("w",))]),
-        ("[{'params': [x.requires_grad_()]}, {'params': [w, net.weight.double()]}]", [(1, 1, ("net.weight",))]),
+        (
+            "[{'params': [x.requires_grad_()]}, {'params': [w, net.weight.double()]}]",
+            [(1, 0, ("w",)), (1, 1, ("net.weight",))],
+        ),
         ("[net[0].weight * w[0]]", [(0, 0, ("net[0].weight", "w"))]),
         ("[store.raw['s'].exp()]", [(0, 0, ("store.raw['s']",))]),
-        ("[w, w * 2]", [(0, 1, ())]),
+        ("[w, w * 2]", [(0, 0, ("w",)), (0, 1, ())]),
         ("[torch.ones(2, requires_grad=True) * w[0]]", []),
     ],
 )
