@@ -43,7 +43,7 @@ first = dict(place, line=5, end_line=5)
 made = dict(place, line=4, end_line=4, column=7, end_column=20)
 failure = dict(
     type="RuntimeError" + NASTY, message="Trying to backward through the graph a second time" + NASTY,
-    stack=[place], kind="freed_graph", in_backward=True, notes=[NASTY],
+    stack=[place], kind="freed_graph", in_backward=True,
 )
 backward = dict(stack=[first], grad=False, create=False, count=1)
 saved = dict(node="MulBackward0" + NASTY, made=[made], freed_by=[first])

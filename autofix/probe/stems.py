@@ -224,7 +224,7 @@ class Stem:
             self.stop()
             with contextlib.suppress(OSError):
                 os.waitpid(self.pid, 0)
-        self.place.let_go()
+        self.place.clear(())
 
 
 def wanted(children: Iterable[Child]) -> Child | None:
