@@ -42,7 +42,7 @@ class GraphMadeOnce(Rule):
     tier = Tier.PASS
     examples = (
         Example("""\
-! unsafe: a value that is made once may also be meant to stay as it was
+! a penalty that is never made again would train in the first pass alone
 import torch
 
 torch.manual_seed(0)
@@ -138,7 +138,6 @@ for _ in range(4):
     opt.step()
 """),
         Example("""\
-! unsafe: a value that is made once may also be meant to stay as it was
 import torch
 
 

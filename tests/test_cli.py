@@ -370,7 +370,7 @@ def test_every_option_of_fix_can_be_set() -> None:
     import typer  # noqa: PLC0415 - the command as typer sees it
 
     group: Any = typer.main.get_command(cli.app)
-    typed = {"words", "module", "console", "pytest", "interactive", "report"}  # each time anew
+    typed = {"words", "module", "console", "pytest", "interactive", "report", "pin"}  # each time anew
     options = {param.name for param in group.commands["fix"].params} - typed
     assert options == set(config.NAMES) - {"run"}  # what to run is typed, or configured
 

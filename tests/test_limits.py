@@ -146,7 +146,7 @@ def all_ended(probe: Probe, rung: str, base: Path) -> Ended:
         where = {"script": str(script), "argv": (), "cwd": str(folder), "root": str(folder)}
         numbers[name] = probe.submit(wire.Request(0, "baseline", isolation=rung, **where, **limits))
     traces = {name: probe.wait(number, 60) for name, number in numbers.items()}
-    for _ in range(100):  # what was killed may take a moment to be gone
+    for _ in range(400):  # what was killed may take a moment to be gone, and a stem five seconds
         if not (remains := left(probe)):
             break
         time.sleep(0.02)

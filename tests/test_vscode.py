@@ -34,8 +34,8 @@ BROKEN = (ROOT / "fixtures" / "first" / "two_losses_one_output" / "broken.py").r
 CLOCKED = BROKEN.replace("import torch\n", "import time\n\nimport torch\n", 1).replace(
     "output = net(inputs)", "output = net(inputs) * (time.perf_counter_ns() % 97)"
 )
-SHOWN = {"write", "diff", "unsafe_fixes", "output_format", "quiet", "verbose", "full_paths", "color", "run"}
-"""Options about what a terminal shows and about writing, which the editor does in its own way."""
+SHOWN = {"write", "diff", "unsafe_fixes", "output_format", "quiet", "verbose", "full_paths", "color", "run", "reading"}
+"""Options about what a terminal shows, about writing and about answers, which the editor has in its own way."""
 UNTIL = 240.0
 SERVER = Path(os.environ.get("CODE_SERVER", ROOT / "build" / "code-server")) / "node_modules" / "code-server"
 apart = pytest.mark.apart("vscode")

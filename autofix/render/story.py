@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from autofix.render.snapshot import Place, Snapshot
 
 _MARGIN = len("  │ ")
-_NARROWEST = 40
+_NARROWEST = 20
 
 
 def story(report: Report, snapshot: Snapshot, *, width: int, links: bool, asides: bool) -> Iterator[Text]:
