@@ -79,6 +79,7 @@ def test_fix_offers_what_the_case_says(probe: Probe, name: str) -> None:
         assert report.fixes[0].candidate.files == edited(name, "fixed", case["first"])
 
 
+@pytest.mark.apart("long")
 @pytest.mark.parametrize(("name", "edit"), edits("fixed"))
 def test_a_right_edit_has_its_effect(probe: Probe, name: str, edit: str) -> None:
     (wanted,) = (one for one in told(name)["fixed"] if one["name"] == edit)

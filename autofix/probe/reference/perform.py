@@ -34,6 +34,12 @@ if TYPE_CHECKING:
 
 _OVERRIDES = torch.overrides.__file__
 _UNUSED = {"allow_unused": True, "materialize_grads": True}
+_DIFFERENCES = frozenset({
+    torch.Tensor.sub, torch.sub, torch.Tensor.subtract, torch.subtract, torch.Tensor.dist, torch.dist,
+    torch.nn.functional.mse_loss, torch.nn.functional.l1_loss, torch.nn.functional.smooth_l1_loss,
+    torch.nn.functional.huber_loss, torch.nn.functional.pairwise_distance,
+})  # fmt: skip
+_BOTH = 2
 
 
 class Perform(TorchFunctionMode, Listener):
@@ -49,6 +55,7 @@ class Perform(TorchFunctionMode, Listener):
         self._kind = "conversion" if self._operation else "no_graph"
         self._nudged = nudged
         self._performed: dict[Raw, str] = {}
+        self._zeros: list[Raw] = []
         self._pending: dict[int, Raw] = {}
         self._unreached: set[Raw] = set()
         self._follow_values = follow
@@ -63,6 +70,8 @@ class Perform(TorchFunctionMode, Listener):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        if func in _DIFFERENCES and not self._zeros and _of_one_memory(args):
+            self._zeros.append(self._frames.here())
         if self._follow_values is not None:
             followed = self._follow_values.before(func, args, kwargs)
             if followed is not UNFOLLOWED:
@@ -180,8 +189,9 @@ class Perform(TorchFunctionMode, Listener):
         self._follow(tensor)
 
     def facts(self) -> list[wire.Fact]:
-        """What was seen of values that were followed through arrays."""
-        return self._follow_values.facts() if self._follow_values is not None else []
+        """What was seen of values that were followed through arrays, and of tensors subtracted from themselves."""
+        found = self._follow_values.facts() if self._follow_values is not None else []
+        return [*found, *(wire.Fact("zero-difference", "", self._frames.resolve(raw)) for raw in self._zeros)]
 
     def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         if self._sites is not None:
@@ -310,3 +320,21 @@ def _as_float(func: Any, args: Any, kwargs: Any, target: torch.Tensor | None) ->
         return plain.to(dtype).requires_grad_()
     target.data = target.data.to(dtype)
     return target.requires_grad_()
+
+
+def _of_one_memory(args: Any) -> bool:
+    """Whether the first two arguments are one piece of memory that was written, and have no gradient."""
+    pair = args[:_BOTH]
+    if len(pair) < _BOTH or not all(isinstance(one, torch.Tensor) for one in pair):
+        return False
+    with (
+        torch._C.DisableTorchFunction(),
+        contextlib.suppress(RuntimeError, NotImplementedError),
+    ):  # no memory, or none to see
+        first, second = pair
+        return bool(
+            first.is_floating_point() and first.numel() and not first.requires_grad and not second.requires_grad
+            and first._version and first.data_ptr() == second.data_ptr()
+            and first.shape == second.shape and first.stride() == second.stride()
+        )  # fmt: skip
+    return False

@@ -1,0 +1,64 @@
+"""A difference of what is one memory, and so is always zero
+
+## What it finds
+
+The code subtracts a tensor without gradient from itself: two names hold one memory, which was written after the first
+name was bound (`before = self.memory`, then `self.memory[i] = …`). The edit keeps that. A straight-through estimator
+(`x - x.detach()`) trains through one of the two, and a copy has a memory of its own: neither is such a case.
+
+## Why it matters
+
+A term that measures how far something has moved is then 0 for ever. The code says so to the letter, and nobody means
+it: what was to be kept needs a copy (`.clone()`), where `.detach()` alone is a second name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.core.model import Effect
+from autofix.verdict.property import Example, Seen
+
+if TYPE_CHECKING:
+    from autofix.core.model import Finding
+    from autofix.verdict.evidence import Evidence
+
+MEMORY = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net = nn.Linear(3, 3)
+gain = nn.Parameter(torch.tensor(0.5))
+memory = torch.randn(4, 3)
+optimizer = torch.optim.SGD([*net.parameters(), gain], lr=0.1)
+for _ in range(4):
+    z = net(torch.randn(5, 3))
+    before, kept = memory, memory.clone()
+    fit = (z @ before.t()).square().mean()
+    memory[0] = 0.5 * memory[0] + 0.5 * z.detach().mean(0)
+    moved = {moved}
+    loss = fit + (moved * gain.sigmoid()).sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+COPIED = ("before.t()", "before.t().clone()")
+
+
+class DifferenceIsZero(Seen):
+    name, fact = "difference-is-zero", "zero-difference"
+    sentence = "a tensor is subtracted from itself here, because both names hold one memory: the difference is always 0"
+    runs = ("letter",)
+    raises = (
+        Example(MEMORY.replace("{moved}", "(memory - before).square()"), *COPIED),
+        Example(MEMORY.replace("{moved}", "nn.functional.l1_loss(before.detach(), memory)"), *COPIED),
+    )
+    silent = (
+        Example(MEMORY.replace("{moved}", "(memory - kept).square()"), *COPIED),
+        Example(MEMORY.replace("{moved}", "(z - z.detach()) + z.square()"), *COPIED),
+    )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        effect = evidence.assessment.effect
+        return self.first(evidence.letter) if effect.keeps_gradients and effect is not Effect.MEANT else None
