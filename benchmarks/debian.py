@@ -1,7 +1,7 @@
 """Makes an interpreter of another torch out of Debian's packages, without installing any of them.
 
     python benchmarks/debian.py trixie FOLDER      # FOLDER/python: Python 3.13 with torch 2.6.0
-    pytest --python FOLDER/python tests/test_rules.py tests/test_fixtures.py tests/test_fixture_verdicts.py
+    pytest --python FOLDER/python tests/test_rules.py tests/test_fixtures.py
 
 bookworm has torch 1.13 under Python 3.11, trixie 2.6.0 under 3.13; forky and sid have whatever is newest. Needs Linux
 on x86-64, apt-get, dpkg-deb and Debian's keys. The program is started by its own loader, whatever C library is here.

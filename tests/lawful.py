@@ -12,11 +12,12 @@ from autofix.experiments.reproduce import reproduce
 from autofix.experiments.requests import tracing
 from autofix.experiments.run import run
 from autofix.syntax.sources import Sources
-from autofix.verdict.decide import decide
+from autofix.verdict.decide import confirm, decide
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.runs import Case
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from autofix.core.model import Verdict
@@ -80,20 +81,25 @@ def changed(text: str, changes: tuple[Change, ...]) -> str:
 
 def judged(probe: Probe, folder: Path, program: Program) -> dict[str, Verdict]:
     """What is said of each edit of a program, all judged against the same runs."""
-    files = {folder / "main.py": program.text, folder / "parts.py": PARTS}
-    for path, content in files.items():
-        path.write_text(content)
-    target, baseline = reproduce(probe, Target(folder / "main.py", root=folder, passes=2))
-    assert baseline.failure is not None, f"{program.name} does not fail: {baseline.outcome} {baseline.detail}"
+    main = folder / "main.py"
+    main.write_text(program.text)
+    (folder / "parts.py").write_text(PARTS)
+    edits = {name: {main: changed(program.text, changes).encode()} for name, changes in program.edits.items()}
+    return verdicts(probe, Target(main, root=folder, passes=2), edits)
+
+
+def verdicts(probe: Probe, target: Target, edits: Mapping[str, Mapping[Path, bytes]]) -> dict[str, Verdict]:
+    """What is said of edits of one failing program, all judged against the same runs."""
+    target, baseline = reproduce(probe, target)
+    assert baseline.failure is not None, f"{target.script} does not fail: {baseline.outcome} {baseline.detail}"
     with Pool(probe, target, baseline) as pool:
-        diagnosis = diagnose(baseline, run(probe, tracing(target, baseline)), Sources(folder))
+        trace = run(probe, tracing(target, baseline))
+        diagnosis = diagnose(baseline, trace, Sources(target.root or target.script.parent))
         assert diagnosis is not None
         pool.about(diagnosis)
-        found = {}
-        for name, changes in program.edits.items():
-            new = {folder / "main.py": changed(program.text, changes).encode()}
-            found[name] = decide(Evidence(Case(pool, diagnosis, offered=True), new), Applicability.SAFE)
-        return found
+        case = Case(pool, diagnosis, offered=True)
+        each = {name: Evidence(case, files) for name, files in edits.items()}
+        return {name: confirm(one, decide(one, Applicability.SAFE)) for name, one in each.items()}
 
 
 def safe(verdicts: dict[str, Verdict]) -> frozenset[str]:

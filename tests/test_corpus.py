@@ -23,7 +23,7 @@ from autofix.syntax.source import Source, SourceError
 from autofix.syntax.survey import survey
 
 LIBRARY = Path(sysconfig.get_path("purelib"))
-LEAST, MOST, LARGEST, NODES = 5000, 5200, 10_000, 6
+LEAST, MOST, LARGEST, NODES = 2000, 2100, 10_000, 6
 """Files up to a size that is parsed in a moment, and few nodes of each: breadth is what is wanted here."""
 
 

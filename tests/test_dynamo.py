@@ -25,8 +25,6 @@ net(torch.randn(4, 3)).sum().backward()
 optimizer.step()
 """
 WAYS = {
-    "attribute": "import torch._dynamo\nconfig = torch._dynamo.config\n",
-    "part": "import torch._dynamo.config as config\n",
     "from the package": "from torch._dynamo import config\n",
     "from a part": "from torch._dynamo.config import verbose\nimport torch._dynamo\nconfig = torch._dynamo.config\n",
     "kept under a name": "import torch._dynamo as compiler\nconfig = compiler.config\n",
@@ -68,13 +66,6 @@ def asked(tmp_path: Path, text: str) -> Target:
     return Target(script, root=tmp_path, setup=Setup(compiled=True))
 
 
-def test_what_is_not_compiled_loads_no_compiler(fresh: Probe, tmp_path: Path) -> None:
-    with fresh:
-        trace = run(fresh, plain(asked(tmp_path, TRAINING + "print(len(sys.modules))\n")))
-    assert trace.outcome == "finished", trace.detail
-    assert not trace.compiles
-
-
 @pytest.mark.parametrize("way", WAYS)
 def test_who_asks_has_the_one_real_module(fresh: Probe, tmp_path: Path, way: str) -> None:
     with fresh:
@@ -83,7 +74,7 @@ def test_who_asks_has_the_one_real_module(fresh: Probe, tmp_path: Path, way: str
     assert trace.compiles
 
 
-def test_what_looks_through_all_modules_loads_nothing(fresh: Probe, tmp_path: Path) -> None:
+def test_training_and_a_look_through_all_modules_load_no_compiler(fresh: Probe, tmp_path: Path) -> None:
     look = "import inspect\nfor module in list(sys.modules.values()):\n    hasattr(module, '__warningregistry__')\n"
     with fresh:
         trace = run(fresh, plain(asked(tmp_path, TRAINING + look + "inspect.getmodule(look := lambda: 0)\n")))
@@ -92,7 +83,7 @@ def test_what_looks_through_all_modules_loads_nothing(fresh: Probe, tmp_path: Pa
 
 
 def test_what_one_run_has_loaded_the_next_one_finds(fresh: Probe, tmp_path: Path) -> None:
-    target = asked(tmp_path, THERE + TRAINING + WAYS["part"])
+    target = asked(tmp_path, THERE + TRAINING + WAYS["from the package"])
     with fresh:
         said = [run(fresh, plain(target)).stdout for _ in range(3)]
     assert said == ["False\n", "True\n", "True\n"]

@@ -8,7 +8,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -18,9 +18,6 @@ from autofix.experiments.run import Probe
 from autofix.probe import wire
 from autofix.probe.fence import isolate
 from autofix.render import sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.torch
 RUNGS = (isolate.available() if sys.platform == "linux" else ["copy", "none"]) if os.name == "posix" else []
@@ -116,56 +113,41 @@ def left(probe: Probe) -> set[str]:
     }
 
 
-class Ended(NamedTuple):
-    """What came of all scripts, run side by side on one rung."""
+@pytest.mark.parametrize("rung", RUNGS)
+def test_every_run_ends_says_how_and_leaves_nothing(
+    rung: str, python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All scripts side by side, in a probe for each rung: users who are root only in a namespace cannot mix them."""
+    monkeypatch.setenv("AUTOFIX_TEST_TOKEN", TOKEN)
+    folders = {name: tmp_path / name.replace(" ", "_") for name in CASES}
+    with Probe(python) as probe:
+        traces = all_ended(probe, rung, folders)
+        remains = left(probe) if sys.platform == "linux" else set()
+        for _ in range(400):  # what was killed may take a moment to be gone, and a stem five seconds
+            if not remains:
+                break
+            time.sleep(0.02)
+            remains = left(probe)
+    assert {name: (trace.outcome, trace.isolation) for name, trace in traces.items()} == {
+        name: (case.outcome, rung) for name, case in CASES.items()
+    }
+    assert [name for name, case in CASES.items() if case.detail not in traces[name].detail] == []
+    assert [name for name, one in traces.items() if len(one.stdout) + len(one.stderr) >= 1 << 20] == []
+    assert {path.name for folder in folders.values() for path in folder.iterdir()} == {"script.py"}
+    assert not remains
 
-    traces: dict[str, wire.Trace]
-    folders: dict[str, Path]
-    processes: set[str]
 
-
-@pytest.fixture(scope="module", params=RUNGS)
-def ended(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Ended]]:
-    """A probe for each rung: one whose users are root only in a namespace of their own cannot mix them."""
-    # Only while this probe starts: the one that other tests share may be started while this fixture stands.
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AUTOFIX_TEST_TOKEN", TOKEN)
-        probe = Probe(Path(sys.executable))
-    with probe:
-        yield request.param, all_ended(probe, request.param, tmp_path_factory.mktemp("scripts"))
-
-
-def all_ended(probe: Probe, rung: str, base: Path) -> Ended:
-    numbers, folders = {}, {}
+def all_ended(probe: Probe, rung: str, folders: dict[str, Path]) -> dict[str, wire.Trace]:
+    """What comes of all scripts, run side by side on one rung."""
+    numbers = {}
     for name, case in CASES.items():
-        folders[name] = folder = base / name.replace(" ", "_")
+        folder = folders[name]
         folder.mkdir()
         script = folder / "script.py"
         script.write_text(case.script)
-        limits = limits_of(case)
         where = {"script": str(script), "argv": (), "cwd": str(folder), "root": str(folder)}
-        numbers[name] = probe.submit(wire.Request(0, "baseline", isolation=rung, **where, **limits))
-    traces = {name: probe.wait(number, 60) for name, number in numbers.items()}
-    for _ in range(400):  # what was killed may take a moment to be gone, and a stem five seconds
-        if not (remains := left(probe)):
-            break
-        time.sleep(0.02)
-    return Ended(traces, folders, remains)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_every_run_ends_and_says_how(ended: tuple[str, Ended], name: str) -> None:
-    rung, found = ended
-    case, trace = CASES[name], found.traces[name]
-    assert (trace.outcome, trace.isolation) == (case.outcome, rung), trace.detail
-    assert case.detail in trace.detail
-    assert len(trace.stdout) + len(trace.stderr) < 1 << 20
-    assert [path.name for path in found.folders[name].iterdir()] == ["script.py"]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="what is left is read from /proc")
-def test_no_process_is_left(ended: tuple[str, Ended]) -> None:
-    assert not ended[1].processes
+        numbers[name] = probe.submit(wire.Request(0, "baseline", isolation=rung, **where, **limits_of(case)))
+    return {name: probe.wait(number, 60) for name, number in numbers.items()}
 
 
 @pytest.mark.parametrize(

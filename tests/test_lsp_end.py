@@ -104,8 +104,9 @@ def lasting(processes: list[psutil.Process]) -> list[psutil.Process]:
     return psutil.wait_procs(processes, timeout=30)[1]
 
 
-@pytest.mark.parametrize("busy", [False, True], ids=["idle", "in a run"])
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("way", "busy"), [*((way, True) for way in WAYS), ("shutdown and exit", False), ("SIGTERM", False)]
+)
 def test_it_ends_in_silence_and_leaves_nothing(editor: Editor, tmp_path: Path, way: str, busy: bool) -> None:
     leave, status = WAYS[way]
     if busy:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -39,8 +40,9 @@ def autofix(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 def told_by_pytest(folder: Path) -> tuple[int, str]:
     """What pytest says to the pinned test, in an environment in which nothing of ours can be imported."""
-    command = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "test_pin.py"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_pin.py"]
+    alone = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(command, cwd=folder, env=alone, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -61,16 +63,17 @@ def test_a_later_edit_that_cuts_a_gradient_fails_the_pinned_test(name: str, tmp_
     assert "test_pin.py holds who trains what: run it with pytest" in done.stderr, done.stdout + done.stderr
     assert "import autofix" not in (tmp_path / "test_pin.py").read_text("utf-8")
     repaired = script.read_text("utf-8")
-    assert told_by_pytest(tmp_path)[0] == 0, told_by_pytest(tmp_path)[1]
     edited(script, HARMLESS[name])
-    assert told_by_pytest(tmp_path)[0] == 0, told_by_pytest(tmp_path)[1]
+    status, said = told_by_pytest(tmp_path)
+    assert status == 0, said
     script.write_text(repaired, "utf-8")
     edited(script, CUTS[name])
     status, said = told_by_pytest(tmp_path)
     assert status == 1, said
     again = subprocess.run([sys.executable, "test_pin.py", "--again"], cwd=tmp_path, capture_output=True, check=False)
     assert again.returncode == 0, again.stderr
-    assert told_by_pytest(tmp_path)[0] == 0, told_by_pytest(tmp_path)[1]
+    status, said = told_by_pytest(tmp_path)
+    assert status == 0, said
 
 
 def test_an_edit_that_was_judged_is_pinned_and_a_wrong_one_is_not(tmp_path: Path) -> None:
@@ -85,7 +88,8 @@ def test_an_edit_that_was_judged_is_pinned_and_a_wrong_one_is_not(tmp_path: Path
     done = autofix(tmp_path, "verify", "--steps", "20", "--pin", "test_pin.py", "--fixed", str(right), "train.py")
     assert done.returncode == 0, done.stdout + done.stderr
     (tmp_path / "train.py").write_text(right.read_text("utf-8"), "utf-8")
-    assert told_by_pytest(tmp_path)[0] == 0, told_by_pytest(tmp_path)[1]
+    status, said = told_by_pytest(tmp_path)
+    assert status == 0, said
     (tmp_path / "train.py").write_text(wrong.read_text("utf-8"), "utf-8")
     status, said = told_by_pytest(tmp_path)
     assert status == 1, said

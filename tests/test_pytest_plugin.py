@@ -53,6 +53,7 @@ def test_good():
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # to import those of these tests takes two seconds a run
     pytester.makepyfile(model=MODEL, test_model=TEST)
     pytester.makeini("[pytest]\npythonpath = .\n")
     return pytester.path
@@ -78,7 +79,7 @@ def test_without_the_option_nothing_of_autofix_is_imported(pytester: pytest.Pyte
 @pytest.mark.torch
 @pytest.mark.slow
 def test_the_proved_edit_stands_under_the_traceback(pytester: pytest.Pytester, project: Path) -> None:
-    done = pytester.runpytest_subprocess("--autofix", "-p", "no:randomly", "--show-capture=no")
+    done = pytester.runpytest_subprocess("-p", "autofix", "--autofix", "--show-capture=no")
     done.assert_outcomes(passed=1, failed=4)
     done.stdout.fnmatch_lines([
         "*_ test_loss[[]1] _*", "E *RuntimeError: Trying to backward through the graph a second time*",
@@ -100,7 +101,7 @@ def test_it_works_beside_xdist_and_asked_for_in_the_environment(
     pytester: pytest.Pytester, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTEST_ADDOPTS", "--autofix")
-    done = pytester.runpytest_subprocess("-n", "1", "-k", "test_loss and 1", "-p", "no:randomly")
+    done = pytester.runpytest_subprocess("-p", "autofix", "-p", "xdist", "-n", "1", "-k", "test_loss and 1")
     done.assert_outcomes(failed=1)
     done.stdout.fnmatch_lines(["*- autofix -*", "Fix: AG201 *"])
     assert (project / "model.py").read_text("utf-8").strip() == MODEL.strip()
