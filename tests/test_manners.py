@@ -16,10 +16,14 @@ import pytest
 from reports import report
 
 from autofix.core import write
+from autofix.core.model import Target
+from autofix.experiments.requests import plain
 from autofix.experiments.run import Probe
 from autofix.render import Look, Snapshot, show
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from autofix.core.model import Report
 
 PROGRAM = [sys.executable, "-m", "autofix"]
@@ -94,8 +98,9 @@ def test_ctrl_c_while_modules_are_imported_is_one_line(project: Path) -> None:
     assert (process.returncode, err) == (130, "autofix: interrupted\n")
 
 
-def test_a_second_ctrl_c_leaves_no_server_behind(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Its import of torch takes long and does not hear that we have gone.
+@pytest.fixture
+def importing(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Probe]:
+    """A probe whose import of torch takes long and does not hear that we have gone; to wait for it is interrupted."""
     (project / "torch.py").write_text("import time\ntime.sleep(600)\n")
     monkeypatch.setenv("PYTHONPATH", str(project))
     probe = Probe(Path(sys.executable))
@@ -107,11 +112,21 @@ def test_a_second_ctrl_c_leaves_no_server_behind(project: Path, monkeypatch: pyt
         return patient()
 
     monkeypatch.setattr(probe._process, "wait", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        probe.close()
-    assert probe._process.returncode == -signal.SIGKILL
+    yield probe
     if probe._process.stdout is not None:
         probe._process.stdout.close()
+
+
+def test_a_second_ctrl_c_leaves_no_server_behind(importing: Probe, project: Path) -> None:
+    importing.submit(plain(Target(project / "train.py", root=project)))
+    with pytest.raises(KeyboardInterrupt):
+        importing.close()
+    assert importing._process.returncode == -signal.SIGKILL
+
+
+def test_a_server_that_was_asked_for_nothing_is_not_waited_for(importing: Probe) -> None:
+    importing.close()
+    assert importing._process.returncode == -signal.SIGKILL
 
 
 @pytest.mark.torch

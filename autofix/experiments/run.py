@@ -60,6 +60,7 @@ class Probe:
         self._waiting: set[int] = set()
         self._dropped: set[int] = set()
         self._hello: wire.Hello | None = None
+        self._asked = False
         self._awaited = 0
         self.heard: Callable[[wire.Sign], None] = lambda _sign: None
         """Who is told of the signs of life of the run that is waited for."""
@@ -104,7 +105,8 @@ class Probe:
             if self._process.stdin is not None:
                 self._process.stdin.close()
         try:
-            self._process.wait(2)
+            if self._asked:  # else it has nothing to clear up, and may import torch for seconds yet
+                self._process.wait(2)
         except subprocess.TimeoutExpired:
             pass
         finally:  # also after a second Ctrl-C: a server that still imports torch would only end when it has
@@ -135,6 +137,7 @@ class Probe:
         try:
             if self._process.stdin is None:
                 raise ProbeError("the probe is closed")
+            self._asked = True
             self._process.stdin.write(message)
             self._process.stdin.flush()
         except (BrokenPipeError, ValueError):
