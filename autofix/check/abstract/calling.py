@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from autofix.check.abstract import containers, library, nets, operators, torchlike
-from autofix.check.abstract.player import NoGradient, Player
+from autofix.check.abstract.player import NoGradient, NotYet, Player
 from autofix.check.abstract.values import (
     MAYBE,
     YES,
@@ -18,8 +18,10 @@ from autofix.check.abstract.values import (
     Instance,
     Later,
     Listed,
+    Managed,
     Mapped,
     Method,
+    Mode,
     Named,
     Opaque,
     Optimizer,
@@ -30,10 +32,9 @@ from autofix.check.abstract.values import (
     contents,
 )
 from autofix.syntax.calls import path_of
-from autofix.syntax.survey import silences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from autofix.check.abstract.tape import Tape
 
@@ -50,7 +51,6 @@ _MODULE_METHODS = frozenset({
     "parameters", "forward", "named_parameters", "requires_grad_", "zero_grad", "modules", "children", "eval", "train",
 })  # fmt: skip
 _VIEW_ATTRIBUTES = frozenset({"T", "mT", "H", "mH", "real", "imag"})
-_SCALERS = ("scale", "step", "update", "unscale_", "minimize")
 
 
 class Caller(Player):
@@ -92,8 +92,13 @@ class Caller(Player):
                 path_of(one.func if isinstance(one, ast.Call) else one).rpartition(".")[2]
                 for one in node.decorator_list
             )
-            made.quiet = any(map(silences, node.decorator_list))
         return made
+
+    def switch(self, mode: Mode, node: ast.AST) -> None:
+        """Record from now on as a manager or decorator says."""
+        self.tape.grad = mode.on
+        if mode.on is False:
+            self.tape.switched = self.place(node)
 
     # --- calls -----------------------------------------------------------------------------------
 
@@ -123,28 +128,29 @@ class Caller(Player):
         torchlike.frozen_by(self, name, ask)
         return self.unknown(ask.node)
 
-    def invoke(self, function: Function, ask: Ask) -> Value:
-        """Play a function of a file."""
+    def invoke(self, function: Function, ask: Ask, around: Callable[[Value], object] | None = None) -> Value:
+        """Play a function of a file; a context manager only `around` the body of its `with`."""
         if self.depth >= _DEEPEST:
             return self.unknown(ask.node)
+        if "contextmanager" in function.words and around is None:
+            return Managed(function, ask)
         self.spend()
         if function.receiver is not None:
             ask = ask._replace(given=[function.receiver, *ask.given])
         inner = Frame(function, function.frame, self.place(ask.node), function.frame.file)
+        inner.around = around
         inner.given = {id(one.node) for value in (*ask.given, *ask.words.values()) for one in contents(value)}
         outer, before, switched = self.frame, self.tape.grad, self.tape.switched
         self._fill(inner, function, list(ask.given), dict(ask.words), ask.node)
         self.frame, self.depth = inner, self.depth + 1
-        if function.quiet:
-            self.tape.grad, self.tape.switched = False, self.place(_silencing(function.node))
-        elif "enable_grad" in function.words:
-            self.tape.grad = True
+        if function.mode is not None:
+            self.switch(*function.mode)
         self.played.add(function.node)
         try:
             return self._body(function, inner)
         finally:
             self.frame, self.depth = outer, self.depth - 1
-            if function.quiet or "enable_grad" in function.words:
+            if function.mode is not None:
                 self.tape.grad, self.tape.switched = before, switched
 
     def _body(self, function: Function, inner: Frame) -> Value:
@@ -167,12 +173,13 @@ class Caller(Player):
             inner.names[arguments.vararg.arg] = Listed(given[len(positional) :], "tuple")
         names = {one.arg for one in (*positional, *arguments.kwonlyargs)}
         if arguments.kwarg is not None:
-            inner.names[arguments.kwarg.arg] = Mapped({k: v for k, v in words.items() if k not in names})
+            more = {k: v for k, v in words.items() if k not in names and k != "**"}
+            inner.names[arguments.kwarg.arg] = Mapped(more, exact="**" not in words)
         inner.names.update({key: value for key, value in words.items() if key in names})
         late = zip(positional[len(positional) - len(arguments.defaults) :], arguments.defaults, strict=True)
         named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
         for one, default in (*late, *named):
-            if one.arg not in inner.names and default is not None:
+            if one.arg not in inner.names and default is not None and "**" not in words:
                 inner.names[one.arg] = self._default(function, default)
         for one in (*positional, *arguments.kwonlyargs):
             if one.arg not in inner.names:
@@ -254,7 +261,6 @@ class Caller(Player):
 
     def call_super(self, name: str, ask: Ask) -> Value:
         """`super().name(…)` in a method."""
-        function = self.frame.function
         frame: Frame | None = self.frame
         while frame is not None and frame.function is not None and (frame.function.owner is None):
             frame = frame.outer
@@ -314,6 +320,9 @@ class Caller(Player):
             if name in {"backward", "manual_backward"} and isinstance(loss, Tensor):
                 torchlike.backward(self, loss, Ask(ask.given[1:], ask.words, ask.node))
                 return Const(None)
+            for mode in ask.given if name == "enter_context" else ():
+                if isinstance(mode, Mode):
+                    self.switch(mode, ask.node)
             if name == "scale" and isinstance(loss, Tensor):
                 return self.tape.operate("mul", [loss], self.place(ask.node))
             if name == "step" and isinstance(loss, Optimizer):
@@ -486,6 +495,8 @@ class Caller(Player):
             made = Tensor()
             made.cut = self.tape.happening(self.place(node), ".grad")
             return made
+        if type(tensor) is Tensor and tensor.needs == YES and tensor.is_leaf:
+            return NotYet()
         made = Opaque()
         made.data = True
         return made
@@ -521,13 +532,8 @@ class Caller(Player):
         receiver.attributes[name] = value
 
 
-def _silencing(node: ast.AST) -> ast.AST:
-    """The decorator of a function that switches gradients off."""
-    return next((one for one in getattr(node, "decorator_list", ()) if silences(one)), node)
-
-
 def bound(function: Function, receiver: Value | None) -> Function:
     """A function with the object that it is a method of."""
     made = Function(function.node, function.frame)
-    made.owner, made.quiet, made.words, made.receiver = function.owner, function.quiet, function.words, receiver
+    made.owner, made.words, made.mode, made.receiver = function.owner, function.words, function.mode, receiver
     return made

@@ -45,6 +45,15 @@ def _append(player: Player, receiver: Listed, ask: Ask) -> Value:
     return Const(None)
 
 
+def _put_in_front(player: Player, receiver: Listed, ask: Ask) -> Value:
+    """`appendleft(x)`, or `insert(0, x)`; elsewhere nobody counts."""
+    _append(player, receiver, ask)
+    receiver.items[:] = [*receiver.items[-1:], *receiver.items[:-1]]
+    if len(ask.given) > 1 and not (isinstance(ask.given[0], Const) and ask.given[0].value == 0):
+        receiver.exact = False
+    return Const(None)
+
+
 def extend(player: Player, receiver: Listed, ask: Ask) -> Value:
     """Add all of something to a list."""
     for value in ask.given[:1]:
@@ -84,9 +93,10 @@ def _copy_list(_: Player, receiver: Listed, __: Ask) -> Value:
 
 
 _OF_LISTS: dict[str, Callable[[Player, Listed, Ask], Value]] = {
-    "append": _append, "add": _append, "appendleft": _append, "insert": _append, "extend": extend, "update": extend,
-    "extendleft": extend, "clear": _clear, "pop": _pop, "popleft": _popleft, "remove": _remove, "discard": _remove,
-    "copy": _copy_list, "union": _copy_list, "index": lambda *_: Plain(), "count": lambda *_: Plain(),
+    "append": _append, "add": _append, "appendleft": _put_in_front, "insert": _put_in_front, "extend": extend,
+    "update": extend, "extendleft": extend, "sort": _remove, "reverse": _remove, "clear": _clear, "pop": _pop,
+    "popleft": _popleft, "remove": _remove, "discard": _remove, "copy": _copy_list, "union": _copy_list,
+    "index": lambda *_: Plain(), "count": lambda *_: Plain(),
 }  # fmt: skip
 
 
@@ -195,4 +205,4 @@ def set_item(player: Player, container: Listed | Mapped, key: Value, name: Const
     ):
         container.items[key.value] = value
     elif container.items:
-        container.items[-1] = value
+        container.items[:] = [player.unknown(ask.node) for _ in container.items]

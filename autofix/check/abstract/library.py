@@ -37,9 +37,6 @@ STANDARD = frozenset({
     "string", "threading", "uuid", "operator", "contextlib", "dataclasses", "enum", "abc", "gc", "heapq", "bisect",
 })  # fmt: skip
 NUMERIC = frozenset({"numpy", "scipy", "math", "pandas", "matplotlib", "sklearn"})
-_PROGRESS = frozenset(
-    {"tqdm", "trange", "track", "iter", "reversed", "sorted", "list", "tuple", "set", "frozenset", "deque"}
-)
 
 
 def call(player: Player, name: str, ask: Ask) -> Value | None:
@@ -164,12 +161,12 @@ def _trange(player: Player, ask: Ask) -> Value:
 
 
 def _dict(player: Player, ask: Ask) -> Value:
-    made = Mapped(dict(ask.words))
+    made = Mapped({key: value for key, value in ask.words.items() if key != "**"}, exact="**" not in ask.words)
     if ask.given and isinstance(ask.given[0], Mapped):
-        made = Mapped({**ask.given[0].items, **ask.words}, exact=ask.given[0].exact)
+        made = Mapped({**ask.given[0].items, **made.items}, exact=made.exact and ask.given[0].exact)
     elif ask.given:
         items, exact = player.elements(ask.given[0], ask.node)
-        made.exact = exact
+        made.exact = made.exact and exact
         for item in items:
             match item:
                 case Listed(items=[Const(value=key), value]):
@@ -213,6 +210,8 @@ def _extreme(player: Player, ask: Ask) -> Value:
     if all(isinstance(one, Const) and isinstance(one.value, int | float) for one in items) and items and not ask.words:
         return Plain()
     tensors = [one for one in items if isinstance(one, Tensor)]
+    if len(tensors) > 1:
+        return player.unknown(ask.node)
     return tensors[0] if tensors else Plain()
 
 
@@ -268,6 +267,14 @@ def _setattr(player: Player, ask: Ask) -> Value:
     match ask.given:
         case [holder, Const(value=str() as name), value]:
             player.set_attribute(holder, name, value, ask.node)
+        case [Instance(attributes=attributes), *_]:  # any of them
+            attributes.update(
+                {
+                    name: player.unknown(ask.node)
+                    for name, one in attributes.items()
+                    if any(tensor.node is not None for tensor in contents(one))
+                }
+            )
     return Const(None)
 
 
@@ -283,7 +290,7 @@ def _hasattr(_: Player, ask: Ask) -> Value:
 def _next(player: Player, ask: Ask) -> Value:
     match ask.given:
         case [Listed(items=[first, *_]), *_]:
-            return first
+            return player.later(first, ask.node)
         case [Opaque() as many, *_]:
             return player.part(many, "[]", ask.node)
     return player.unknown(ask.node)
@@ -296,7 +303,7 @@ def _map(player: Player, ask: Ask) -> Value:
     rows = zip(*(items for items, _ in columns), strict=False)
     return Listed(
         [player.call(ask.given[0], Ask(row, {}, ask.node)) for row in rows],
-        "tuple",
+        "generator",
         exact=all(sure for _, sure in columns),
     )
 
@@ -304,6 +311,15 @@ def _map(player: Player, ask: Ask) -> Value:
 def _chain(player: Player, ask: Ask) -> Value:
     parts = [player.elements(value, ask.node) for value in ask.given]
     return Listed([item for items, _ in parts for item in items], "tuple", exact=all(sure for _, sure in parts))
+
+
+def _copy(_: Player, ask: Ask) -> Value:
+    match ask.given:
+        case [Listed(items=items, kind=kind, exact=exact)]:
+            return Listed([*items], kind, exact=exact)
+        case [Mapped(items=entries, exact=exact)]:
+            return Mapped(dict(entries), exact=exact)
+    return _first(_, ask)
 
 
 def _deepcopy(player: Player, ask: Ask) -> Value:
@@ -375,7 +391,7 @@ _HANDLERS: dict[str, Callable[[Player, Ask], Value]] = {
     "reversed": _listed("tuple"), "iter": _first, "tqdm": _first, "cycle": _first, "deque": _deque, "dict": _dict,
     "OrderedDict": _dict, "defaultdict": _defaultdict, "sum": _sum, "max": _extreme, "min": _extreme,
     "isinstance": _isinstance, "getattr": _getattr, "setattr": _setattr, "hasattr": _hasattr, "next": _next,
-    "map": _map, "chain": _chain, "from_iterable": _chain, "deepcopy": _deepcopy, "copy": _first, "partial": _partial,
+    "map": _map, "chain": _chain, "from_iterable": _chain, "deepcopy": _deepcopy, "copy": _copy, "partial": _partial,
     "float": _to_number, "int": _to_number, "bool": _to_number, "str": _to_number, "round": _to_number, "abs": _abs,
     "reduce": _reduce, "type": _type, "islice": _first, "shuffle": _first,
 }  # fmt: skip

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from autofix.check.abstract import containers, library, operators
 from autofix.check.abstract.calling import Caller
-from autofix.check.abstract.player import FOREIGN, NoGradient
+from autofix.check.abstract.player import FOREIGN, NoGradient, NotYet
 from autofix.check.abstract.tape import Pass
 from autofix.check.abstract.values import (
     YES,
@@ -20,7 +20,9 @@ from autofix.check.abstract.values import (
     Instance,
     Later,
     Listed,
+    Managed,
     Mapped,
+    Mode,
     Named,
     Opaque,
     Place,
@@ -29,7 +31,6 @@ from autofix.check.abstract.values import (
     Value,
 )
 from autofix.syntax.calls import path_of
-from autofix.syntax.survey import silences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -48,9 +49,11 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }  # fmt: skip
-_DECORATORS = frozenset({"property", "staticmethod", "classmethod", "torch.no_grad", "dataclass", "contextmanager"})
+_DECORATORS = frozenset({"property", "staticmethod", "classmethod", "dataclass", "contextmanager"})
 _COPIES = 4
 """So often is a list repeated at most."""
+_EXPECTING = frozenset({"raises", "assertRaises", "assertRaisesRegex", "suppress"})
+_CAUGHT = frozenset({"RuntimeError", "Exception", "BaseException"})
 _LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
@@ -91,8 +94,6 @@ class Machine(Caller):
             return
         target = self.evaluate(node.target)
         value = self.evaluate(node.value)
-        if isinstance(target, Opaque) and target.is_tensor and not target.data:
-            target.is_tensor = True
         if isinstance(target, Tensor) and (not isinstance(target, Opaque) or target.is_tensor):
             if isinstance(value, NoGradient):
                 self._none_used(value, node)
@@ -156,6 +157,8 @@ class Machine(Caller):
     def _set_item(self, target: ast.Subscript, value: Value, node: ast.AST) -> None:
         container, key = self.evaluate(target.value), self.evaluate(target.slice)
         match container:
+            case Listed() if isinstance(target.slice, ast.Slice):
+                self._set_slice(container, target.slice, value, node)
             case Mapped() | Listed():
                 name = key if isinstance(key, Const) else Const(f"({ast.unparse(target.slice)})")
                 containers.set_item(self, container, key, name, Ask([value], {}, node))
@@ -165,6 +168,13 @@ class Machine(Caller):
                 if isinstance(value, Tensor):
                     self.keep(value, node)
                 self.tape.write(container, [value] if isinstance(value, Tensor) else [], self.place(node), "[]=")
+
+    def _set_slice(self, container: Listed, part: ast.Slice, value: Value, node: ast.AST) -> None:
+        """`some[:] = …` replaces all elements; which ones another slice replaces, nobody knows."""
+        if not (part.lower or part.upper):
+            container.items, container.exact = self.elements(value, node)
+        else:
+            container.items, container.exact = [self.unknown(node)], False
 
     def _set_child(self, container: Instance, key: Value, value: Value, node: ast.AST) -> None:
         if container.of is not None and container.of.find("__setitem__") is not None:
@@ -183,6 +193,10 @@ class Machine(Caller):
             match target:
                 case ast.Name(id=name):
                     self.frame.names.pop(name, None)
+                case ast.Attribute(value=holder, attr=name):
+                    container = self.evaluate(holder)
+                    if isinstance(container, Instance):
+                        container.attributes.pop(name, None)
                 case ast.Subscript(value=holder):
                     container = self.evaluate(holder)
                     if isinstance(container, Listed):
@@ -226,7 +240,10 @@ class Machine(Caller):
         return self.truth(self.evaluate(test))
 
     def _for(self, node: ast.For | ast.AsyncFor) -> int:
-        values, exact = self.elements(self.evaluate(node.iter), node.iter)
+        iterated = self.evaluate(node.iter)
+        values, exact = self.elements(iterated, node.iter)
+        if isinstance(iterated, Listed) and iterated.kind == "generator":
+            values = [self.later(value, node.iter) for value in values]
         return self._loop(node, values, exact=exact)
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While, values: Sequence[Value | None], *, exact: bool) -> int:
@@ -255,7 +272,8 @@ class Machine(Caller):
         return self._loop(node, (None, None), exact=False)
 
     def _try(self, node: ast.Try | ast.TryStar) -> int:
-        left = self.block(node.body)
+        with self.tape.expecting(self.frame if any(map(_expects, node.handlers)) else None):
+            left = self.block(node.body)
         if left == RAISE and node.handlers:
             left = self.block(node.handlers[0].body)
         elif left == NEXT:
@@ -264,38 +282,42 @@ class Machine(Caller):
 
     def _with(self, node: ast.With | ast.AsyncWith) -> int:
         before, switched = self.tape.grad, self.tape.switched
-        leaving: list[Value] = []
-        for item in node.items:
-            value = self._enter(item.context_expr, leaving)
-            if item.optional_vars is not None:
-                self.bind(item.optional_vars, value, node)
-        left = self.block(node.body)
-        for manager in reversed(leaving):
-            self.call_method(manager, "__exit__", Ask([Const(None)] * 3, {}, node))
+        raises = any(_short(item.context_expr) in _EXPECTING for item in node.items)
+        with self.tape.expecting(self.frame if raises else None):
+            left = self._managed(node, node.items)
         self.tape.grad, self.tape.switched = before, switched
         return left
 
-    def _enter(self, expression: ast.expr, leaving: list[Value]) -> Value:
-        short = path_of(expression.func if isinstance(expression, ast.Call) else expression).rpartition(".")[2]
-        if silences(expression):
-            self.tape.grad, self.tape.switched = False, self.place(expression)
-            return Plain()
-        if short == "enable_grad":
-            self.tape.grad = True
-            return Plain()
-        if short == "set_grad_enabled" and isinstance(expression, ast.Call):
-            flag = self.evaluate(expression.args[0]) if expression.args else Plain()
-            known = self.truth(flag)
-            if known is not True:
-                self.tape.grad = False if known is False else None
-            return Plain()
-        value = self.evaluate(expression)
-        if isinstance(value, Instance) and value.of is not None and value.of.find("__enter__") is not None:
-            leaving.append(value)
-            return self.call_method(value, "__enter__", Ask([], {}, expression))
-        if isinstance(value, Listed) and value.kind == "generator":
-            return value.items[0] if value.items else Plain()
-        return value
+    def _managed(self, node: ast.With | ast.AsyncWith, items: Sequence[ast.withitem]) -> int:
+        """Play a body within the managers that are left to enter."""
+        if not items:
+            return self.block(node.body)
+        first, outer, left = items[0], self.frame, NEXT
+
+        def body(value: Value) -> None:
+            nonlocal left
+            inner, self.frame = self.frame, outer
+            if first.optional_vars is not None:
+                self.bind(first.optional_vars, value, node)
+            left = self._managed(node, items[1:])
+            self.frame = inner
+
+        expression = first.context_expr
+        manager = self.evaluate(expression)
+        match manager:
+            case Managed(function=function, ask=ask):
+                self.invoke(function, ask, body)
+            case Instance(of=Class() as of) if of.find("__enter__") is not None:
+                body(self.call_method(manager, "__enter__", Ask([], {}, expression)))
+                self.call_method(manager, "__exit__", Ask([Const(None)] * 3, {}, node))
+            case Mode():
+                self.switch(manager, expression)
+                body(Plain())
+            case _:
+                if isinstance(manager, Opaque) and _may_switch(expression):
+                    self.tape.grad = None
+                body(manager)
+        return left
 
     def _return(self, node: ast.Return) -> int:
         self.frame.result = self.evaluate(node.value) if node.value is not None else Const(None)
@@ -322,7 +344,12 @@ class Machine(Caller):
 
     def _match(self, node: ast.Match) -> int:
         self.evaluate(node.subject)
-        return self._under(node.subject, chosen=True, body=node.cases[0 if self.take else -1].body)
+        case = node.cases[0 if self.take else -1]
+        for part in ast.walk(case.pattern):
+            name = part.rest if isinstance(part, ast.MatchMapping) else getattr(part, "name", None)
+            if name is not None:
+                self.bind(ast.Name(name), self.unknown(node.subject), node)
+        return self._under(node.subject, chosen=True, body=case.body)
 
     def _import(self, node: ast.Import) -> None:
         for alias in node.names:
@@ -359,13 +386,21 @@ class Machine(Caller):
         return found if found is not None else self.unknown(node)
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        made: Value = self.function(node)
-        setter = isinstance(made, Function) and "setter" in made.words
+        function = self.function(node)
+        made: Value = function
+        before = self.tape.grad
         for decorator in reversed(node.decorator_list):
             value = self.evaluate(decorator) if path_of(decorator) not in _DECORATORS else None
-            if isinstance(value, Function):  # of the project; a foreign one is taken to change nothing
+            if isinstance(value, Named):  # without parentheses
+                value = self.call(value, Ask([], {}, decorator))
+            if isinstance(value, Opaque) and "grad" in _short(decorator):
+                value = Mode(on=None)
+            if isinstance(value, Mode):
+                function.mode = value, decorator
+            elif isinstance(value, Function):  # of the project; a foreign one is taken to change nothing
                 made = self.call(value, Ask([made], {}, decorator))
-        self.frame.names[f"{node.name}.setter" if setter else node.name] = made
+        self.tape.grad = before
+        self.frame.names[f"{node.name}.setter" if "setter" in function.words else node.name] = made
 
     def _class(self, node: ast.ClassDef) -> None:
         made = Class(node, self.frame)
@@ -395,10 +430,11 @@ class Machine(Caller):
         return Const(node.value)
 
     def _name(self, node: ast.Name) -> Value:
-        value = self.frame.find(node.id)
-        if isinstance(value, Later):
-            value = self.frame.globals.names[node.id] = self.imported(value, node)
-        if value is not None:
+        holder = self.frame.holder(node.id)
+        if holder is not None:
+            value = holder.names[node.id]
+            if isinstance(value, Later):
+                value = holder.names[node.id] = self.imported(value, node)
             return value
         if node.id in library.BUILTINS:
             return Named(node.id)
@@ -436,8 +472,11 @@ class Machine(Caller):
             value = self.evaluate(word.value)
             if word.arg is not None:
                 words[word.arg] = value
-            elif isinstance(value, Mapped):
-                words.update({str(key): one for key, one in value.items.items()})
+            else:
+                if isinstance(value, Mapped):
+                    words.update({str(key): one for key, one in value.items.items()})
+                if not (isinstance(value, Mapped) and value.exact):
+                    words["**"] = Plain()
         return given, words
 
     def _operation(self, node: ast.BinOp) -> Value:
@@ -595,7 +634,8 @@ class Machine(Caller):
     def _collected(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
         found: list[Value] = []
         exact = self._generate(node.generators, lambda: found.append(self.evaluate(node.elt)))
-        return Listed(found, "list" if isinstance(node, ast.ListComp) else "tuple", exact=exact)
+        kind = {ast.ListComp: "list", ast.SetComp: "set"}.get(type(node), "generator")
+        return Listed(found, kind, exact=exact)
 
     def _mapped(self, node: ast.DictComp) -> Value:
         found = Mapped()
@@ -613,7 +653,7 @@ class Machine(Caller):
     def _generate(self, generators: Sequence[ast.comprehension], action: Callable[[], object]) -> bool:
         outer = self.frame
         self.frame = Frame(outer.function, outer, Place(outer, generators[0].iter), outer.file)
-        self.frame.given = outer.given
+        self.frame.given, self.frame.generates = outer.given, True
         try:
             return self._nested(generators, action)
         finally:
@@ -625,15 +665,16 @@ class Machine(Caller):
             action()
             return True
         first, *others = generators
-        values, exact = self.elements(self.evaluate(first.iter), first.iter)
-        self.capped += not exact
+        values, known = self.elements(self.evaluate(first.iter), first.iter)
+        self.capped += not known
+        exact = known
         for value in values:
             self.bind(first.target, value, first.target)
             tests = [self.condition(test) for test in first.ifs]
             if False in tests:
                 continue
             exact = self._nested(others, action) and exact and None not in tests
-        self.capped -= not exact and self.capped > 0
+        self.capped -= not known
         return exact
 
     def _sequence(self, node: ast.Tuple | ast.List | ast.Set) -> Value:
@@ -681,11 +722,16 @@ class Machine(Caller):
 
     def _walrus(self, node: ast.NamedExpr) -> Value:
         value = self.evaluate(node.value)
-        self.bind(node.target, value, node)
+        comprehension = self.frame
+        while comprehension.generates and comprehension.outer is not None:
+            comprehension = comprehension.outer
+        comprehension.shared.get(node.target.id, comprehension).names[node.target.id] = value
         return value
 
     def _yield(self, node: ast.Yield) -> Value:
         value = self.evaluate(node.value) if node.value is not None else Const(None)
+        if self.frame.around is not None:
+            self.frame.around(value)
         self._yielded().append(value)
         return Plain()
 
@@ -723,6 +769,22 @@ class Machine(Caller):
     }  # fmt: skip
 
 
+def _short(expression: ast.expr) -> str:
+    return path_of(expression.func if isinstance(expression, ast.Call) else expression).rpartition(".")[2]
+
+
+def _may_switch(expression: ast.expr) -> bool:
+    """Whether a manager or decorator that nobody knows may switch gradients: one in a variable, or one named so."""
+    return not isinstance(expression, ast.Call) or "grad" in _short(expression)
+
+
+def _expects(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler takes what autograd raises, and goes on."""
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    caught = any(kind is None or path_of(kind) in _CAUGHT for kind in kinds)
+    return caught and not any(isinstance(one, ast.Raise) for part in handler.body for one in ast.walk(part))
+
+
 def _renews(node: ast.Assign) -> bool:
     """Whether a name gets a value that is made of itself."""
     read = {path_of(one) for one in ast.walk(node.value) if isinstance(one, ast.Name | ast.Attribute)}
@@ -742,9 +804,9 @@ def _computed(kind: ast.operator, first: Any, second: Any) -> Value:
 
 
 def _identity(left: Value, right: Value, *, positive: bool) -> Value:
-    if isinstance(left, Opaque) or isinstance(right, Opaque):
+    none = [isinstance(one, NotYet) or (isinstance(one, Const) and one.value is None) for one in (left, right)]
+    if any(isinstance(one, Opaque) and not isinstance(one, NotYet) for one in (left, right)):
         return Plain()
-    none = [isinstance(one, Const) and one.value is None for one in (left, right)]
     if any(none):
         other = left if none[1] else right
         if isinstance(other, Plain):

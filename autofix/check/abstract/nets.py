@@ -54,7 +54,6 @@ _KEEPING = {
     "Flatten": "flatten", "Dropout": "dropout", "Mish": "mish", "Unflatten": "unflatten", "Hardtanh": "hardtanh",
 }  # fmt: skip
 _CONTAINERS = ("Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict")
-_WRAPPERS = ("DataParallel", "DistributedDataParallel", "parallel.DistributedDataParallel")
 _INPLACE = {
     "ReLU": 0,
     "ReLU6": 0,

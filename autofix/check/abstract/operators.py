@@ -93,7 +93,6 @@ _REDUCTIONS = frozenset(
     {"sum", "mean", "norm", "max", "min", "prod", "std", "var", "logsumexp", "median", "nansum", "amax", "amin"}
 )
 _SCALARS = frozenset({"dot", "trace", "dist"})
-_RESHAPING = VIEWS | _LIKELY_COPIES | frozenset({"repeat", "tile"})
 TENSOR_METHODS = (
     _SAVES_NOTHING | _SAVES_RESULT | _SAVES_OPERAND | _SAVES_BOTH | _WITHOUT_GRADIENT | _PAIRS | _PARTS | _REDUCTIONS
     | NUMBERS | frozenset({

@@ -30,7 +30,7 @@ from autofix.check.abstract.values import (
 if TYPE_CHECKING:
     from autofix.check.abstract.tape import Tape
 
-_ALL = 8
+_ALL = 32
 """So many elements of a known container are gone through one by one."""
 _PASSES = 2
 """So many passes stand for a loop of unknown length."""
@@ -55,6 +55,16 @@ class NoGradient(Const):
     def __init__(self, of: Tensor) -> None:
         super().__init__(None)
         self.of = of
+
+
+class NotYet(Opaque):
+    """The `.grad` of a leaf that no backward has reached: None, as far as is known."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.data = True
 
 
 class Player:
@@ -135,6 +145,10 @@ class Player:
         result = Opaque()
         self.tape.operate(name, [value], self.place(node), holds=False, into=result)
         return result
+
+    def later(self, value: Value, node: ast.AST) -> Value:
+        """What is computed only when it is asked for: nobody knows which steps come before its graph."""
+        return self.unknown(node) if any(one.node is not None for one in contents(value)) else value
 
     def unknown(self, node: ast.AST) -> Opaque:
         return self.tape.opaque(self.place(node))

@@ -74,6 +74,7 @@ class _Program(Machine):
         self.frame, self.budget, self.depth, self.capped = top, budget, 0, 0
         tape.grad, tape.switched, tape.conditions = True, None, frozenset()
         tape.passes.clear()
+        tape.expected.clear()
         with contextlib.suppress(Stop, RecursionError):  # what was found so far stands
             action()
 

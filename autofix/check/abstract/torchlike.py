@@ -16,6 +16,7 @@ from autofix.check.abstract.values import (
     Instance,
     Listed,
     Method,
+    Mode,
     Opaque,
     Optimizer,
     Plain,
@@ -26,7 +27,7 @@ from autofix.check.abstract.values import (
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from autofix.check.abstract.player import Player
 
@@ -110,18 +111,22 @@ def function(player: Player, name: str, ask: Ask) -> Value:
     if isinstance(out, Tensor):
         player.tape.write(out, [], player.place(ask.node), short)
         return out
-    if short == "vmap" or name.startswith("torch.func."):
-        return player.unknown(ask.node)
     return result
 
 
 def _set_grad(player: Player, ask: Ask) -> Value:
-    flag = ask.first("mode")
-    known = flag.value if isinstance(flag, Const) and not player.tape.conditions else None
-    player.tape.grad = bool(known) if known is not None else None
+    """`set_grad_enabled(…)` acts when it is called; a `with` only undoes it."""
+    made = Mode(on=player.truth(ask.first("mode") or Plain()))
+    player.tape.grad = made.on if not player.tape.conditions else None
     if player.tape.grad is False:
         player.tape.switched = player.place(ask.node)
-    return Plain()
+    return made
+
+
+def _inference(player: Player, ask: Ask) -> Value:
+    flag = ask.first("mode")
+    known = player.truth(flag) if flag is not None else True
+    return Mode(on=None if known is None else not known)
 
 
 def _from_data(player: Player, short: str, ask: Ask) -> Value:
@@ -173,8 +178,9 @@ def _initialise(player: Player, ask: Ask) -> Value:
     return ask.given[0] if ask.given else Plain()
 
 
-def _flag(value: Value | None) -> bool | None:
-    """A keyword that is on, off, or not known."""
+def _flag(said: Mapping[str, Value], name: str) -> bool | None:
+    """A keyword that is on, off, or not known; `**` may say any."""
+    value = said.get(name, said.get("**"))
     if value is None:
         return False
     return bool(value.value) if isinstance(value, Const) else None
@@ -184,8 +190,8 @@ def backward(player: Player, root: Tensor, ask: Ask) -> None:
     """`root.backward(gradient, retain_graph, create_graph, inputs)`."""
     names = ("gradient", "retain_graph", "create_graph", "inputs")
     said = {**dict(zip(names, ask.given, strict=False)), **ask.words}
-    create = _flag(said.get("create_graph"))
-    retain = _flag(said["retain_graph"]) if "retain_graph" in said else create
+    create = _flag(said, "create_graph")
+    retain = _flag(said, "retain_graph") if "retain_graph" in said or "**" in said else create
     only = said.get("inputs")
     if root.scalar is False and "gradient" not in said and root.needs == YES:
         player.tape.event("nonscalar", player.place(ask.node), tensor=root, node=root.node)
@@ -214,8 +220,8 @@ def grad(player: Player, ask: Ask) -> Value:
     said = {**dict(zip(names, ask.given, strict=False)), **ask.words}
     outputs, inputs = [*contents(said.get("outputs"))], said.get("inputs")
     targets = [*contents(inputs)]
-    create = _flag(said.get("create_graph"))
-    retain = _flag(said["retain_graph"]) if "retain_graph" in said else create
+    create = _flag(said, "create_graph")
+    retain = _flag(said, "retain_graph") if "retain_graph" in said or "**" in said else create
     place = player.place(ask.node)
     if outputs and targets and player.tape.grad is not None:
         for one in targets:
@@ -364,6 +370,10 @@ def _parts_of(_: Player, module: Instance, __: Ask) -> Value:
     return Listed([one for one in module.attributes.values() if nets.is_module(one)], "tuple", exact=False)
 
 
+def _all_parts(_: Player, module: Instance, __: Ask) -> Value:
+    return Listed([*_modules(module, set())], "tuple", exact=False)
+
+
 def _load(player: Player, module: Instance, ask: Ask) -> Value:
     happening = player.tape.happening(player.place(ask.node), "load_state_dict")
     for one in nets.parameters(module):
@@ -400,7 +410,7 @@ _OF_MODULES: dict[str, Callable[[Player, Instance, Ask], Value]] = {
     "parameters": _parameters, "named_parameters": _named_parameters, "requires_grad_": _freeze, "zero_grad": _zero,
     "register_buffer": _register, "register_parameter": _register, "add_module": _register,
     "register_forward_hook": _hook, "register_forward_pre_hook": _hook_before, "children": _parts_of,
-    "modules": _parts_of, "load_state_dict": _load, "state_dict": lambda *_: library.data(), "apply": _apply,
+    "modules": _all_parts, "load_state_dict": _load, "state_dict": lambda *_: library.data(), "apply": _apply,
     "append": _append, "extend": _append, "items": _items, "values": _values, "keys": _keys,
 }  # fmt: skip
 
@@ -479,7 +489,9 @@ def _itself(player: Player, ask: Ask) -> Value:
 _SPECIAL: dict[str, Callable[[Player, Ask], Value]] = {
     "torch.autograd.backward": _backward_function, "torch.autograd.grad": grad, "torch.set_grad_enabled": _set_grad,
     "torch.autograd.Variable": _variable, "torch.autograd.variable.Variable": _variable, "torch.compile": _itself,
-    "torch.jit.script": _itself,
+    "torch.jit.script": _itself, "torch.autograd.set_grad_enabled": _set_grad, "torch.inference_mode": _inference,
+    "torch.no_grad": lambda *_: Mode(on=False), "torch.autograd.no_grad": lambda *_: Mode(on=False),
+    "torch.enable_grad": lambda *_: Mode(on=True), "torch.autograd.enable_grad": lambda *_: Mode(on=True),
 }  # fmt: skip
 _BELOW: dict[str, Callable[[Player, str, Ask], Value]] = {
     "torch.optim.": nets.optimizer, "torch.distributions.": _distribution, "torch.nn.": nets.make,

@@ -241,15 +241,34 @@ class Class(Value):
 class Function(Value):
     """A function or lambda of a file that is played, or such a one bound to an object."""
 
-    __slots__ = ("frame", "node", "owner", "quiet", "receiver", "words")
+    __slots__ = ("frame", "mode", "node", "owner", "receiver", "words")
 
     def __init__(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, frame: Frame) -> None:
         self.node = node
         self.frame = frame
         self.owner: Class | None = None
         self.receiver: Value | None = None
-        self.quiet: bool | None = False
         self.words: frozenset[str] = frozenset()  # of its decorators
+        self.mode: tuple[Mode, ast.expr] | None = None  # the decorator that switches gradients
+
+
+class Mode(Value):
+    """A manager or decorator that switches gradients on or off; None where nobody knows which."""
+
+    __slots__ = ("on",)
+
+    def __init__(self, *, on: bool | None) -> None:
+        self.on = on
+
+
+class Managed(Value):
+    """A function decorated as a context manager, called: it is played around the body of its `with`."""
+
+    __slots__ = ("ask", "function")
+
+    def __init__(self, function: Function, ask: Ask) -> None:
+        self.function = function
+        self.ask = ask
 
 
 class Method(Value):
@@ -290,7 +309,10 @@ class Optimizer(Value):
 class Frame:
     """A call that is under way: its names, the names around it, and from where it was called."""
 
-    __slots__ = ("caller", "file", "function", "given", "globals", "names", "outer", "result", "shared", "yielded")
+    __slots__ = (
+        "around", "caller", "file", "function", "generates", "given", "globals", "names", "outer", "result", "shared",
+        "yielded",
+    )  # fmt: skip
 
     def __init__(self, function: Function | None, outer: Frame | None, caller: Place | None, file: str) -> None:
         self.function = function
@@ -303,14 +325,19 @@ class Frame:
         self.result: Value | None = None
         self.yielded: list[Value] | None = None
         self.given: set[int] = set()  # the nodes that came in as arguments
+        self.around: Callable[[Value], object] | None = None  # plays what a manager's `yield` waits for
+        self.generates = False  # a comprehension: a walrus in it binds outside
+
+    def holder(self, name: str) -> Frame | None:
+        """The frame that holds a name as it is seen from here."""
+        frame: Frame | None = self
+        while frame is not None and name not in frame.names:
+            frame = frame.outer
+        return frame
 
     def find(self, name: str) -> Value | None:
-        frame: Frame | None = self
-        while frame is not None:
-            if name in frame.names:
-                return frame.names[name]
-            frame = frame.outer
-        return None
+        holder = self.holder(name)
+        return holder.names[name] if holder is not None else None
 
 
 def stack(place: Place) -> list[Place]:
