@@ -1,4 +1,4 @@
-"""Scripts that run, each with something that a play must follow, or must own that it cannot: nothing is found in them."""
+"""Scripts that run, each with something that a play must follow or own that it cannot: nothing is found in them."""
 
 from __future__ import annotations
 
