@@ -425,9 +425,13 @@ def explain(
     code: Annotated[str, typer.Argument(metavar="CODE", help="A code or a name.", autocompletion=_codes)],
 ) -> int:
     """Explain a rule or a finder: what it does, why autograd fails there, when it is safe, with examples."""
-    from autofix import api
+    from autofix.render import catalogue
 
-    sys.stdout.write(api.explain(code))
+    try:
+        page = catalogue.explained(code)
+    except ValueError as error:
+        return _complain(str(error))
+    sys.stdout.write(page)
     return 0
 
 

@@ -16,7 +16,7 @@ from autofix.core.write import write
 from autofix.diagnosis.diagnose import diagnose
 from autofix.diagnosis.faults import suspicions
 from autofix.experiments.pool import Pool
-from autofix.experiments.reproduce import audited, limit_words, missing_words, reproduce, swallowed_words
+from autofix.experiments.reproduce import audited, exit_words, limit_words, missing_words, reproduce, swallowed_words
 from autofix.experiments.requests import tracing
 from autofix.experiments.run import JOBS, Probe, ProbeError, run
 from autofix.experiments.telling import RUNNING, TRACING, Telling
@@ -420,7 +420,7 @@ def _uncovers(live: wire.Trace, before: wire.Trace) -> bool:
 def _baseline_words(ended: Outcome, target: Target, baseline: wire.Trace) -> str:
     if ended in (Outcome.NO_FAILURE_WITHIN_LIMIT, Outcome.TIMED_OUT):
         return limit_words(target, baseline)
-    return baseline.detail or swallowed_words(baseline)
+    return exit_words(baseline) or swallowed_words(baseline)
 
 
 def _baseline_outcome(trace: wire.Trace) -> Outcome | None:

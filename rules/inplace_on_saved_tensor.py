@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from autofix.syntax.edits import Step
     from autofix.syntax.source import Source
 
-WHY = "{name} becomes a new tensor, and the one that backward needs stays as it was saved."
+WHY = "The result becomes a new tensor, and the one that backward needs stays as it was saved."
 WHY_COPY = "The write goes to a copy; the tensor that backward needs stays as it was saved."
 WHY_FLAG = "The activation returns a new tensor, and the one that backward needs stays as it was saved."
 _MOST = 4
@@ -158,11 +158,10 @@ for _ in range(3):
         for group, source in sorted(groups.items(), key=lambda item: len(item[0]))[: 2 * _MOST]:
             with suppress(Declined):
                 every = [edit for node in group for edit in out_of_place(source, node)]
-                why = WHY.format(name=_subject(source, group[0]) if len(group) == 1 else "Each")
-                yield self.propose(every, why)
+                yield self.propose(every, WHY)
         if len(edits) > 1:
             every = [edit for steps in edits.values() for edit in steps]
-            yield self.propose(every, WHY.format(name="Each"))
+            yield self.propose(every, WHY)
 
     def _flags(self, call: ast.Call, source: Source, op: str, sources: Sources) -> Iterator[Proposal]:
         """The modules built with `inplace=True` that this call may run: by their attribute, else by their kind."""
@@ -186,12 +185,6 @@ for _ in range(3):
                 yield self.propose(clone_before(source, node), WHY_COPY, title="Write to a copy", tier=Tier.COPY)
             except Declined as reason:
                 declined.append(reason)
-
-
-def _subject(source: Source, node: ast.AST) -> str:
-    """What a sentence about a write begins with; what a function of a module gives has no name."""
-    name = writes.written(source, node)
-    return "The result" if writes.is_module(source, ast.Name(name.partition(".")[0])) else name
 
 
 def _built(call: ast.Call, source: Source, op: str, sources: Sources) -> Iterator[tuple[Source, ast.Call]]:

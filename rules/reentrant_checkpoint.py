@@ -18,7 +18,6 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix.core.edit import Declined
 from autofix.core.model import Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls
@@ -129,9 +128,8 @@ checkpoint(torch.nn.Linear(2, 2), "last.pt").backward()
         for source in filter(None, map(sources.source, sorted(files))):
             for one in sources.imported_by(source):
                 edits += [step for call in _reentrant(one) for step in set_keyword(one, call, "use_reentrant", "False")]
-        if not edits:
-            raise Declined("no checkpoint of the program is reentrant")
-        yield self.propose(dict.fromkeys(edits), WHY)
+        if edits:
+            yield self.propose(dict.fromkeys(edits), WHY)
 
 
 def _reentrant(source: Source) -> Iterator[ast.Call]:

@@ -247,6 +247,24 @@ def test_an_option_behind_a_script_that_fails_is_pointed_out(
     assert "so is this --: leave it out" in one_line(capsys)
 
 
+def test_an_option_behind_a_script_that_ignores_it_is_pointed_out_below_the_fix(
+    fake: Pipeline, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake.made = replace(fake.made, target=replace(fake.made.target, argv=("--write",)))
+    assert cli.main(["fix", "train.py", "--write"]) == 1
+    shown = capsys.readouterr()
+    assert shown.out.endswith("To apply it: autofix fix --write train.py --write\n")
+    assert "--write stands behind the script" in shown.err
+    fake.made.target.buffers[fake.made.target.script] = b'parser.add_argument("--write")'
+    assert cli.main(["fix", "train.py", "--write"]) == 1
+    assert not capsys.readouterr().err
+
+
+def test_what_no_rule_is_called_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["explain", "AG999"]) == 2
+    assert one_line(capsys) == "autofix: nothing is called AG999; `autofix rules` lists every code and name\n"
+
+
 # --- bad input -------------------------------------------------------------------------------
 
 
@@ -569,7 +587,14 @@ def test_a_failure_that_is_not_autograds_is_shown_with_its_traceback(tmp_path: P
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize(("line", "said"), [("sys.exit(3)", "SystemExit: 3"), ("1 +", "SyntaxError: invalid syntax")])
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("sys.exit(3)", "SystemExit: 3"),
+        ("print('no lr', file=sys.stderr), sys.exit(2)", "SystemExit: 2; the last that it printed: no lr"),
+        ("1 +", "SyntaxError: invalid syntax"),
+    ],
+)
 def test_an_exit_and_a_typo_have_their_line_too(tmp_path: Path, line: str, said: str) -> None:
     (tmp_path / "train.py").write_text(f"import sys\n{line}\n")
     done = run("fix", "train.py", cwd=tmp_path)

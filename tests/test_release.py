@@ -28,7 +28,7 @@ RECIPE = ROOT / "docs" / "packaging" / "conda" / "recipe.yaml"
 DIST = ROOT / "build" / "dist"
 FORMS = sorted(path for path in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml")
 BROKEN = ROOT / "fixtures" / "first" / "two_losses_one_output" / "broken.py"
-DOWNLOADED, INSTALLED = 30e6, 50e6
+DOWNLOADED, INSTALLED = 10e6, 40e6
 """At most so many bytes are fetched for autofix and what it needs, and lie on the disk then, without torch."""
 
 

@@ -30,7 +30,7 @@ STORIES = {
         ("logits, state = model(x, state)", "state takes the graph of one pass into the next"),
         (
             "loss.backward()",
-            "this backward frees the graph of its pass; in the next pass it needs it again and fails",
+            "this backward frees the graph; in the next pass it needs it again and fails",
         ),
     ],
     "vit": [
@@ -60,6 +60,20 @@ for step in range(4):
     carry = out
     ret += loss.item()
     print(step)
+"""
+ONCE = """
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+old = net(torch.ones(2))
+for step in range(3):
+    ratio = net(torch.ones(2)) * old
+    loss = (ratio * old).sum()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
 """
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
@@ -121,6 +135,16 @@ def test_lines_that_do_not_matter_are_not_told(tmp_path: Path) -> None:
     told = [lines[one["line"] - 1].strip() for one in answer(script)["culprits"] if not one["aside"]]
     assert told == ["out = net(torch.ones(2)) + carry", "carry = out", "loss.backward()"]
     assert not {"ret += loss.item()", "print(step)"} & {*told}
+
+
+def test_what_is_made_anew_of_something_older_takes_no_graph_into_the_next_pass(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(ONCE, "utf-8")
+    told = {one["line"]: one["role"] for one in answer(script)["culprits"] if not one["aside"]}
+    line = {text: number for number, text in enumerate(map(str.strip, ONCE.splitlines()), start=1)}
+    assert told[line["old = net(torch.ones(2))"]] == "shared"
+    assert told[line["ratio = net(torch.ones(2)) * old"]] == "used"
+    assert "carried" not in told.values()
 
 
 def test_each_place_is_told_once_and_no_more_than_six(name: str) -> None:

@@ -33,7 +33,7 @@ def result(entry: Entry, report: Report, copy: Path) -> Result:
         if report.failure is None or not report.failure.stack:
             return facts
         place = shown.place(report.failure.stack[0])
-        said = words(f"{shown.where(place)}: {report.message}")
+        said = words(f"{place.file}:{place.line}:{place.column}: {report.message}")
         return replace(facts, message=said, line=place.line, column=place.column)
     fields: dict[str, object] = {"cause": str(report.diagnosis.cause), "headline": words(headline(report))}
     if report.diagnosis.failure.stack:

@@ -113,7 +113,11 @@ def _concluded(report: Report, typed: Sequence[str], given: Mapping[str, Any], s
     _tell(Pin(given.get("pin")).write(report, fix), settings)
     if settings.diff:
         return _print_diff(report, snapshot, settings)
-    return _finish(report, snapshot, settings, typed)
+    status = _finish(report, snapshot, settings, typed)
+    if report.outcome is Outcome.AVAILABLE:
+        sys.stdout.flush()
+        _tell(_misplaced(report.target), settings)
+    return status
 
 
 def _shown(tell: Tell) -> Callable[[Fix], None]:
@@ -337,12 +341,21 @@ def _line(report: Report, snapshot: render.Snapshot) -> str:
     said = render.sentence(report)
     if said != render.OUTCOMES[report.outcome] and report.outcome is not Outcome.CANNOT_RUN:
         said = f"{render.OUTCOMES[report.outcome]}: {said}"
-    misplaced = [word for word in report.target.argv if word.partition("=")[0] in _OURS]
-    if misplaced and report.outcome is Outcome.OTHER_FAILURE:
-        said = f"{said} ({misplaced[0]} stands behind the script and is the script's; ours stand before it)"
+    if (misplaced := _misplaced(report.target)) and report.outcome is Outcome.OTHER_FAILURE:
+        said = f"{said} ({misplaced})"
     elif report.target.argv[:1] == ("--",) and report.outcome is Outcome.OTHER_FAILURE:
         said = f"{said} (what follows the script is the script's, and so is this --: leave it out)"
     return said if said.startswith(name) else f"{name}: {said}"
+
+
+def _misplaced(target: Target) -> str:
+    """What became of an option of ours behind a script that does not know it; '' where there is none."""
+    text = b""
+    with contextlib.suppress(OSError):
+        text = target.read(target.script)
+    words = (word for word in target.argv if word.partition("=")[0] in _OURS)
+    lost = next((word for word in words if word.partition("=")[0].encode() not in text), "")
+    return f"{lost} stands behind the script and is the script's; ours stand before it" if lost else ""
 
 
 def _complain(text: str) -> None:

@@ -44,11 +44,13 @@ def handed_on(crossings: Sequence[Crossing], failed: Stack, sources: Sources) ->
         here = frame.file, frame.function
         held = {one.path for crossing in crossings for one in crossing.carriers if (one.file, one.function) == here}
         uses = (one for crossing in crossings for one in crossing.used if (one.file, one.function) == here)
-        read = {path for used in sources.statements(uses) for path in names.reads(used)}
-        bound = [one for one in ast.walk(loop) if isinstance(one, _BINDING)]
-        for one in bound:
+        used = [(statement.lineno, names.reads(statement)) for statement in sources.statements(uses)]
+        for one in (node for node in ast.walk(loop) if isinstance(node, _BINDING)):
+            # What is bound ahead of its use is of the same pass, unless an earlier pass made it.
+            handed = bool(names.reads(one) & held)
+            read = {path for line, paths in used for path in paths if path in held or (handed and line <= one.lineno)}
             paths = names.binds(one) & read
-            if paths & held or (paths and names.reads(one) & held):
+            if paths:
                 yield _frame(frame.file, one, frame.function), ", ".join(sorted(paths))
         if held:
             return

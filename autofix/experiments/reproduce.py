@@ -136,6 +136,14 @@ def missing_words(target: Target, baseline: wire.Trace) -> str:
     return "; ".join(filter(None, (said, helps)))
 
 
+def exit_words(baseline: wire.Trace) -> str:
+    """What ended a run; a program that gave up with a number has printed why, as argparse does."""
+    printed = baseline.stderr.strip().splitlines()
+    if printed and re.fullmatch(r"SystemExit: \d+", baseline.detail):
+        return f"{baseline.detail}; the last that it printed: {printed[-1]}"
+    return baseline.detail
+
+
 def swallowed_words(baseline: wire.Trace) -> str:
     """The backward calls that failed in a run that went on all the same; '' where none did."""
     told = []

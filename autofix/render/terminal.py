@@ -124,7 +124,7 @@ def _fixes(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
     others = [other for other in report.fixes if other is not fix]
     yield from _alternatives(others, report, snapshot, look)
     yield from question(report, snapshot)
-    yield from _next(fix, look, done=done)
+    yield from _next(fix, look, len(report.target.argv), done=done)
 
 
 def candidate(fix: Fix, snapshot: Snapshot, label: str, *, qualified: bool) -> Iterator[Text]:
@@ -202,7 +202,8 @@ def question(report: Report, snapshot: Snapshot) -> Iterator[Text]:
         yield Text(f"  --reading {one.name}: ").append(f"{words.one_line(one.clause)} ({offer})")
 
 
-def _next(fix: Fix, look: Look, *, done: bool) -> Iterator[Text]:
+def _next(fix: Fix, look: Look, arguments: int, *, done: bool) -> Iterator[Text]:
+    """What to type to apply a fix; the last `arguments` of the words that were typed are the script's own."""
     safe = fix.verdict.applicability is Applicability.SAFE
     yield Text()
     if done:
@@ -210,9 +211,10 @@ def _next(fix: Fix, look: Look, *, done: bool) -> Iterator[Text]:
         return
     if look.command is None:
         return
-    extra = () if safe or "--unsafe-fixes" in look.command else ("--unsafe-fixes",)
-    command = [word for word in look.command if word != "--write"]
-    typed = shlex.join(["autofix", "fix", "--write", *extra, *command])
+    ours = look.command[: len(look.command) - arguments]
+    extra = () if safe or "--unsafe-fixes" in ours else ("--unsafe-fixes",)
+    command = (word for word in ours if word != "--write")
+    typed = shlex.join(["autofix", "fix", "--write", *extra, *command, *look.command[len(ours) :]])
     reason = "To apply it" if safe else "None is safe. To apply it all the same"
     yield verbatim(f"{reason}: ").append(words.masked(typed), "bold")
 

@@ -34,7 +34,7 @@ ROLES = {
 _UNNAMED = {"made": "the tensor", "shared": "the tensor", "carried": "a variable", "stored": "this", "cut": "the loss"}
 _TOGETHER = {
     ("carried",): "{} takes the graph of one pass into the next",
-    ("freed", "failed"): "this backward frees the graph of its pass; in the next pass it needs it again and fails",
+    ("freed", "failed"): "this backward frees the graph; in the next pass it needs it again and fails",
     ("saved", "written"): "this call saves a tensor for its backward, and then writes it in place",
     ("used_earlier", "used"): "both backward calls go through here",
 }
