@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import importlib
-import pkgutil
 import sys
 from typing import ClassVar
+
+from autofix.core.kinds import kinds
 
 MARK = "# found"
 """Ends the line of an example at which a fault is found."""
@@ -48,9 +48,4 @@ class Fault:
 @functools.cache
 def faults() -> tuple[Fault, ...]:
     """All faults, by code: every module of `autofix.audit.faults` defines one."""
-    package = importlib.import_module("autofix.audit.faults")
-    names = (f"{package.__name__}.{one.name}" for one in pkgutil.iter_modules(package.__path__))
-    modules = [importlib.import_module(name) for name in names]
-    kinds = {kind for module in modules for kind in vars(module).values() if isinstance(kind, type)}
-    own = [kind for kind in kinds if issubclass(kind, Fault) and kind is not Fault]
-    return tuple(sorted((kind() for kind in own), key=lambda fault: fault.code))
+    return tuple(sorted(kinds("autofix.audit.faults", Fault), key=lambda fault: fault.code))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from autofix.syntax.calls import path_of
 from autofix.syntax.facts import Bind
-from autofix.syntax.vocabulary import CREATORS, CUTS
+from autofix.syntax.vocabulary import CUTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,13 +54,14 @@ class Finder:
     """The events of a play that it tells of; the file is played only if a finder asks for some."""
 
     def spots(self, scope: Scope) -> Iterator[Spot]:
-        """Every suspicious node of one scope; none for a finder that reads events."""
+        """Every suspicious node of one scope; none for a finder that is told events."""
         del scope
-        yield from ()
+        return iter(())
 
     def told(self, event: Event) -> Spot | None:
         """What an event of one of its `kinds` comes to; None where it is another finder's."""
-        raise NotImplementedError
+        del event
+        return None
 
 
 def spot(place: Place, message: str, *notes: tuple[Place | None, str]) -> Spot:
@@ -100,25 +101,6 @@ def makes_scheduler(scope: Scope, bind: Bind) -> bool:
     full = scope.module.called(bind.value) if bind.how == "=" else ""
     package, _, made = full.rpartition(".")
     return package == "torch.optim.lr_scheduler" and made[:1].isupper() and made != "ReduceLROnPlateau"
-
-
-def makes_leaf(scope: Scope, value: ast.AST | None) -> bool:
-    """Whether `value` is surely a leaf that requires a gradient: `torch.zeros(2, requires_grad=True)`, a parameter."""
-    full = scope.module.called(value)
-    if full in {"torch.nn.Parameter", "torch.nn.parameter.Parameter"}:
-        return not _says(value, "requires_grad", true=False)
-    package, _, made = full.rpartition(".")
-    if package == "torch" and made in CREATORS:
-        return _says(value, "requires_grad", true=True)
-    if full in {"torch.autograd.Variable", "torch.autograd.variable.Variable"}:
-        return _says(value, "requires_grad", true=True)
-    return False
-
-
-def _says(value: ast.AST | None, name: str, *, true: bool) -> bool:
-    words = value.keywords if isinstance(value, ast.Call) else []
-    given = [word.value for word in words if word.arg == name]
-    return bool(given) and isinstance(given[0], ast.Constant) and given[0].value is true
 
 
 def harmless(call: Call) -> bool:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
-import importlib
-import pkgutil
 from typing import Protocol
 
 from autofix.check.finder import Finder
+from autofix.core.kinds import kinds
 
 
 class Pattern(Protocol):
@@ -22,10 +21,7 @@ class Pattern(Protocol):
 @functools.cache
 def finders() -> tuple[Finder, ...]:
     """All finders, by code; every module of `autofix.check.finders` that defines one."""
-    package = importlib.import_module("autofix.check.finders")
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"autofix.check.finders.{module.name}")
-    return tuple(sorted((kind() for kind in Finder.__subclasses__()), key=lambda finder: finder.code))
+    return tuple(sorted(kinds("autofix.check.finders", Finder), key=lambda finder: finder.code))
 
 
 def named(pattern: Pattern, key: str) -> bool:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
-import importlib
-import pkgutil
 from typing import TYPE_CHECKING
 
 from autofix.check.known import finders, named
+from autofix.core.kinds import kinds
 from autofix.search.rule import Rule
 
 if TYPE_CHECKING:
@@ -17,11 +16,8 @@ if TYPE_CHECKING:
 @functools.cache
 def rules() -> tuple[Rule, ...]:
     """All rules, by code."""
-    package = importlib.import_module("autofix.rules")
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"autofix.rules.{module.name}")
-    kinds = (kind for kind in Rule.__subclasses__() if kind.__module__.startswith(package.__name__))
-    return tuple(sorted((kind() for kind in kinds), key=lambda rule: rule.code))
+    found = kinds("autofix.rules", Rule)  # type: ignore[type-abstract]  # only subclasses are made
+    return tuple(sorted(found, key=lambda rule: rule.code))
 
 
 def select(chosen: tuple[str, ...], ignored: tuple[str, ...]) -> tuple[Rule, ...]:

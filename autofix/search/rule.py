@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import sys
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -91,7 +92,7 @@ class Tier(enum.IntEnum):
     """A graph kept longer, at the cost of memory."""
 
 
-class Rule:
+class Rule(ABC):
     """One family of repairs. Stateless: `proposals` reads a diagnosis and yields edits; it runs and writes nothing."""
 
     code: ClassVar[str]
@@ -109,9 +110,9 @@ class Rule:
         text = (sys.modules[type(self).__module__].__doc__ or "").partition("## Fix safety\n")[2]
         return " ".join(text.partition("\n## ")[0].split()).partition(". ")[0].rstrip(".")
 
+    @abstractmethod
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Every edit that may cure `diagnosis`; may raise `edits.Declined` with the reason."""
-        raise NotImplementedError
 
     def propose(
         self, steps: Iterable[Step], why: str, *, title: str = "", tier: Tier | None = None, later: int = 0

@@ -42,11 +42,6 @@ INPLACE = {
     "Hardtanh": 2, "Threshold": 2, "RReLU": 2,
 }  # fmt: skip
 """Where `inplace` stands among the arguments of torch's functions and modules that take it."""
-CREATORS = frozenset({
-    "arange", "as_tensor", "empty", "eye", "full", "linspace", "logspace", "normal", "ones", "rand", "randint", "randn",
-    "tensor", "zeros", "zeros_like", "ones_like", "rand_like", "randn_like", "empty_like", "full_like",
-})  # fmt: skip
-"""Functions of torch that make a tensor of their own."""
 
 
 def writes(name: str) -> bool:

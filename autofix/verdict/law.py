@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import enum
 import functools
-import importlib
-import pkgutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
+
+from autofix.core.kinds import kinds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,9 +72,4 @@ def broken(runs: Runs, reading: Reading) -> str:
 @functools.cache
 def laws() -> tuple[Law, ...]:
     """All laws, by name: every module of `autofix.verdict.laws` defines one."""
-    package = importlib.import_module("autofix.verdict.laws")
-    names = (f"{package.__name__}.{one.name}" for one in pkgutil.iter_modules(package.__path__))
-    modules = [importlib.import_module(name) for name in names]
-    kinds = (kind for module in modules for kind in vars(module).values() if isinstance(kind, type))
-    own = {kind for kind in kinds if issubclass(kind, Law) and kind.__module__.startswith(package.__name__)}
-    return tuple(sorted((kind() for kind in own), key=lambda one: one.name))
+    return tuple(sorted(kinds("autofix.verdict.laws", Law), key=lambda one: one.name))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
-import importlib
-import pkgutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from autofix.core.kinds import kinds
 from autofix.core.model import Finding
 
 if TYPE_CHECKING:
@@ -74,9 +73,4 @@ class Seen(Property):
 @functools.cache
 def properties() -> tuple[Property, ...]:
     """All properties, by name: every module of `autofix.verdict.properties` defines one."""
-    package = importlib.import_module("autofix.verdict.properties")
-    names = (f"{package.__name__}.{one.name}" for one in pkgutil.iter_modules(package.__path__))
-    modules = [importlib.import_module(name) for name in names]
-    kinds = (kind for module in modules for kind in vars(module).values() if isinstance(kind, type))
-    own = {kind for kind in kinds if issubclass(kind, Property) and kind.__module__.startswith(package.__name__)}
-    return tuple(sorted((kind() for kind in own), key=lambda one: one.name))
+    return tuple(sorted(kinds("autofix.verdict.properties", Property), key=lambda one: one.name))

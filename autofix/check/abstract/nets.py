@@ -21,6 +21,7 @@ from autofix.check.abstract.values import (
     Value,
     contents,
 )
+from autofix.syntax.vocabulary import INPLACE
 
 if TYPE_CHECKING:
     import ast
@@ -54,17 +55,6 @@ _KEEPING = {
     "Flatten": "flatten", "Dropout": "dropout", "Mish": "mish", "Unflatten": "unflatten", "Hardtanh": "hardtanh",
 }  # fmt: skip
 _CONTAINERS = ("Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict")
-_INPLACE = {
-    "ReLU": 0,
-    "ReLU6": 0,
-    "SELU": 0,
-    "SiLU": 0,
-    "Mish": 0,
-    "Hardswish": 0,
-    "LeakyReLU": 1,
-    "ELU": 1,
-    "Dropout": 1,
-}
 
 
 def is_module(value: Value | None) -> bool:
@@ -95,7 +85,7 @@ def fill(player: Player, made: Instance, name: str, ask: Ask) -> None:
         return
     for word, value in ask.words.items():
         made.attributes[f"({word})"] = value
-    place = _INPLACE.get(name)
+    place = INPLACE.get(name)
     if place is not None and len(ask.given) > place:
         made.attributes["(inplace)"] = ask.given[place]
     if name.startswith(_WEIGHTED) or name.endswith("Norm") or "Norm" in name or "Conv" in name:

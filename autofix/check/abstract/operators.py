@@ -17,6 +17,7 @@ from autofix.check.abstract.values import (
     Value,
     contents,
 )
+from autofix.syntax.vocabulary import PARTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,7 +89,7 @@ NUMBERS = frozenset({"item", "tolist", "numpy", "__float__", "__int__"})
 _PAIRS = frozenset(
     {"max", "min", "sort", "topk", "median", "mode", "kthvalue", "cummax", "cummin", "std_mean", "var_mean"}
 )
-_PARTS = frozenset({"chunk", "split", "unbind", "tensor_split", "hsplit", "vsplit", "split_with_sizes"})
+_PARTS = frozenset(PARTS)
 _REDUCTIONS = frozenset(
     {"sum", "mean", "norm", "max", "min", "prod", "std", "var", "logsumexp", "median", "nansum", "amax", "amin"}
 )

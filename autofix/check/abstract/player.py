@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from autofix.check.abstract import operators
@@ -14,7 +15,9 @@ from autofix.check.abstract.values import (
     Ask,
     Const,
     Frame,
+    Function,
     Instance,
+    Later,
     Listed,
     Mapped,
     Named,
@@ -28,6 +31,8 @@ from autofix.check.abstract.values import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from autofix.check.abstract.tape import Tape
 
 _ALL = 32
@@ -67,11 +72,14 @@ class NotYet(Opaque):
         self.data = True
 
 
-class Player:
+class Player(ABC):
     """The state of a play, and what its parts ask of each other."""
 
-    def __init__(self, tape: Tape, *, take: bool, budget: int) -> None:
+    def __init__(self, tape: Tape, main: str, *, take: bool, budget: int) -> None:
         self.tape = tape
+        self.main = main  # the file that is played as a script
+        self.played: set[ast.AST] = set()  # functions that something called
+        self.texts: dict[ast.AST, str] = {}  # of conditions
         self.take = take  # whether an undecided condition holds
         self.budget = budget
         self.depth = 0
@@ -88,21 +96,49 @@ class Player:
     def place(self, node: ast.AST) -> Place:
         return Place(self.frame, node)
 
+    @abstractmethod
+    def block(self, body: Iterable[ast.stmt]) -> int:
+        """Play statements; how they were left."""
+
+    @abstractmethod
+    def evaluate(self, node: ast.expr) -> Value:
+        """The value of an expression."""
+
+    @abstractmethod
+    def bind(self, target: ast.expr, value: Value, node: ast.AST) -> None:
+        """Give a target its value."""
+
+    @abstractmethod
     def call(self, function: Value, ask: Ask) -> Value:
         """Call anything."""
-        raise NotImplementedError
 
+    @abstractmethod
     def call_method(self, receiver: Value, name: str, ask: Ask) -> Value:
         """Call a method of anything."""
-        raise NotImplementedError
 
+    @abstractmethod
+    def invoke(self, function: Function, ask: Ask, around: Callable[[Value], object] | None = None) -> Value:
+        """Play a function of a file; a context manager only `around` the body of its `with`."""
+
+    @abstractmethod
     def attribute(self, receiver: Value, name: str, node: ast.AST) -> Value:
         """Read an attribute."""
-        raise NotImplementedError
 
+    @abstractmethod
     def set_attribute(self, receiver: Value, name: str, value: Value, node: ast.AST) -> None:
         """Set an attribute."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def held(self, value: Instance, node: ast.AST) -> tuple[list[Value], bool]:
+        """The elements of an object, and whether these are all."""
+
+    @abstractmethod
+    def module(self, name: str, level: int, file: str) -> Instance | None:
+        """A module of the same project, played."""
+
+    @abstractmethod
+    def imported(self, value: Later, node: ast.AST) -> Value:
+        """What an import of the project's own comes to; what is not found is foreign after all."""
 
     # --- containers ------------------------------------------------------------------------------
 
@@ -131,10 +167,6 @@ class Player:
             case Tensor():
                 return operators.view(self.tape, value, self.place(node), "unbind", multiple=True)
         return self.unknown(node)
-
-    def held(self, value: Instance, node: ast.AST) -> tuple[list[Value], bool]:
-        """The elements of an object."""
-        raise NotImplementedError
 
     def part(self, value: Opaque, name: str, node: ast.AST) -> Opaque:
         """Something read of an unknown value: it hangs on its graph, if there is one."""

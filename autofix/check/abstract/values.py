@@ -359,3 +359,10 @@ def contents(value: Value | None, depth: int = 4) -> Iterator[Tensor]:
         case Mapped(items=entries) if depth:
             for item in entries.values():
                 yield from contents(item, depth - 1)
+
+
+def bound(function: Function, receiver: Value | None) -> Function:
+    """A function with the object that it is a method of."""
+    made = Function(function.node, function.frame)
+    made.owner, made.words, made.mode, made.receiver = function.owner, function.words, function.mode, receiver
+    return made
