@@ -94,7 +94,7 @@ Device = Annotated[
     _option(
         "--device",
         metavar="WHERE",
-        text="auto: CUDA's work goes to the CPU where there is no GPU; cpu; asis.",
+        text="auto moves CUDA's work to the CPU where there is no GPU; cpu always does, asis never.",
         values=("auto", "cpu", "asis"),
     ),
 ]
@@ -110,14 +110,14 @@ SkipTo = Annotated[
 ]
 Reading = Annotated[
     str | None,
-    _option("--reading", metavar="NAME", text="Answer what the code leaves open, by a name that a report tells."),
+    _option("--reading", metavar="NAME", text="Answer the question of a report, by the name of the answer."),
 ]
 Page = Annotated[
-    str | None, _option("--report", metavar="FILE", text="Also write a page that shows the graphs and gradients.")
+    str | None, _option("--report", metavar="FILE", text="Also write a page with the story, gradients and graphs.")
 ]
 PinTo = Annotated[
     str | None,
-    _option("--pin", metavar="FILE", text="Also write a pytest that holds who trains what once the edit is made."),
+    _option("--pin", metavar="FILE", text="Also write a test that guards the repaired training."),
 ]
 Further = Annotated[
     int | None,
@@ -142,21 +142,19 @@ Python = Annotated[
 ]  # fmt: skip
 Budget = Annotated[
     str | None,
-    _option(
-        "--budget", metavar="SECONDS", text="To compare beyond the failure (5, or twice what the failing run took)."
-    ),
+    _option("--budget", metavar="SECONDS", text="Time to compare beyond the failure (5, or twice the failing run)."),
 ]
 Passes = Annotated[
     str | None, _option("--passes", metavar="N", text="How often an edit must get past the failure (3).")
 ]
-Time = Annotated[str | None, _option("--time-limit", metavar="SECONDS", text="For each run (120).")]
+Time = Annotated[str | None, _option("--time-limit", metavar="SECONDS", text="Time limit of each run (120).")]
 Memory = Annotated[
     str | None,
-    _option("--memory-limit", metavar="SIZE", text="For each run: 4G, 512M; 0 is 9/10 of the machine's (0)."),
+    _option("--memory-limit", metavar="SIZE", text="Memory limit of each run: 4G, 512M; 0 is 9/10 of the memory (0)."),
 ]
-Output = Annotated[str | None, _option("--output-limit", metavar="SIZE", text="Of what each run may print (4M).")]
+Output = Annotated[str | None, _option("--output-limit", metavar="SIZE", text="How much each run may print (4M).")]
 Processes = Annotated[
-    str | None, _option("--process-limit", metavar="N", text="Processes that each run may have (512).")
+    str | None, _option("--process-limit", metavar="N", text="How many processes each run may have (512).")
 ]
 Network = Annotated[bool | None, _option("--network/--no-network", text="Let the script use the network.")]
 Isolation = Annotated[
@@ -288,7 +286,7 @@ def audit(
     ignore: Annotated[list[str] | None, _option("--ignore", metavar="CODE", text="Do not tell of these.")] = None,
     python: Python = None,
     budget: Annotated[
-        str | None, _option("--budget", metavar="SECONDS", text="To watch, from the first backward on (5).")
+        str | None, _option("--budget", metavar="SECONDS", text="How long to watch, from the first backward on (5).")
     ] = None,
     time_limit: Time = None, memory_limit: Memory = None, output_limit: Output = None, process_limit: Processes = None,
     network: Network = None, isolation: Isolation = None, output_format: Format = None, quiet: Quiet = None,
@@ -330,7 +328,7 @@ def check(
         bool, _option("--write-baseline", text="Write what is found to the baseline instead of printing it.")
     ] = False,
     exit_zero: Annotated[bool, _option("--exit-zero", text="End with status 0 whatever is found.")] = False,
-    jobs: Annotated[int, typer.Option("--jobs", metavar="N", min=0, help="Processes; 0 is one a core (0).")] = 0,
+    jobs: Annotated[int, typer.Option("--jobs", metavar="N", min=0, help="Processes; 0 is one for each core (0).")] = 0,
     output_format: Format = "text", quiet: Annotated[bool, _option("-q", "--quiet", text="No summary.")] = False,
 ) -> int:  # fmt: skip
     """Look for suspicious sites without running anything; PATH is a file or a folder, else the current folder.
@@ -354,36 +352,38 @@ def batch(
     ),
     write: Annotated[bool, _option("--write", text="Write safe fixes into the folders themselves.")] = False,
     unsafe_fixes: Annotated[bool, _option("--unsafe-fixes", text="Put unsafe fixes into patches too.")] = False,
-    branch: Annotated[str, _option("--branch", metavar="NAME", text="Also make a branch, a commit for each fix.")] = "",
-    author: Annotated[str, typer.Option("--author", metavar="'NAME <MAIL>'", help="Of those commits.")] = (
+    branch: Annotated[str, _option("--branch", metavar="NAME", text="Make a branch, with a commit for each fix.")] = "",
+    author: Annotated[str, typer.Option("--author", metavar="'NAME <MAIL>'", help="Author of those commits.")] = (
         "autofix <autofix@localhost>"
     ),
-    check: Annotated[bool, _option("--check", text="A gate: nothing but the status and results.sarif.")] = False,
+    check: Annotated[bool, _option("--check", text="Only the status and results.sarif, as a gate for CI.")] = False,
     pytest: Annotated[bool, _option("--pytest", text="Run test files that train, too.")] = False,
     rounds: Annotated[
         int,
-        typer.Option("--rounds", metavar="N", min=0, help="End what made N steps and has not failed (50); 0: never."),
+        typer.Option("--rounds", metavar="N", min=0, help="End a script after N steps without failure (50); 0: never."),
     ] = 50,
-    jobs: Annotated[int, _option("--jobs", metavar="N", text="Targets at a time (one a core with memory).")] = 0,
+    jobs: Annotated[int, _option("--jobs", metavar="N", text="Targets at a time (one a core, if memory allows).")] = 0,
     engine: Annotated[
         str, _option("--engine", metavar="NAME", text="local or ray (local).", values=("local", "ray"))
     ] = "local",
-    address: Annotated[str, _option("--address", metavar="ADDRESS", text="Of the Ray cluster, such as auto.")] = "",
-    gpus: Annotated[float, _option("--gpus", metavar="N", text="Of each Ray task.")] = 0.0,
+    address: Annotated[str, _option("--address", metavar="ADDRESS", text="The Ray cluster, such as auto.")] = "",
+    gpus: Annotated[float, _option("--gpus", metavar="N", text="GPUs of each Ray task.")] = 0.0,
     limit: Annotated[int, _option("--limit", metavar="N", text="No more repositories than this.")] = 0,
-    sample: Annotated[str, _option("--sample", metavar="SHARE", text="A share, such as 5%; ever the same one.")] = "",
+    sample: Annotated[str, _option("--sample", metavar="SHARE", text="A share, such as 5%; always the same.")] = "",
     fail_fast: Annotated[bool, _option("--fail-fast", text="Begin nothing new after a target that fails.")] = False,
     retry_failed: Annotated[bool, _option("--retry-failed", text="Run again what crashed or met a limit.")] = False,
     select: Select = None, ignore: Ignore = None, python: Python = None, passes: Passes = None, budget: Budget = None,
-    time_limit: Annotated[str | None, _option("--time-limit", metavar="SECONDS", text="For each run (60).")] = None,
+    time_limit: Annotated[
+        str | None, _option("--time-limit", metavar="SECONDS", text="Time limit of each run (60).")
+    ] = None,
     memory_limit: Annotated[
-        str | None, _option("--memory-limit", metavar="SIZE", text="For each run: 4G, 512M; 0 is none (4G).")
+        str | None, _option("--memory-limit", metavar="SIZE", text="Limit of each run: 4G, 512M; 0 is none (4G).")
     ] = None,
     output_limit: Output = None, process_limit: Processes = None, network: Network = None,
     isolation: Annotated[
         str | None,
         _option(
-            "--isolation", metavar="KIND", text="auto (overlay, else landlock), or copy or none.",
+            "--isolation", metavar="KIND", text="auto (overlay, else landlock), copy or none.",
             values=("auto", "overlay", "landlock", "copy", "none"),
         ),
     ] = None,

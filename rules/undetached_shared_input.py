@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from autofix.probe.wire import Crossing, Frame
     from autofix.syntax.edits import Step
 
-WHY = "The loss no longer runs back into the graph that {name} comes from, which its own optimizer step does not use."
+WHY = "The loss no longer runs back into the graph that {name} comes from; its own step used no gradient there."
 _DEEPEST = 4
 
 

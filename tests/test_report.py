@@ -519,7 +519,7 @@ def test_a_question_stands_before_the_edits(gan: Made) -> None:
     made = replace(gan.report, question=asked)
     text = html.unescape(page.as_html(made, render.Snapshot(made), gan.pictures))
     question = text[text.index('<section id="question">') : text.index('<section id="fix">')]
-    assert "Should G also learn from `loss_d`?" in question
+    assert "Should G also learn from <code>loss_d</code>?" in question
     assert "<code>--reading own</code>: G does not learn from loss_d" in question
     assert "(no edit here follows it)" in question
     answered = replace(made, question=replace(asked, chosen="own"))

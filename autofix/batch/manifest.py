@@ -102,7 +102,7 @@ def _named(path: str, options: Terms) -> Iterator[Repository]:
     elif glob.has_magic(path):
         matches = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - it may begin at the root
         if not matches:
-            raise ManifestError(f"{path}: nothing is called like this")
+            raise ManifestError(f"{path}: nothing has such a name")
         for match in matches:
             if Path(match).is_dir() or match.endswith(".py"):
                 yield Repository(_plain(match), str(Path(match).absolute()), options=options)

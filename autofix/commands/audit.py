@@ -73,7 +73,7 @@ def _codes(given: Sequence[str] | None, start: Path, name: str) -> tuple[str, ..
     for word in chosen:
         if not any(key.startswith(word) for key in known):
             raise config.ConfigError(
-                f"--{name} {word}: an audit names nothing so; `autofix explain AG501` explains one"
+                f"--{name} {word}: no finding of an audit has this name; `autofix explain AG501` explains one"
             )
     return tuple(chosen)
 

@@ -56,8 +56,8 @@ CAUSES = {
 EFFECTS = {
     Effect.IDENTICAL: "every gradient stays the same",
     Effect.REFRESHED: "same gradients, a part is computed again after an update",
-    Effect.TRUNCATED: "same gradients within an iteration, none from earlier ones",
-    Effect.REFRESHED_TRUNCATED: "a part is computed again, and none flows from earlier iterations",
+    Effect.TRUNCATED: "same gradients within an iteration, none flows into earlier ones",
+    Effect.REFRESHED_TRUNCATED: "a part is computed again, and no gradient flows into earlier iterations",
     Effect.MEANT: "gradients change, to those that the rest of the code says are meant",
     Effect.CHANGED: "gradients change",
     Effect.UNKNOWN: "the gradients could not be compared",

@@ -55,7 +55,7 @@ def wrapped(place: Turn, made: list[ast.stmt], diagnosis: Diagnosis) -> list[Ste
     span = place.block[at[0] : at[-1] + 1]
     used = [one.used for one in diagnosis.trace.crossings if one.by != "earlier"]
     if _inside(place.source, span, [*_training(diagnosis), *used]):
-        raise Declined("what collects and what trains stand among each other")
+        raise Declined("the statements that collect and those that train are mixed")
     torch, imports = ensure_import(place.source, "torch")
     return [*imports, *wrap(place.source, span, f"with {torch}.no_grad():")]
 

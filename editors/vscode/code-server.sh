@@ -10,7 +10,7 @@ cd node_modules/code-server/lib/vscode
 npm install --omit=dev --ignore-scripts --no-audit --no-fund
 ln -sfn node_modules node_modules.asar
 (cd extensions && npm install --omit=dev --ignore-scripts --no-audit --no-fund)
-npm rebuild @vscode/spdlog native-watchdog node-pty
+npm_config_yes=true npm rebuild @vscode/spdlog native-watchdog node-pty # node-pty calls npx, which would ask
 cd "$1"
 npm_config_build_from_source=true npm rebuild argon2
 node node_modules/code-server/out/node/entry.js --version

@@ -24,7 +24,7 @@ class GradientStillNone(Finder):
     """An addition to None."""
 
     code, name = "AG305", "gradient-still-none"
-    title = "A gradient is added to that is still None"
+    title = "Something is added to a gradient that is still None"
     kinds = frozenset({"gradient-still-none"})
     finds = (
         """\

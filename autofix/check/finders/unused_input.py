@@ -25,7 +25,7 @@ class UnusedInput(Finder):
     """A derivative that has nowhere to go."""
 
     code, name = "AG405", "unused-input"
-    title = "A derivative by what requires no gradient"
+    title = "A derivative with respect to a tensor that requires no gradient"
     kinds = frozenset({"input-without-gradient"})
     finds = (
         """\
@@ -63,5 +63,7 @@ def derivative(net, t):
     def told(self, event: Event) -> Spot | None:
         where = event.cause.place if event.cause is not None else None
         return spot(
-            event.place, "this derivative is by a tensor that requires no gradient", (where, "its graph ended here")
+            event.place,
+            "this is a derivative with respect to a tensor that requires no gradient",
+            (where, "its graph ended here"),
         )

@@ -6,11 +6,13 @@ import base64
 import contextlib
 import hashlib
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from autofix import __version__
 from autofix.core.model import Effect, Outcome
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 _MARK = '<meta name="generator" content="autofix'
 _HEAD = 2000
+_NAME = re.compile("`([^`]+)`")
 _BETWEEN = 90
 """Pixels that stand beside and between two drawings."""
 _WHOLE = 1344
@@ -80,13 +83,18 @@ def save(path: Path, page: str) -> None:
         raise PageError(f"--report {path}: {error.strerror}") from None
 
 
+def _named(text: str) -> Markup:
+    """A sentence in which what stands between backticks is code."""
+    return Markup(_NAME.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704  escaped
+
+
 def as_html(report: Report, snapshot: Snapshot, pictures: Pictures) -> str:
     """The whole page. Everything that comes from the script is text in it, never markup."""
     environment = Environment(
         loader=PackageLoader("autofix.render.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True,
         undefined=StrictUndefined,
     )  # fmt: skip
-    environment.filters["line"] = words.one_line
+    environment.filters |= {"line": words.one_line, "named": _named}
     environment.globals.update(boxes=(layout.WIDTH, layout.HEIGHT), plot=(plots.WIDTH, plots.HEIGHT))
     style = environment.loader.get_source(environment, "style.css")[0] if environment.loader is not None else ""
     before, after = (_drawn(report, snapshot, pictures, fixed=fixed) for fixed in (False, True))
