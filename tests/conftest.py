@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -58,3 +59,9 @@ def probe(python: Path) -> Iterator[Probe]:
 
     with Probe(python) as running:
         yield running
+
+
+@pytest.fixture
+def warm(probe: Probe, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands called in this process take the probe that is there, and import no torch."""
+    monkeypatch.setattr("autofix.commands.opening.start", lambda _target: contextlib.nullcontext(probe))

@@ -124,7 +124,7 @@ def test_the_books_say_who_trains_what(probe: Probe, tmp_path: Path) -> None:
 
 
 @pytest.mark.torch
-@pytest.mark.slow
+@pytest.mark.usefixtures("warm")
 def test_the_command_speaks_to_people_and_programs_and_ends_with_its_status(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

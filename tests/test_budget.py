@@ -93,7 +93,7 @@ def reference(probe: Probe, target: Target, **given: object) -> wire.Trace:
 
 
 def test_a_run_ends_at_two_steps_when_its_budget_is_used_up(probe: Probe, tmp_path: Path) -> None:
-    trace = reference(probe, script(tmp_path, SHARED, 2.0))
+    trace = reference(probe, script(tmp_path, SHARED, 1.0))
     assert (trace.outcome, trace.hurried, trace.counts) == ("stopped", True, (2,))
 
 
@@ -105,7 +105,7 @@ def test_a_quick_run_ends_as_if_there_were_no_budget(probe: Probe, tmp_path: Pat
 
 def test_what_ends_between_two_steps_tells_what_was_at_the_step(probe: Probe, tmp_path: Path) -> None:
     # The average is written between the second step, at which other runs are to end, and the end of the time.
-    report = verified(probe, script(tmp_path, SHARED, 2.0), KEEP)
+    report = verified(probe, script(tmp_path, SHARED, 1.0), KEEP)
     (fix,) = report.fixes
     assert (report.outcome, fix.verdict.effect) == (Outcome.SAFE, Effect.IDENTICAL)
     assert "at 2 steps, in" in fix.verdict.summary
@@ -113,12 +113,12 @@ def test_what_ends_between_two_steps_tells_what_was_at_the_step(probe: Probe, tm
 
 def test_a_write_that_an_edit_loses_is_seen_in_two_steps(probe: Probe, tmp_path: Path) -> None:
     lost = ("    average[0].mul_(0.9)", "    average[0].mul(0.9)")
-    report = verified(probe, script(tmp_path, SHARED, 2.0), KEEP, lost)
+    report = verified(probe, script(tmp_path, SHARED, 1.0), KEEP, lost)
     assert report.fixes[0].verdict.effect is Effect.CHANGED
 
 
 def test_two_steps_are_too_few_to_call_a_cut_safe(probe: Probe, tmp_path: Path) -> None:
-    (fix,) = verified(probe, script(tmp_path, CARRIED, 0.5), CUT).fixes
+    (fix,) = verified(probe, script(tmp_path, CARRIED, 0.3), CUT).fixes
     assert fix.verdict.applicability is Applicability.UNSAFE
     assert fix.verdict.effect is Effect.UNKNOWN
     assert "--budget" in fix.verdict.summary
@@ -127,7 +127,7 @@ def test_two_steps_are_too_few_to_call_a_cut_safe(probe: Probe, tmp_path: Path) 
 
 
 def test_a_graph_that_grows_is_seen_in_two_steps(probe: Probe, tmp_path: Path) -> None:
-    target = script(tmp_path, CARRIED.replace("optimizer.step()", "optimizer.step(); first.requires_grad_(False)"), 0.5)
+    target = script(tmp_path, CARRIED.replace("optimizer.step()", "optimizer.step(); first.requires_grad_(False)"), 0.3)
     (fix,) = verified(probe, target, (".backward()", ".backward(retain_graph=True)")).fixes
     assert fix.verdict.applicability is not Applicability.SAFE
 
@@ -206,7 +206,7 @@ def test_a_late_failure_is_come_to_sooner_where_it_is_the_same(
 
 def test_a_long_run_tells_where_it_is(probe: Probe, tmp_path: Path) -> None:
     said: list[str] = []
-    wait = "for _ in range(40):\n    explore(0.1)\nloss = first(torch.ones(1, 4)).sum()\nloss.backward()\n"
+    wait = "for _ in range(30):\n    explore(0.1)\nloss = first(torch.ones(1, 4)).sum()\nloss.backward()\n"
     target = script(tmp_path, f"first(torch.ones(1, 4)).sum().backward()\n{wait}loss.backward()\n", 0.0)
     pipeline.fix(target, (), probe=probe, progress=said.append)
     assert any(text.startswith("running the script: 1 backward call, at train.py:") for text in said)

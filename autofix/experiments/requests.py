@@ -40,6 +40,8 @@ _AT_LEAST = 20.0
 """Seconds that an edited script has at least: a new process on a busy machine takes long to start."""
 _FIRST = 3
 """Steps of each optimizer by which a run that differs from a reference mostly shows it."""
+_FURTHER = 60
+"""Steps beyond those of a reference that came to its end after which an edited script need not come to its own."""
 _SHIFTS = {Intervention.OUTPUTS: 0.0, Intervention.SHIFTED: 1.0, Intervention.SHIFTED_FAR: -4.0}
 """By how many times its size what modules give is moved."""
 _WATCHED = 40
@@ -287,4 +289,5 @@ def _ending_with(asked: wire.Request, first: wire.Trace) -> wire.Request:
     """
     more = 1 if died_later(first) and not asked.frozen else 0
     stop = tuple(n + more for n in (first.backward_count, *first.counts)) if first.outcome == "stopped" else ()
-    return replace(asked, failed_at=(), stop_at=stop, budget=0.0)
+    most = tuple(n + _FURTHER for n in first.counts) if first.outcome == "finished" else ()
+    return replace(asked, failed_at=(), stop_at=stop, most=most, budget=0.0)

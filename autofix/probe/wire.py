@@ -127,6 +127,7 @@ class Request:
     longest: float = 0.0  # seconds beyond the failure to which that is extended until something was compared
     lead: float = 0.0  # seconds that the failing run took, where no count tells when the failure is past
     stop_at: tuple[int, ...] = ()
+    most: tuple[int, ...] = ()  # steps of each optimizer after which a run has left a reference that came to its end
     expected: tuple[tuple[Step, ...], ...] = ()  # the first steps of references: a run may end that has left them all
     watch_calls: bool = False
     watch_origins: bool = True  # where tensors come from and where they lose their graph

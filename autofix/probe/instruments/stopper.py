@@ -61,7 +61,7 @@ class Stopper(Listener):
     def _consider(self) -> None:
         spent = time.monotonic() - self._began
         enough = self._reached() or self._lost() if self._request.stop_at else self._passed()
-        if enough or spent > 0.8 * self._request.time_limit:
+        if enough or self._goes_on() or spent > 0.8 * self._request.time_limit:
             self._stop()
 
     @property
@@ -91,6 +91,10 @@ class Stopper(Listener):
     def _lost(self) -> bool:
         """Whether it made so many backward calls that it will not come to the steps at which it is to end."""
         return bool(self._request.stop_at) and self._taps.calls >= _TOO_MANY * self._request.stop_at[0] + MOST
+
+    def _goes_on(self) -> bool:
+        """Whether it made so many more steps than its reference, which ended, that it differs whatever it comes to."""
+        return any(have > most for have, most in zip(self._taps.counts, self._request.most, strict=False))
 
     def _is_past(self) -> bool:
         return bool(self._request.failed_at) and self._taps.calls >= self._request.failed_at[0]
