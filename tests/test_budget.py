@@ -204,11 +204,20 @@ def test_a_late_failure_is_come_to_sooner_where_it_is_the_same(
     assert any("was ended after" in condition for condition in report.conditions) is short
 
 
+SLOW_AT_FIRST = """
+first(torch.ones(1, 4)).sum().backward()
+for _ in range(0 if os.path.exists("mark") else 30):
+    explore(0.1)
+open("mark", "w").close()
+loss = first(torch.ones(1, 4)).sum()
+loss.backward()
+loss.backward()
+"""
+
+
 def test_a_long_run_tells_where_it_is(probe: Probe, tmp_path: Path) -> None:
     said: list[str] = []
-    wait = "for _ in range(30):\n    explore(0.1)\nloss = first(torch.ones(1, 4)).sum()\nloss.backward()\n"
-    target = script(tmp_path, f"first(torch.ones(1, 4)).sum().backward()\n{wait}loss.backward()\n", 0.0)
-    pipeline.fix(target, (), probe=probe, progress=said.append)
+    pipeline.fix(script(tmp_path, f"import os\n{SLOW_AT_FIRST}", 0.0), (), probe=probe, progress=said.append)
     assert any(text.startswith("running the script: 1 backward call, at train.py:") for text in said)
 
 
