@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from autofix import pipeline
 from autofix.core.model import Change, Target
-from autofix.experiments.compare import LIVE, differences, norms
+from autofix.experiments.compare import FOLLOWED, LIVE, differences, norms
 from autofix.probe import wire
 
 if TYPE_CHECKING:
@@ -79,6 +80,37 @@ def test_a_step_that_is_gone_is_told_before_all() -> None:
 )
 def test_two_figures_differ_as_they_are_shown(was: float, now: float, relative: float, said: str) -> None:
     assert norms(Change("net.weight", 0, was, now, relative=relative)) == said
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "differs"),
+    [
+        ("0.123", "0.124", False),
+        ("0.123", "0.129", True),
+        ("6.708e-05", "1.565e-04", True),
+        ("6.708e-05", "6.709e-05", False),
+        ("6.708E+04", "6.709E+04", False),
+        ("12", "13", True),
+        ("1.5", "inf", True),
+        ("nan", "nan", False),
+    ],
+)
+def test_a_printed_figure_may_differ_in_its_last_place_alone(was: str, now: str, differs: bool) -> None:
+    one, other = (wire.Trace(1, "stopped", stdout=f"loss {figure}\n") for figure in (was, now))
+    assert bool(differences(one, other, LIVE)) is differs
+
+
+def test_what_overflows_is_close_to_nothing() -> None:
+    inf = float("inf")
+    assert differences(trace((0, many(1.0))), trace((0, many(inf))), LIVE)
+    assert differences(trace((0, many(inf))), trace((0, many(inf))), LIVE)
+
+
+def test_a_run_that_ended_where_it_left_the_code_is_never_equal_to_it() -> None:
+    """How far a gradient may be off is said in two places: what ends a run in one of them differs in the other."""
+    near = trace((0, many(1.0)))
+    assert not differences(near, near, FOLLOWED)
+    assert differences(near, replace(near, parted=True), FOLLOWED)
 
 
 NORMED = """\

@@ -132,6 +132,9 @@ MIXED_ANEW = (
     ("features = (mix + torch.eye(4)).softmax(1)\n", ""),
     ("    loss = (head", "    features = (mix + torch.eye(4)).softmax(1)\n    loss = (head"),
 )
+ANCHORED = MIXING.replace("data = ", "kept = head.weight.detach().clone()\ndata = ").replace(
+    "mean()\n", "mean() + 0.05 * (head.weight - kept).square().sum()\n"
+)
 WHOLE = PROBED.replace("for step", "loss = (head(features) - 1).square().mean()\nfor step").replace(
     "range(6):\n    loss = (head(features) - 1).square().mean()\n", "range(6):\n"
 )
@@ -266,6 +269,37 @@ for epoch in range(5):
     loss.backward()
     optimizer.step()
 """
+MASKED = f"""{HEAD}
+class Attend(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.query, self.value = nn.Linear(4, 4), nn.Linear(4, 4)
+        self.register_buffer("mask", torch.triu(torch.full((5, 5), -torch.inf), 1))
+
+    def forward(self, x):
+        return (self.query(x) @ x.mT + self.mask).softmax(-1) @ self.value(x)
+
+
+net = Attend()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(4):
+    out = net(torch.randn(2, 5, 4))
+    opt.zero_grad()
+    out.square().mean().backward()
+    (out - 1).abs().mean().backward()
+    opt.step()
+"""
+UNMASKED = ("    opt.step()\n", "    opt.step()\nnet.mask[0, 1] = 0.0\n")
+FIGURES = """
+import torch
+
+w = torch.linspace(-1, 1, 5).requires_grad_()
+for step in range(4):
+    out = (w * 3e-5).exp()
+    first = torch.autograd.grad(out.sum(), w)[0]
+    second = torch.autograd.grad(out.square().sum(), w)[0]
+    print(f"{float(first.norm()):.3e} {float(second.norm()):.3e}")
+"""
 OF_Q, OF_P = "P[0] = (torch.ones(2, 4) * Q).sum(0)", "Q[0] = (torch.ones(3, 4) * P).sum(0)"
 BY_DATA = (OF_Q, OF_Q.replace("P[0]", "P.data[0]")), (OF_P, OF_P.replace("Q[0]", "Q.data[0]"))
 RIGHT: dict[str, tuple[str, Edit]] = {
@@ -276,6 +310,7 @@ RIGHT: dict[str, tuple[str, Edit]] = {
     "sent through .data": (SENT, (KEEP, ("mine.copy_", "mine.data.copy_"))),
     "a forward at the point climbed to": (CLIMBING, (AGAIN,)),
     "made anew of parameters": (MIXING, MIXED_ANEW),
+    "made anew, beside what was kept": (ANCHORED, MIXED_ANEW),
     "a loss made anew as a whole": (WHOLE, WHOLE_ANEW),
     "a small step": (SLOW, (KEEP_SCORE, SCORED_ANEW)),
     "anew after an update by hand": (BY_HAND, (KEEP_SCORE, BY_HAND_ANEW)),
@@ -288,6 +323,8 @@ RIGHT: dict[str, tuple[str, Edit]] = {
     "a draw in a function": (DRAWING, (KEEP_OUT, *IN_A_FUNCTION)),
     "derivatives as gradients": (PROJECTED, (KEEP_FIRST,)),
     "derivatives as updates": (PROJECTED_BY_HAND, (KEEP_FIRST,)),
+    "a mask of minus infinity": (MASKED, (KEEP,)),
+    "small figures": (FIGURES, (("out.sum(), w)", "out.sum(), w, retain_graph=True)"),)),
 }
 WRONG: dict[str, tuple[str, Edit]] = {
     "weights not brought back": (AVERAGED, (KEEP, ("p.copy_(k)", "p = k.clone()"))),
@@ -297,6 +334,8 @@ WRONG: dict[str, tuple[str, Edit]] = {
     "no climb": (CLIMBING, (AGAIN, ("p.add_(p.grad, alpha=0.1)", "p = p.add(p.grad, alpha=0.1)"))),
     "no way back": (CLIMBING, (AGAIN, ("p.copy_(s)", "p = s.clone()"))),
     "features of a probe": (PROBED, ANEW),
+    "less of what was kept": (ANCHORED, (*MIXED_ANEW, ("0.05 *", "0.02 *"))),
+    "nothing of what was kept": (ANCHORED, (*MIXED_ANEW, (" + 0.05 *", " + 0 *"))),
     "features of a probe, of a leaf": (LEAF, ANEW),
     "a cut with a small step": (SLOW, (KEEP_SCORE, CUT)),
     "a cut with an update by hand": (BY_HAND, (KEEP_SCORE, CUT_BY_HAND)),
@@ -309,6 +348,8 @@ WRONG: dict[str, tuple[str, Edit]] = {
     "one draw for two": (DRAWING, (KEEP_OUT, (NOISE, ""), ("+ noise", "+ 0.1 * state[:, :1]"))),
     "a penalty by a constant": (PENALISED, (("out.sum(), x)", "out.sum(), x, retain_graph=True)"),)),
     "derivatives of one loss": (PROJECTED, (KEEP_FIRST, ("a + b.clamp(-1, 1)", "a"))),
+    "a mask that is written": (MASKED, (KEEP, UNMASKED)),
+    "other small figures": (FIGURES, (("out.sum(), w)", "(w * 7e-5).sum(), w)"),)),
 }
 
 

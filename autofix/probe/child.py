@@ -319,8 +319,8 @@ class Run(State):
                 from .failure.drawn import drawn
 
                 facts["graph"] = drawn(self.picture, failure, self.refusals, self.found)
-        except Exception as error:
-            facts = {"unsupported": (f"facts incomplete: {_one_line(error)}",)}
+        except Exception as error:  # nothing is known of such a run, however it ended
+            outcome, detail, failure = "crashed", f"what it did cannot be told: {_one_line(error)}", None
         trace = wire.Trace(
             self.request.id, outcome, detail, failure, traceback=unwinding,
             seconds=time.monotonic() - self.began, resumed=self.resumed,

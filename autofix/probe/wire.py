@@ -497,7 +497,6 @@ class Trace:
     graph: Graph | None = None
     drawn_at: tuple[str, ...] = ()  # the call sites that drew random numbers
     intact: bool = False  # each optimizer met its parameters as they were perturbed
-    unsupported: tuple[str, ...] = ()
     undone: bool = False  # a step that was made by hand was undone
     past: float = 0.0  # seconds from the failure on, of a run that chose where it ended
     hurried: bool = False  # it ended for want of time, before it was `passes` beyond the failure

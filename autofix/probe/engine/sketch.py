@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 WIDTH = 1 << 16
@@ -65,6 +67,22 @@ class Sketcher:
                 norm, projection = next(made)
                 found.append((norm, *projection))
         return tuple(found)
+
+    def of_states(self, tensors: list[torch.Tensor]) -> tuple[tuple[float, ...], ...]:
+        """The same of tensors that may hold what is no number, as a mask of minus infinity does on purpose."""
+        found = zip(tensors, self.sketches(list(tensors)), strict=True)
+        return tuple(
+            sketch if not sketch or math.isfinite(sketch[0]) else self.sketches([_finite(tensor)])[0]
+            for tensor, sketch in found
+        )
+
+
+def _finite(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor with numbers for what is none, each kind another beyond all that it holds."""
+    flat = _flat(tensor)
+    numbers = flat[flat.isfinite()]
+    most = float(numbers.abs().max()) if numbers.numel() else 0.0
+    return flat.nan_to_num(3 * (most or 1.0), 2 * (most or 1.0), -2 * (most or 1.0))
 
 
 def _flat(tensor: torch.Tensor) -> torch.Tensor:

@@ -261,9 +261,7 @@ class Guards(Listener):
 
     def _look_again(self, call: Call) -> None:
         for root, gradient in zip(call.roots, call.gradients, strict=False) if call.accumulate else ():
-            if root.grad_fn is None or root.numel() != 1:
-                continue
-            if gradient is None or bool((gradient == 1).all()):
+            if root.grad_fn is not None and (gradient is None or bool((gradient == 1).all())):
                 before = self._started.setdefault((root.grad_fn._sequence_nr(), root.output_nr), [])
                 self._again += [(one, call.index) for one in before]
                 before.append(call.index)

@@ -99,7 +99,7 @@ class Witness(Listener):
     def sketch_all(self, tensors: list[torch.Tensor]) -> tuple[tuple[float, ...], ...]:
         """Sketches of tensors that are no gradients."""
         with quiet(), outside():
-            return self._sketcher.sketches(list(tensors))
+            return self._sketcher.of_states(tensors)
 
 
 def _settings(optimizer: torch.optim.Optimizer) -> str:

@@ -12,12 +12,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from ..engine.aliased import data, set_data
 from ..engine.operators import Known, storage_key
 from ..engine.quiet import quiet
+from ..engine.refused import tensors
 from ..engine.taps import Call, parameters
 from ..engine.transforms import outside
 from .perturb import Perturb
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from ..instruments.courses import Courses
     from ..program.frames import Frames
@@ -31,6 +32,8 @@ class Freeze(Perturb):
     Undoing steps makes an edit that only recomputes after an update equal to the original. Without the drift nothing
     would ever depart from its first value, and a term that pulls towards an old copy, or a copy that is no longer kept
     up, would be invisible. A round ends when every optimizer has stepped once more, in any order.
+
+    Without the drift each parameter moves once, where a graph first uses it: what was kept of it before then differs.
 
     A step made by hand is a write to a leaf that a backward has reached, and that an optimizer owns, if there are any.
     It is undone where the leaf is next used, when its value has been looked at; the first of them, between a forward
@@ -65,6 +68,8 @@ class Freeze(Perturb):
         self._rounds: set[int] = set()
         """The leaves that are written by hand in each round, once that is known."""
         self._asked: set[int] = set()
+        self._resting: set[int] = set()
+        """Without a drift: the parameters that have moved, and stay where they are from then on."""
 
     def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._optimizers.append(optimizer)
@@ -73,6 +78,8 @@ class Freeze(Perturb):
 
     def watch(self, func: Any, args: Any) -> None:
         super().watch(func, args)
+        if not self._drift and self._starting and torch.is_grad_enabled() and self._uses.of(func):
+            self._rest(self._by_storage().get(storage_key(one)) for one in tensors(args) if one.requires_grad)
         if self._due and torch.is_grad_enabled() and self._uses.of(func) and any(self._used_of(self._reached, args)):
             self._move_all()
         if self._reached and self._uses.of(func):
@@ -82,6 +89,8 @@ class Freeze(Perturb):
 
     def saved(self, tensor: torch.Tensor) -> None:
         super().saved(tensor)
+        if not self._drift and self._starting:
+            self._rest([self._by_storage().get(storage_key(tensor))])
         if (leaf := self._reached.get(storage_key(tensor))) is not None:
             self._courses.look([leaf])
 
@@ -167,6 +176,17 @@ class Freeze(Perturb):
         if self._due and torch.is_grad_enabled():
             self._move_all()
         super()._called(module, inputs)
+        if not self._drift and torch.is_grad_enabled():
+            self._rest(module._parameters.values())
+
+    def _rest(self, used: Iterable[torch.Tensor | None]) -> None:
+        """Move those for the last time that have started, and that no backward has reached yet."""
+        for parameter in list(used):
+            if id(parameter) in self._starts.keys() - self._resting and parameter is not None:
+                self._resting.add(id(parameter))
+                self._perturb(parameter, 1)
+                with quiet():
+                    self._starts[id(parameter)] = parameter.detach().clone()
 
     def _stepping(self) -> list[int]:
         """How often each optimizer has stepped, but for one that only wraps others: they step twice, and it never."""

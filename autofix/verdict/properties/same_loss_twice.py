@@ -45,6 +45,8 @@ KEPT = "    loss.backward(retain_graph=True)\n    return"
 DISJOINT = TWICE.replace("    loss.backward()\n    return", "    loss.backward(inputs=[net.bias])\n    return").replace(
     "    loss.backward()\n    opt", "    loss.backward(inputs=[net.weight])\n    opt"
 )
+EACH = TWICE.replace("out.square().mean()", "out.square()").replace("float(loss)", "loss.sum().item()")
+EACH = EACH.replace("loss.backward()", "loss.backward(torch.ones_like(loss))")
 TWO_LOSSES = TWICE.replace("    loss.backward()\n    opt", "    (loss + loss.sqrt()).backward()\n    opt")
 
 
@@ -54,6 +56,7 @@ class SameLossTwice(Seen):
     raises = (
         Example(TWICE, "    loss.backward()\n    return", KEPT),
         Example(TWICE.replace("SGD", "Adam"), "    loss.backward()\n    return", KEPT),
+        Example(EACH, "(loss))\n    return", "(loss), retain_graph=True)\n    return"),
     )
     silent = (
         Example(ZEROED, "    loss.backward()\n    return", KEPT),
