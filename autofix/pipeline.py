@@ -104,17 +104,7 @@ def _verify(
     tell(RUNNING)
     target, baseline = reproduce(probe, target)
     repair = _Repair(probe, target, (), progress)
-    report = Report(
-        target,
-        Outcome.CLEAN,
-        failure=baseline.failure,
-        traceback=baseline.traceback,
-        isolation=baseline.isolation,
-        wrote=baseline.wrote,
-        reached=baseline.reached,
-        torch=probe.hello().torch,
-        conditions=baseline.notes,
-    )
+    report = replace(_report(target, baseline), torch=probe.hello().torch)
     ended = _baseline_outcome(baseline)
     if ended is not None:
         message = _baseline_words(ended, target, baseline)
@@ -171,11 +161,15 @@ def _audited(target: Target, trace: wire.Trace, ignored: Sequence[str]) -> Repor
     message = "" if ended is Outcome.CLEAN else _baseline_words(ended, target, trace)
     if trace.failure is not None:
         message = f"it ends with {trace.detail}; `autofix fix` looks for a cure of what fails in autograd"
-    root = target.root or target.script.parent
-    found = told.suspicions(trace.silent, Sources(root, target.buffers), ignored)
+    found = told.suspicions(trace.silent, Sources.of(target), ignored)
+    return replace(_report(target, trace), outcome=ended, message=message, suspicions=found, books=trace.books)
+
+
+def _report(target: Target, trace: wire.Trace) -> Report:
+    """What the first run of a target says of it."""
     return Report(
-        target, ended, message=message, failure=trace.failure, traceback=trace.traceback, isolation=trace.isolation,
-        wrote=trace.wrote, reached=trace.reached, conditions=trace.notes, suspicions=found, books=trace.books,
+        target, Outcome.CLEAN, failure=trace.failure, traceback=trace.traceback, isolation=trace.isolation,
+        wrote=trace.wrote, reached=trace.reached, conditions=trace.notes,
     )  # fmt: skip
 
 
@@ -189,8 +183,8 @@ def apply(report: Report, *, unsafe: bool, index: int | None = None) -> Report:
     if not allowed:
         return report
     chosen = report.fixes[allowed[0]]
-    root = report.target.root or report.target.script.parent
-    write({path: (chosen.originals[path], new) for path, new in chosen.candidate.files.items()}, root)
+    files = {path: (chosen.originals[path], new) for path, new in chosen.candidate.files.items()}
+    write(files, report.target.project)
     return replace(report, outcome=Outcome.FIXED, applied=allowed[0])
 
 
@@ -216,24 +210,12 @@ class _Repair:
         """The whole street."""
         self.tell(RUNNING)
         self.target, baseline = reproduce(self.probe, self.target)
-        hello = self.probe.hello()
         self.conditions.update(dict.fromkeys(baseline.notes))
-        report = Report(
-            self.target,
-            Outcome.CLEAN,
-            failure=baseline.failure,
-            traceback=baseline.traceback,
-            isolation=baseline.isolation,
-            wrote=baseline.wrote,
-            reached=baseline.reached,
-            torch=hello.torch,
-            conditions=baseline.notes,
-        )
-        root = self.target.root or self.target.script.parent
-        report = replace(report, suspicions=suspicions(baseline, Sources(root, self.target.buffers)))
+        seen = suspicions(baseline, Sources.of(self.target))
+        report = replace(_report(self.target, baseline), torch=self.probe.hello().torch, suspicions=seen)
         ended = _baseline_outcome(baseline)
         if ended is Outcome.CLEAN and baseline.backward_count:
-            report = replace(report, suspicions=self._looked_at(report.suspicions))
+            report = replace(report, suspicions=self._looked_at(seen))
         if ended is not None:
             return replace(report, outcome=ended, message=_baseline_words(ended, self.target, baseline))
         self.tell(TRACING, calls=baseline.backward_count)
@@ -265,8 +247,7 @@ class _Repair:
         trace = run(self.probe, asked)
         if trace.late:  # it went another way than the first run, or a mode of the script's own was in the way
             trace = run(self.probe, replace(asked, watch_from=0))
-        root = self.target.root or self.target.script.parent
-        return diagnose(failed, trace, Sources(root, self.target.buffers | dict(files)))
+        return diagnose(failed, trace, Sources.of(self.target, files))
 
     def _search(self, case: Case) -> None:
         """Breadth first over chains of cures: a candidate that only uncovers the next failure is built upon."""
@@ -287,8 +268,7 @@ class _Repair:
     ) -> list[tuple[Candidate, wire.Trace]]:  # fmt: skip
         """Run every candidate for one diagnosis; returns those that failed in another way."""
         files = dict(base.files) if base is not None else {}
-        root = self.target.root or self.target.script.parent
-        candidates, notes = propose(diagnosis, Sources(root, self.target.buffers | files), self.rules, base)
+        candidates, notes = propose(diagnosis, Sources.of(self.target, files), self.rules, base)
         self.notes.extend(notes)
         uncovered = []
         # The same edits in another order are the same candidate.
@@ -321,11 +301,10 @@ class _Repair:
         return uncovered
 
     def as_fix(self, candidate: Candidate, verdict: Verdict) -> Fix:
-        root = self.target.root or self.target.script.parent
         pairs = {path: (self.target.read(path), data) for path, data in candidate.files.items()}
         edits = tuple(e for path, (old, new) in pairs.items() for e in edits_between(path, old, new))
         originals = {path: old for path, (old, _) in pairs.items()}
-        return Fix(replace(candidate, edits=edits), verdict, unified_diff(pairs, root), originals)
+        return Fix(replace(candidate, edits=edits), verdict, unified_diff(pairs, self.target.project), originals)
 
     def _next(self, found: list[tuple[Candidate, wire.Trace]]) -> list[_Built]:
         level: list[_Built] = []

@@ -63,7 +63,7 @@ def keep(target: Target, place: str, name: str) -> Path:
 
     Raises write.WriteRefused where that cannot be done, and ConfigError where the file cannot be read.
     """
-    root = target.root or target.script.parent
+    root = target.project
     path = nearest("pyproject.toml", target.script.parent) or root / "pyproject.toml"
     old = path.read_bytes() if path.exists() else b""
     if answers(target).get(place) == name:
@@ -90,12 +90,12 @@ def keep(target: Target, place: str, name: str) -> Path:
 def _stands(target: Target, function: str, line: str) -> bool:
     file = function.rpartition(" ")[0]
     try:
-        text = target.read((target.root or target.script.parent) / file).decode("utf-8", "replace")
+        text = target.read(target.project / file).decode("utf-8", "replace")
     except OSError:
         return False
     return line in map(str.strip, text.splitlines())
 
 
 def _relative(target: Target, path: Path) -> str:
-    root = target.root or target.script.parent
+    root = target.project
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name

@@ -138,6 +138,11 @@ class Target:
     buffers: dict[Path, bytes] = field(default_factory=dict, hash=False)
     """What stands in for files on disk: an editor's unsaved text."""
 
+    @property
+    def project(self) -> Path:
+        """The folder whose files are the user's."""
+        return self.root or self.script.parent
+
     def read(self, path: Path) -> bytes:
         """A file as this target has it; raises OSError where there is none."""
         return self.buffers[path] if path in self.buffers else path.read_bytes()

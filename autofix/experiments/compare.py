@@ -127,9 +127,9 @@ def figures(text: str) -> int:
 def comparable(trace: wire.Trace) -> str:
     """Why a reference cannot be compared with, or ''."""
     if trace.outcome == "failed":
-        return f"the reference run itself failed: {trace.detail.splitlines()[0] if trace.detail else 'no reason given'}"
+        return f"the reference run itself failed: {trace.reason or 'no reason given'}"
     if trace.outcome not in ("finished", "stopped"):
-        why = ": ".join(filter(None, (trace.outcome.replace("_", " "), trace.detail)))
+        why = ": ".join(filter(None, (trace.outcome.replace("_", " "), trace.reason)))
         return f"the reference run ended early ({why})"
     if not trace.steps and not trace.leaves and not _NUMBER.search(trace.stdout):
         return "no optimizer step, leaf gradient or printed number was seen to compare"

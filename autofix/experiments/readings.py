@@ -169,8 +169,7 @@ def words(run: wire.Trace) -> dict[Refused, str]:
 def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace) -> str:
     """Why the program cannot mean a reading, judged by how it ran and how the other one did; '' if it can."""
     if run.outcome == "failed":
-        detail = run.detail.splitlines()[0] if run.detail else "no reason given"
-        return f"the script then stops with {detail}"
+        return f"the script then stops with {run.reason or 'no reason given'}"
     writes = [done for done in run.performed if done.kind in _ENTERS]
     if reading == OPERATION and writes and not any(done.used for done in writes):
         return "no backward ever uses the result"

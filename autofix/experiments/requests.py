@@ -53,7 +53,7 @@ def plain(target: Target, mode: str = "baseline", files: Mapping[Path, bytes] | 
     cwd = target.cwd or target.script.parent
     overlay = {str(path): data.decode("latin-1") for path, data in (target.buffers | dict(files or {})).items()}
     return wire.Request(
-        0, mode, str(target.script), target.argv, str(cwd), str(target.root or target.script.parent),
+        0, mode, str(target.script), target.argv, str(cwd), str(target.project),
         module=target.module, setup=target.setup, overlay=overlay, time_limit=target.time_limit,
         memory_limit=target.memory_limit, process_limit=target.process_limit, output_limit=target.output_limit,
         isolation=target.isolation, network=target.network,

@@ -33,7 +33,7 @@ def old_values(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
     part, to a view or to what outlives the pass is a write to what it is a part of. Nor can a write be meant so whose
     new value nothing would read.
     """
-    sources = Sources(target.root or target.script.parent, target.buffers)
+    sources = Sources.of(target)
     places: dict[tuple[Source, ast.AST], bool] = {}
     for write in (write for saved in trace.saved for write in saved.writes):
         _, source, node = next(sources.nodes(write.stack), (None, None, None))

@@ -521,6 +521,11 @@ class Trace:
     torch: str = ""
     python: str = ""
 
+    @property
+    def reason(self) -> str:
+        """The first line of what it ended with, where that was said."""
+        return self.detail.partition("\n")[0]
+
 
 @dataclass(frozen=True, slots=True)
 class Sign:

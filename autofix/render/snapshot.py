@@ -40,7 +40,7 @@ class Snapshot:
     def __init__(self, report: Report, *, full: bool = False) -> None:
         """`full`: paths are shown from the root of the file system, for tools that do not know where we stand."""
         self._full = full
-        self.root = report.target.root or report.target.script.parent
+        self.root = report.target.project
         self._target = report.target
         self._sources = {path: _read(path, report.target) for path in _paths(report)}
         self._raw = {path: data for path in self._sources if (data := _notebook(path)) is not None}
@@ -211,9 +211,7 @@ def _verdict_frames(fix: Fix) -> list[Frame]:
 def _read(path: Path, target: Target) -> Source | None:
     """A file of the project. Names come from the child too: it may not have anything else read out."""
     try:
-        inside = path.resolve().is_relative_to((target.root or target.script.parent).resolve()) and (
-            path in target.buffers or path.is_file()
-        )
+        inside = path.resolve().is_relative_to(target.project.resolve()) and (path in target.buffers or path.is_file())
         return Source(path, target.read(path)) if inside else None
     except (OSError, RuntimeError, SourceError, ValueError):
         return None

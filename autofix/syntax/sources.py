@@ -15,6 +15,7 @@ from autofix.syntax.source import Source, SourceError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from autofix.core.model import Target
     from autofix.probe.wire import Frame
 
 N = TypeVar("N", bound=ast.AST)
@@ -35,6 +36,11 @@ class Sources:
         self.root = root
         self._files = dict(files or {})
         self._read: dict[Path, Source | None] = {}
+
+    @classmethod
+    def of(cls, target: Target, files: Mapping[Path, bytes] | None = None) -> Sources:
+        """The files of a target, with some in place of its own."""
+        return cls(target.project, target.buffers | dict(files or {}))
 
     def source(self, file: str) -> Source | None:
         """The source of `file`, or None when it is not the user's or cannot be parsed."""

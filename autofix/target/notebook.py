@@ -128,7 +128,7 @@ def _written(fix: Fix, notebook: Notebook, report: Report) -> Fix | None:
     pairs = {one: (notebook.data if one == path else fix.originals[one], data) for one, data in files.items()}
     pairs[path] = notebook.data, new
     others = {one: pair for one, pair in pairs.items() if one != path}
-    root = report.target.root or report.target.script.parent
+    root = report.target.project
     edits = (_edit(path, notebook.data, new), *(e for one, pair in others.items() for e in edits_between(one, *pair)))
     candidate = replace(fix.candidate, files={one: data for one, (_, data) in pairs.items()}, edits=edits)
     cellwise = shown + (unified_diff(others, root) if others else b"")

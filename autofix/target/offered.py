@@ -97,7 +97,7 @@ def _one_named(diff: bytes, target: Target) -> bytes:
 
 def _find(name: str, target: Target) -> Path:
     """The file that a name means: seen from here, from the project's root, or beside the script."""
-    bases = (target.cwd or Path.cwd(), target.root or target.script.parent, target.script.parent)
+    bases = (target.cwd or Path.cwd(), target.project, target.script.parent)
     for base in bases:
         if (base / name).is_file():
             return base / name
@@ -107,7 +107,7 @@ def _find(name: str, target: Target) -> Path:
 def inside(path: Path, target: Target) -> Path:
     """The real path of a file of the project; no other may be replaced, not even in memory."""
     real = path.resolve()
-    root = (target.root or target.script.parent).resolve()
+    root = target.project.resolve()
     if not real.is_relative_to(root):
         raise OfferError(f"{path}: it is outside the project, {root}")
     return real

@@ -20,7 +20,7 @@ def since(target: Target, revision: str) -> tuple[Target, dict[Path, bytes]]:
     Files that are new since then are there for both. Raises offered.OfferError where there is no such revision, where
     no Python file of the project differs from it, or where one was deleted since.
     """
-    root = (target.root or target.script.parent).resolve()
+    root = target.project.resolve()
     if target.setup.entry == "cells":
         raise OfferError(f"{target.script.name}: give the contents of a notebook's edited copy, not a revision")
     try:

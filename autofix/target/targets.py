@@ -238,7 +238,7 @@ def _skipping(target: Target, place: str) -> Target:
     if match is None:
         raise TargetError(f"--skip-to {place}: give a line of the script, or FILE:LINE")
     path = (target.cwd or Path.cwd()) / match[1] if match[1] else target.script
-    root = target.root or target.script.parent
+    root = target.project
     if not (path in target.buffers or path.is_file()) or not path.resolve().is_relative_to(root):
         raise TargetError(f"--skip-to {place}: there is no such file in {root}")
     name = path.resolve().relative_to(root).as_posix()

@@ -28,9 +28,8 @@ def decide(evidence: Evidence, ceiling: Applicability) -> Verdict:
     run = evidence.edited
     ended = evidence.case.ended(run)
     if not evidence.case.passed(run):
-        detail = run.detail.splitlines()[0] if run.detail else ""
         return Verdict(
-            ended, Effect.UNKNOWN, Applicability.DISPLAY_ONLY, detail, detail=run.detail, seconds=run.seconds,
+            ended, Effect.UNKNOWN, Applicability.DISPLAY_ONLY, run.reason, detail=run.detail, seconds=run.seconds,
             failure=run.failure,
         )  # fmt: skip
     assessed = evidence.assessment

@@ -95,7 +95,7 @@ class _Comparison:
             return decided
         frozen = self._frozen()
         if frozen.outcome not in ("finished", "stopped"):
-            return _unknown(f"the run with steps undone did not end well: {_first_line(frozen) or frozen.outcome}")
+            return _unknown(f"the run with steps undone did not end well: {frozen.reason or frozen.outcome}")
         found = [self._against(letter, frozen) for letter in self._letters.readings]
         equal = [one for one in found if one.effect.keeps_gradients]
         if equal and (len(equal) < len(found) or self._letters.void) and not self._letters.alike:
@@ -364,10 +364,6 @@ def _moves_draws(reference: wire.Trace, edited: wire.Trace) -> bool:
 
 def _unknown(reason: str) -> Assessment:
     return Assessment(Effect.UNKNOWN, reason)
-
-
-def _first_line(trace: wire.Trace) -> str:
-    return trace.detail.splitlines()[0] if trace.detail else ""
 
 
 def _moves(trace: wire.Trace) -> bool:

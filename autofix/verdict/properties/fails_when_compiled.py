@@ -33,4 +33,4 @@ class FailsWhenCompiled(Property):
         run = evidence.compiled
         if run.outcome in ("finished", "stopped", "timed_out"):  # how long it takes says nothing against it
             return None
-        return self.found(subject=(run.detail or run.outcome).splitlines()[0])
+        return self.found(subject=run.reason or run.outcome)
