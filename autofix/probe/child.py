@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import operator
 import os
 import random
 import resource
@@ -17,6 +19,8 @@ from .standins import dynamo
 
 if TYPE_CHECKING:
     from typing import NoReturn
+
+    from .instruments.uses import Uses
 
 MESSAGE = 4000
 
@@ -49,24 +53,16 @@ class Run(State):
         self.witness = Witness(self.frames, self.names)
         self.picture: Any = None
         self.guards: Any = None
-        self.uses: Any = None
         self.courses: Any = None
-        self.terms: Any = None
-        self.held: Any = None
-        self.silent: Any = None
         self.safe: Any = None
-        self.truncate: Any = None
         self.keyed: Any = None
         self.perturb: Any = None
-        self.perform: Any = None
         self.reach: Any = None
-        self.outputs: Any = None
         self.late: Any = None
         self.signs = Signs(self, lambda data: wire.send(result, data))
         self.stopper: Any = None
         self._marked: dict[str, Any] = {}
         self._ending = False
-        self.parted = False
 
     # Instruments ----------------------------------------------------------------------------------------------------
 
@@ -85,8 +81,7 @@ class Run(State):
             from .instruments.silent import Silent
             from .program.reach import Reach
 
-            self.silent = Silent(self.frames, self.taps)
-            self.taps.listeners.append(self.silent)
+            self.taps.listeners.append(Silent(self.frames, self.taps))
             self.reach = Reach()
             self.reach.install()
         self.taps.install()
@@ -135,13 +130,12 @@ class Run(State):
         from .reference.perturb import Perturb
 
         asked = self.request
-        self.uses = Uses(self.frames, self.names, self.taps)
-        self.terms = Terms(self.frames)
-        self.taps.listeners += [self.uses, self.terms]
+        uses = Uses(self.frames, self.names, self.taps)
+        self.taps.listeners += [uses, Terms(self.frames)]
         self.guards = Guards(self.frames, self.names, self.taps, shapes=asked.shapes, growing=asked.growing)
         self.witness.guards = self.guards
         if self.request.mode == "reference":
-            self._arm_reference()
+            self._arm_reference(uses)
         self.courses = Courses(self.taps, self.names, self.witness, self.guards)
         # Guards first: they must see a segment end before the witness looks; the freezer undoes a step last of all.
         self.taps.listeners += [self.guards, self.courses, self.witness]
@@ -169,16 +163,15 @@ class Run(State):
         if self.request.held:
             from .instruments.held import Held
 
-            self.held = Held(self.taps, self.names, self.witness)
-            self.taps.listeners.append(self.held)
+            self.taps.listeners.append(Held(self.taps, self.names, self.witness))
         if self.request.expected:
             from .instruments.parting import Parting
 
-            self.taps.listeners.append(Parting(self.request.expected, self.witness.steps, self.part))
+            self.taps.listeners.append(Parting(self.request.expected, self.witness.steps, self.stop))
         self.stopper = Stopper(self.request, self.taps, self.stop, self.mark, self.stop_at_mark)
         self.taps.listeners.append(self.stopper)
 
-    def _arm_reference(self) -> None:
+    def _arm_reference(self, uses: Uses) -> None:
         from .engine.sources import Sources
         from .reference import reference
         from .reference.perform import Perform
@@ -187,8 +180,8 @@ class Run(State):
         reference.single_views()
         reference.plain_checkpoints()
         sources = self.modes.enter_context(Sources(self.taps)) if self.request.sources else None
-        self.truncate = reference.Truncate(self.request.truncated, sources)
-        self.taps.listeners += [reference.KeepGraphs(), self.truncate]
+        truncate = reference.Truncate(self.frames, self.request.truncated, sources)
+        self.taps.listeners += [reference.KeepGraphs(), truncate]
         if self.request.constants:
             self.taps.listeners.append(reference.Constants(self.request.constants))
         asked = self.request
@@ -199,21 +192,20 @@ class Run(State):
         if asked.outputs:
             from .instruments.outputs import Outputs
 
-            self.outputs = Outputs(self.frames, self.taps, self.witness, asked.shifted, asked.shifts)
-            self.taps.listeners.append(self.outputs)
+            self.taps.listeners.append(Outputs(self.frames, self.taps, self.witness, asked.shifted, asked.shifts))
         follow = None
         if asked.follow:
             from .reference.follow import Follow
 
             follow = Follow(self.frames, self.taps, nudged=asked.nudged)
             follow.install(self.overlay)
-        self.perform = Perform(self.frames, asked.reading, asked.sites, nudged=asked.nudged, follow=follow)
-        self.perform.take_leaves()
-        self.taps.listeners.append(self.perform)
-        self.safe = reference.MutationSafe(self.truncate.wrote, self.uses, at_once=asked.at_once)
+        perform = Perform(self.frames, self.names, asked, follow)
+        perform.take_leaves()
+        self.taps.listeners.append(perform)
+        self.safe = reference.MutationSafe(truncate.wrote, uses, at_once=asked.at_once)
         self.taps.listeners.append(self.safe)
         self.taps.before_writes = [self.safe.spare]
-        self._enter(self.safe, self.perform)
+        self._enter(self.safe, perform)
 
     def _is_apart(self, call: Any, owner: int) -> bool:
         mine = [one.stack for one in self.request.apart if one.optimizer == owner]
@@ -264,11 +256,6 @@ class Run(State):
         """End the run with what was known at the mark, if there was one. Does not return, unless it ends already."""
         if not self._ending:
             self._finish("stopped", "", None, marked=self._marked)
-
-    def part(self) -> None:
-        """End the run here: it cannot be found equal any more. Does not return."""
-        self.parted = True
-        self.stop()
 
     def shown(self, seen: str) -> None:
         """End the run here, with what was seen: it shows enough. Does not return."""
@@ -344,23 +331,15 @@ class Run(State):
             "marked": {path: tuple(sorted(lines)) for path, lines in self.overlay.marked.items()},
         }
         if self.tracer is not None:
-            facts |= {
-                "saved": self.tracer.modified() or self.tracer.freed(),
-                "crossings": self.tracer.crossings(),
-                "remade": self.tracer.remade(),
-                "earlier": self.tracer.earlier(),
-                "step_sites": self.tracer.step_sites(),
-                "origins": self.found,
-                "behind": self.behind,
-                "plain": self.plain,
-            }
-        if self.silent is not None:
-            facts["silent"] = self.silent.facts()
+            facts |= {"origins": self.found, "behind": self.behind, "plain": self.plain}
+        told = [one.told() for one in self.taps.listeners]
         if self.guards is not None:
-            facts |= self._compared_facts()
-        return facts
+            told.append(self._of_tensors())
+        seen = [fact for one in told for fact in one.pop("facts", ())]
+        return functools.reduce(operator.or_, told, facts) | {"facts": tuple(seen)}
 
-    def _compared_facts(self) -> dict[str, Any]:
+    def _of_tensors(self) -> dict[str, Any]:
+        """What tensors are called and hold at the end, and what no listener has seen."""
         from .engine.taps import parameters
 
         owned = [parameters(optimizer) for optimizer in self.taps.optimizers]
@@ -368,46 +347,14 @@ class Run(State):
             tuple(self.names.name(p, f"optimizer {index} parameter {place}") for place, p in enumerate(params))
             for index, params in enumerate(owned)
         ]
-        leaves = self.witness.leaf_tensors()
-        names.append(tuple(self.names.name(p, f"leaf {place}") for place, p in enumerate(leaves)))
+        leaves = enumerate(self.witness.leaf_tensors())
+        names.append(tuple(self.names.name(leaf, f"leaf {place}") for place, leaf in leaves))
         return {
-            "steps": tuple(self.witness.steps),
-            "leaves": () if self.witness.steps else tuple(self.witness.leaf_steps),
             "names": tuple(names),
             "states": self.names.states({id(p) for params in owned for p in params}),
             "finals": self.witness.sketch_all([p for params in owned for p in params]),
-            "courses": self.courses.told(),
-            "held": self.held.told() if self.held is not None else (),
-            "facts": (
-                *self.guards.found.values(),
-                *self.guards.undecided(),
-                *self.guards.wasted(),
-                *self.terms.found.values(),
-                *self.adapted.facts,
-                *(self.perform.facts() if self.perform is not None else ()),
-            ),
-            "segments": self.guards.segments,
-            "reaches": self.guards.reaches(),
-            "derivatives": self.guards.derivatives,
-            "with_graph": self.guards.with_graph,
-            "performed": self.perform.performed() if self.perform is not None else (),
-            "left_out": tuple(self.names.name(leaf, "a leaf") for leaf in self.perform.left_out())
-            if self.perform is not None
-            else (),
-            "carried": self.truncate is not None and self.truncate.carried,
-            "reused": tuple(self.frames.resolve(raw) for raw in self.truncate.reused)
-            if self.truncate is not None
-            else (),
-            "alone": self.truncate is not None and self.truncate.alone,
-            "fed": self.truncate is not None and self.truncate.fed,
-            "undone": self.request.frozen and self.perturb.undone,
-            "parted": self.parted,
-            "shared": tuple(sorted(self.truncate.shared)) if self.truncate is not None else (),
-            "added": self.truncate is not None and self.truncate.added,
-            **self.uses.told(),
-            **(self.outputs.told() if self.outputs is not None else {}),
+            "facts": self.adapted.facts,
             "drawn_at": tuple(self.keyed.places) if self.keyed is not None else (),
-            "intact": self.perturb is not None and self.perturb.intact,
         }
 
 

@@ -266,14 +266,6 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Elder:
-    """Where a tensor was read after a step that wrote it, too: `leaf`, which an optimizer took, shares its storage."""
-
-    leaf: str
-    stack: Stack
-
-
-@dataclass(frozen=True, slots=True)
 class Arrivals:
     """The gradients, as sketches in order, that the backward calls at one place sent to what modules gave.
 
@@ -308,7 +300,8 @@ class Fact:
     `subject` is what it was seen of: the name of a parameter or of a module, a number.
     """
 
-    # stale | cross-talk | growth | mixed | wasted | same-loss-twice | loss-grows | stand-in | swallowed, or a suspicion
+    # stale | cross-talk | growth | mixed | wasted | same-loss-twice | loss-grows | elder | zero-difference |
+    # array-may-be-constant | value-left-numpy | stand-in | swallowed, or a suspicion
     name: str
     subject: str
     stack: Stack = ()
@@ -487,7 +480,6 @@ class Trace:
     carried: bool = False
     reused: tuple[Stack, ...] = ()
     used: tuple[int, ...] = ()  # optimizers without gradient on whose parameters a loss depends; only of references
-    elders: tuple[Elder, ...] = ()  # only of references
     arrivals: tuple[Arrivals, ...] = ()  # only where asked for
     opposed: tuple[Opposed, ...] = ()  # only where asked for
     alone: bool = False  # of what is reused: the passes that share it have no leaf but in there

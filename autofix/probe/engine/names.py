@@ -94,11 +94,7 @@ class Names:
         return {name: t for name, t in found.items() if name in self._first}
 
     def _is_container(self, value: Any) -> bool:
-        return isinstance(value, (torch.nn.Module, dict, list, tuple)) or self._is_users(value)
-
-    def _is_users(self, value: Any) -> bool:
-        module = sys.modules.get(type(value).__module__)
-        return self._frames.owned(getattr(module, "__file__", None) or "") and hasattr(value, "__dict__")
+        return isinstance(value, (torch.nn.Module, dict, list, tuple)) or self._frames.is_users(value)
 
     def _tensors(self, roots: list[tuple[str, Any]]) -> Iterator[tuple[str, torch.Tensor]]:
         """Tensors reachable from `roots`, breadth first, so that each comes under its shortest name."""

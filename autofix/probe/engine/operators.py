@@ -5,11 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 Fact = TypeVar("Fact")
+
+
+class Dispatch(TorchDispatchMode):
+    """A mode that sees each operator called."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Not to be wrapped against compilation: nothing is compiled here, and the wrapper costs at each op."""
+        return False
 
 
 def written_arguments(func: Any) -> tuple[tuple[int, str], ...]:

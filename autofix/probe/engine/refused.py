@@ -28,6 +28,11 @@ def name_of(func: Any) -> str:
     return named or f"{getattr(func, '__module__', '') or 'torch'}.{getattr(func, '__name__', '')}"
 
 
+def short_name(name: str) -> str:
+    """The last part of such a name; of what gets an attribute, the attribute's."""
+    return name.removesuffix(".__get__").rpartition(".")[2]
+
+
 def refused(func: Any, args: Any, kwargs: Any) -> tuple[str, torch.Tensor | None]:
     """The kind of failure that a call which raised stands for, '' if none is seen, and the tensor it was about."""
     name = name_of(func)

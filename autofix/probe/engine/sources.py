@@ -11,10 +11,11 @@ from torch.overrides import TorchFunctionMode
 
 from . import graph
 from .refused import name_of, tensors
-from .taps import Taps, parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from .taps import Taps
 
 _REGULAR = ("zeros", "ones", "full", "eye", "arange", "linspace", "logspace", "tril_indices", "triu_indices")
 """What makes the same numbers wherever it stands: no data."""
@@ -65,7 +66,7 @@ class Sources(TorchFunctionMode):
 
     def fed(self, nodes: Iterable[Any]) -> bool:
         """Whether any of these nodes took data, or is a leaf that no optimizer trains."""
-        owned = {id(p) for optimizer in self._taps.optimizers for p in parameters(optimizer)}
+        owned = set().union(*self._taps.owned)
         for node in nodes:
             variable = graph.leaf(node)
             if variable is not None:

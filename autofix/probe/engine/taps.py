@@ -67,6 +67,10 @@ class Listener:
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         """A step has changed its parameters."""
 
+    def told(self) -> dict[str, Any]:
+        """What it has seen, as fields of the trace; `facts` of several are put together."""
+        return {}
+
 
 def parameters(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
     """The parameters of all groups, in order."""
@@ -101,6 +105,11 @@ class Taps:
         """Who must hear what a step of torch's own optimizers will write; where set, no mode sees such a step's ops."""
         self._hushed: contextlib.ExitStack | None = None
         self._installed = False
+
+    @property
+    def owned(self) -> list[set[int]]:
+        """For each optimizer, the ids of its parameters."""
+        return [{id(parameter) for parameter in parameters(optimizer)} for optimizer in self.optimizers]
 
     def take_over(self, other: Taps) -> None:
         """Be asked for what the other would be, which is not installed: nobody has listened until now."""

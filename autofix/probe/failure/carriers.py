@@ -90,15 +90,15 @@ class Carriers:
 
     def _owner(self, value: Any, name: str) -> tuple[str, str, str] | None:
         """The class that keeps `name`, as (file, qualified name, expression in its methods)."""
-        file = getattr(sys.modules.get(type(value).__module__), "__file__", None) or ""
-        return (file, type(value).__qualname__, f"self.{name}") if name and self._frames.owned(file) else None
+        file = self._frames.file_of(value) if name else ""
+        return (file, type(value).__qualname__, f"self.{name}") if file else None
 
     def _attributes(self, path: str, value: Any) -> Iterator[tuple[str, str, Any]]:
         """(expression, attribute, value) of what an object of the user's, or a module, holds."""
         if isinstance(value, torch.nn.Module):
             for name, child in value.named_children():
                 yield (f"{path}.{name}" if name.isidentifier() else f"{path}[{name}]"), "", child
-        elif not self._is_users(value):
+        elif not self._frames.is_users(value):
             return
         kept = vars(value)
         if isinstance(value, torch.nn.Module):
@@ -106,10 +106,6 @@ class Carriers:
         for name, item in kept.items():
             if name.isidentifier() and not (isinstance(value, torch.nn.Module) and name in _MODULE):
                 yield f"{path}.{name}", name, item
-
-    def _is_users(self, value: Any) -> bool:
-        file = getattr(sys.modules.get(type(value).__module__), "__file__", None) or ""
-        return hasattr(value, "__dict__") and self._frames.owned(file)
 
 
 def _items(value: Any, *, inside: bool) -> list[Any] | None:

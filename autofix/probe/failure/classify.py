@@ -12,6 +12,7 @@ import torch
 from .. import wire
 from ..engine import graph
 from ..engine.taps import parameters
+from ..program.frames import entries
 from .leaves import behind
 from .missing import empty, missing
 from .plain import plain
@@ -52,8 +53,7 @@ def _graph_of(run: State) -> tuple[int, tuple[int, ...]]:
     if any(child is not None and child not in nodes for node in nodes for child, _ in node.next_functions):
         return 0, ()  # too large to be seen whole
     leaves = {id(leaf) for node in nodes if (leaf := graph.leaf(node)) is not None}
-    owned = ({id(p) for p in parameters(optimizer)} for optimizer in run.taps.optimizers)
-    concerned = tuple(index for index, mine in enumerate(owned) if mine & leaves)
+    concerned = tuple(index for index, mine in enumerate(run.taps.owned) if mine & leaves)
     ages = (node._sequence_nr() for node in nodes if graph.leaf(node) is None)
     return bisect.bisect_right(ends, min(ages, default=0)), concerned
 
@@ -68,13 +68,9 @@ def _deepest(error: BaseException) -> BaseException:
 def _backward_frame(error: BaseException) -> FrameType | None:
     """The frame of torch's backward or grad that the exception came through."""
     found = None
-    traceback = error.__traceback__
-    autograd = torch.autograd.__file__
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        if code.co_filename == autograd and code.co_name in ("backward", "grad"):
-            found = traceback.tb_frame
-        traceback = traceback.tb_next
+    for frame in (one.tb_frame for one in entries(error.__traceback__)):
+        if frame.f_code.co_filename == torch.autograd.__file__ and frame.f_code.co_name in ("backward", "grad"):
+            found = frame
     return found
 
 
@@ -119,12 +115,10 @@ def _without_gradient(error: BaseException, run: State) -> str:
 
 def _assigned(error: BaseException) -> bool:
     """Whether a module refused a tensor under the name of one of its parameters."""
-    traceback = error.__traceback__
-    while traceback is not None and traceback.tb_next is not None:
-        traceback = traceback.tb_next
-    if traceback is None or traceback.tb_frame.f_code is not getattr(torch.nn.Module.__setattr__, "__code__", None):
+    frames = [one.tb_frame for one in entries(error.__traceback__)]
+    if not frames or frames[-1].f_code is not getattr(torch.nn.Module.__setattr__, "__code__", None):
         return False
-    given = traceback.tb_frame.f_locals
+    given = frames[-1].f_locals
     return isinstance(given.get("value"), torch.Tensor) and given.get("name") in given["self"]._parameters
 
 
@@ -212,10 +206,8 @@ def _of_refused(kind: str, target: torch.Tensor, run: State) -> tuple[wire.Origi
 
 def _refused_parameters(error: BaseException, run: State) -> list[torch.Tensor]:
     """The tensors, no leaves, that an optimizer was to be given: as parameters, or as attributes of a module."""
-    traceback = error.__traceback__
     caller: FrameType | None = None
-    while traceback is not None:
-        frame = traceback.tb_frame
+    for frame in (one.tb_frame for one in entries(error.__traceback__)):
         if isinstance(frame.f_locals.get("self"), torch.optim.Optimizer):
             group = frame.f_locals.get("param_group")
             params = list(copy.copy(group.get("params", ())) or ()) if isinstance(group, dict) else []
@@ -228,7 +220,6 @@ def _refused_parameters(error: BaseException, run: State) -> list[torch.Tensor]:
                 return _attributes(caller, run)
         elif run.frames.owns(frame.f_code):
             caller = frame
-        traceback = traceback.tb_next
     return []
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
@@ -69,9 +68,8 @@ def _inside(path: str, value: Any, frames: Frames) -> Iterator[tuple[str, Any]]:
         yield from ((f"{path}[{key!r}]", item) for key, item in items if isinstance(key, (str, int)))
     elif isinstance(value, (list, tuple)):
         yield from ((f"{path}[{index}]", item) for index, item in enumerate(value[:200]))
-    elif frames.owned(getattr(sys.modules.get(type(value).__module__), "__file__", None) or ""):
-        held = getattr(value, "__dict__", {})
-        yield from ((f"{path}.{name}", item) for name, item in held.items() if _is_plain(name))
+    elif frames.is_users(value):
+        yield from ((f"{path}.{name}", item) for name, item in vars(value).items() if _is_plain(name))
 
 
 def _is_plain(name: str) -> bool:

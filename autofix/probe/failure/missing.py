@@ -10,7 +10,7 @@ import torch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import CodeType, FrameType, TracebackType
+    from types import CodeType, FrameType
 
     from ..program.frames import Frames
     from ..wire import Frame
@@ -23,7 +23,7 @@ def missing(error: BaseException, frames: Frames, read: Callable[[str], bytes]) 
     """
     if not isinstance(error, (TypeError, AttributeError)):
         return []
-    for last in reversed(_users(error.__traceback__, frames)):
+    for last in reversed(frames.own(error.__traceback__)):
         place = frames.resolve(((last.tb_frame.f_code, last.tb_lasti),))[0]
         try:
             tree = ast.parse(read(last.tb_frame.f_code.co_filename))
@@ -44,7 +44,7 @@ def empty(error: BaseException, frames: Frames, read: Callable[[str], bytes]) ->
 
     Only of leaves that ask for a gradient: no backward has reached them yet. The place is that of the `.grad` itself.
     """
-    users = _users(error.__traceback__, frames) if isinstance(error, (TypeError, AttributeError)) else []
+    users = frames.own(error.__traceback__) if isinstance(error, (TypeError, AttributeError)) else []
     if not users:
         return []
     frame = users[-1].tb_frame
@@ -94,16 +94,6 @@ def _arguments(code: CodeType) -> tuple[str, ...]:
 
 def _without(tensor: torch.Tensor) -> bool:
     return not tensor.requires_grad if tensor.is_leaf else not tensor.retains_grad
-
-
-def _users(traceback: TracebackType | None, frames: Frames) -> list[TracebackType]:
-    """The user's frames, the innermost last."""
-    found = []
-    while traceback is not None:
-        if frames.owns(traceback.tb_frame.f_code):
-            found.append(traceback)
-        traceback = traceback.tb_next
-    return found
 
 
 def _owners(tree: ast.Module, place: Frame, frame: FrameType) -> Iterator[ast.expr]:

@@ -10,7 +10,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from .. import wire
-from ..engine.refused import DERIVATIVE, name_of, tensors
+from ..engine.refused import DERIVATIVE, name_of, short_name, tensors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,7 +69,7 @@ class Origins(TorchFunctionMode):
         return result
 
     def _note(self, name: str, args: Any, kwargs: Any, result: Any) -> None:
-        last = name.rsplit(".", 2)[-2] if name.endswith(".__get__") else name.rsplit(".", 1)[-1]
+        last = short_name(name)
         if name.endswith(("requires_grad.__set__", "requires_grad_")):
             self._flagged(args, kwargs)
             return

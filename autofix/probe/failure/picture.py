@@ -13,6 +13,7 @@ from ..engine import graph
 from ..engine.names import Names
 from ..engine.quiet import quiet
 from ..engine.taps import Call, Listener
+from ..program.frames import entries
 from .modules import Modules
 
 if TYPE_CHECKING:
@@ -157,10 +158,7 @@ class Picture(Listener):
         return None
 
     def _frames_of_error(self) -> Iterator[FrameType]:
-        traceback = self.error.__traceback__ if self.error is not None else None
-        while traceback is not None:
-            yield traceback.tb_frame
-            traceback = traceback.tb_next
+        return (one.tb_frame for one in entries(self.error.__traceback__ if self.error is not None else None))
 
     def spoiling(self, handle: Handle) -> list[tuple[str, Raw, int]]:
         """The writes since a tensor was saved."""

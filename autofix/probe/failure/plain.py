@@ -20,14 +20,11 @@ _MAY_BE_TENSORS = (bool, int, float, complex, type(None))
 def plain(traceback: TracebackType | None, frames: Frames) -> tuple[wire.Plain, ...]:
     """The names, and their attributes, that the user's frames use for what has no `detach` and no items."""
     found: dict[wire.Plain, None] = {}
-    while traceback is not None:
-        frame = traceback.tb_frame
-        if frames.owns(frame.f_code):
-            for path, value in _used(frame, frames):
-                kind = type(value)
-                if not (hasattr(kind, "detach") or hasattr(kind, "__iter__") or isinstance(value, _MAY_BE_TENSORS)):
-                    found[wire.Plain(frame.f_code.co_filename, frame.f_code.co_qualname, path)] = None
-        traceback = traceback.tb_next
+    for frame in (one.tb_frame for one in frames.own(traceback)):
+        for path, value in _used(frame, frames):
+            kind = type(value)
+            if not (hasattr(kind, "detach") or hasattr(kind, "__iter__") or isinstance(value, _MAY_BE_TENSORS)):
+                found[wire.Plain(frame.f_code.co_filename, frame.f_code.co_qualname, path)] = None
     return tuple(found)
 
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from .. import wire
 from ..engine import graph, transforms
-from ..engine.operators import Known, storage_key, tensors_at, written_arguments
+from ..engine.operators import Dispatch, Known, storage_key, tensors_at, written_arguments
 from ..engine.quiet import quiet
 from ..engine.refused import name_of, refused
 from ..engine.taps import Call, Listener, Taps
@@ -53,15 +52,10 @@ class _Pass:
         self.nodes: dict[int, str] = {}
 
 
-class Tracer(TorchDispatchMode, Listener):
+class Tracer(Dispatch, Listener):
     """Logs node creations and writes, checks versions itself (hooks switch torch's check off), follows backwards."""
 
     inner = True
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        """Not to be wrapped against compilation: nothing is compiled here, and the wrapper costs at each op."""
-        return False
 
     def __init__(self, frames: Frames, taps: Taps, failing: int) -> None:
         """`failing`: the backward calls that a run makes until it fails; those who hold tensors are told at its end."""
@@ -192,11 +186,11 @@ class Tracer(TorchDispatchMode, Listener):
         """Where the result of an operation was made."""
         return self._frames.resolve(self._stack(tensor.grad_fn._sequence_nr())) if tensor.grad_fn is not None else ()
 
-    def step_sites(self) -> tuple[wire.Write, ...]:
+    def _step_sites(self) -> tuple[wire.Write, ...]:
         """Where each optimizer was stepped."""
         return tuple(wire.Write("step", self._frames.resolve(raw), index) for raw, index in self._steps.items())
 
-    def earlier(self) -> tuple[wire.Backward, ...]:
+    def _earlier(self) -> tuple[wire.Backward, ...]:
         """The backward calls seen, one record per site, the latest first."""
         seen: dict[Raw, list[Call]] = {}
         for done in reversed(self._passes):
@@ -204,7 +198,14 @@ class Tracer(TorchDispatchMode, Listener):
         resolve = self._frames.resolve
         return tuple(wire.Backward(resolve(raw), not c[0].accumulate, c[0].create, len(c)) for raw, c in seen.items())
 
-    def modified(self) -> tuple[wire.Saved, ...]:
+    def told(self) -> dict[str, Any]:
+        """All that is asked of it."""
+        return {
+            "saved": self._modified() or self.freed(), "crossings": self._crossings(), "remade": self._remade(),
+            "earlier": self._earlier(), "step_sites": self._step_sites(),
+        }  # fmt: skip
+
+    def _modified(self) -> tuple[wire.Saved, ...]:
         """The saved tensor that backward found modified, with the writes since it was saved."""
         handle = self.violation
         if handle is None:
@@ -234,7 +235,7 @@ class Tracer(TorchDispatchMode, Listener):
                 )  # fmt: skip
         return tuple(list(places.values())[:_SHOWN])
 
-    def crossings(self) -> tuple[wire.Crossing, ...]:
+    def _crossings(self) -> tuple[wire.Crossing, ...]:
         """The tensors that lead out of a shared part of the graph, out of an earlier pass, or past a spoiling write."""
         if not self._passes or self._taps.current is None:  # no backward failed, but for one inside a transform
             return ()
@@ -261,7 +262,7 @@ class Tracer(TorchDispatchMode, Listener):
                     found.setdefault((made, self._stack(user), by))
         return tuple(self._crossing(made, used, by) for made, used, by in list(found)[:_SHOWN])
 
-    def remade(self) -> bool:
+    def _remade(self) -> bool:
         """Whether a place that made what the failing backward goes back to made something for it again since.
 
         So does one that hands on a state; what was made once, for several passes, is only gone back to.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -158,7 +158,7 @@ class Courses(Listener):
         course = self._courses.get(id(tensor))
         return course if course is not None and course.tensor() is tensor else None
 
-    def told(self) -> tuple[wire.Held, ...]:
+    def told(self) -> dict[str, Any]:
         """The values of each tensor that an optimizer owns, by its place there, or that is kept and has a name."""
         places = {
             id(parameter): f"{index} {place}"
@@ -171,7 +171,7 @@ class Courses(Listener):
             name = self._names.name(tensor, "") if tensor is not None and course.kept else ""
             if name := places.get(key, name) if tensor is not None else "":
                 found.setdefault(name, wire.Held(name, tuple(course.values)))
-        return tuple(found.values())
+        return {"courses": tuple(found.values())}
 
 
 class Stepped(Listener):

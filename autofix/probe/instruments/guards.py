@@ -71,8 +71,7 @@ class _Sent:
 class Guards(Listener):
     """Watches backwards and steps; `found` holds each fault once.
 
-    A *segment* is the backwards up to the steps that follow them. `segments` says, for each backward call of the run,
-    which optimizers stepped in its segment.
+    A *segment* is the backwards up to the steps that follow them.
     """
 
     inner = True
@@ -107,17 +106,15 @@ class Guards(Listener):
         self.leaves: list[torch.Tensor] = []
         """Those that the graph of the latest backward begins at."""
 
-    @property
-    def segments(self) -> tuple[tuple[int, ...], ...]:
-        """For each backward call, the optimizers that stepped in its segment."""
-        return tuple(tuple(sorted(self._stepped.get(segment, ()))) for segment in self._call_segments)
+    def told(self) -> dict[str, Any]:
+        """The faults; for each backward call, the optimizers that stepped in its segment; derivatives, and reaches."""
+        return {
+            "facts": (*self.found.values(), *self._undecided_faults(), *self._wasted()),
+            "segments": tuple(tuple(sorted(self._stepped.get(one, ()))) for one in self._call_segments),
+            "derivatives": self.derivatives, "with_graph": len(self._given), "reaches": self._reaches(),
+        }  # fmt: skip
 
-    @property
-    def with_graph(self) -> int:
-        """How many places call `autograd.grad` with create_graph."""
-        return len(self._given)
-
-    def reaches(self) -> tuple[wire.Reach, ...]:
+    def _reaches(self) -> tuple[wire.Reach, ...]:
         """For each backward site, the parameters that its loss reached."""
         return tuple(
             wire.Reach(
@@ -166,7 +163,7 @@ class Guards(Listener):
 
     def _count(self, call: Call) -> list[Counter[str]]:
         """For each optimizer, the kinds of nodes through which `call` leads to its parameters."""
-        owners = [{id(p) for p in parameters(optimizer)} for optimizer in self._taps.optimizers]
+        owners = self._taps.owned
         leads: dict[Any, set[int]] = {}
         for node in graph.children_first(call.roots):
             variable = graph.leaf(node)
@@ -183,7 +180,7 @@ class Guards(Listener):
             total.update(counted[index] if index < len(counted) else {})
         return " ".join(f"{name}{count}" for name, count in sorted(total.items()) if "Detach" not in name)
 
-    def wasted(self) -> Iterator[wire.Fact]:
+    def _wasted(self) -> Iterator[wire.Fact]:
         """Derivatives that were given a graph through which no backward ever goes."""
         for stack, given in self._given.items():
             if not given.used:
@@ -288,7 +285,7 @@ class Guards(Listener):
         if len(sites) < 2 or len(self._taps.optimizers) < 2:  # noqa: PLR2004  two losses
             return
         own = {id(p) for p in mine}
-        all_of = {i: {id(p) for p in parameters(o)} for i, o in enumerate(self._taps.optimizers) if i != index}
+        all_of = {i: theirs for i, theirs in enumerate(self._taps.owned) if i != index}
         others = {
             stack: {i for i, theirs in all_of.items() if any(self._calls[n][1] & (theirs - own) for n in numbers)}
             for stack, numbers in sites.items()
@@ -325,7 +322,7 @@ class Guards(Listener):
                 return both
         return None
 
-    def undecided(self) -> Iterator[wire.Fact]:
+    def _undecided_faults(self) -> Iterator[wire.Fact]:
         """Graphs that grow, if no step has shown that they end with it, and doubts about losses for another network.
 
         Of these no step has shown whether it throws their gradient away.

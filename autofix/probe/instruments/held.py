@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import wire
-from ..engine.taps import Listener, Taps, parameters
+from ..engine.taps import Listener, Taps
 
 if TYPE_CHECKING:
     import torch
@@ -29,8 +29,8 @@ class Held(Listener):
         self._states: dict[str, list[tuple[float, ...]]] = {}
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
-        owned = {id(parameter) for one in self._taps.optimizers for parameter in parameters(one)}
-        states = {name: tensor for name, tensor in self._names.kept(owned).items() if tensor.grad_fn is None}
+        kept = self._names.kept(set().union(*self._taps.owned))
+        states = {name: tensor for name, tensor in kept.items() if tensor.grad_fn is None}
         self._left -= sum(tensor.numel() for tensor in states.values())
         if self._left <= 0:
             return
@@ -39,6 +39,6 @@ class Held(Listener):
             if len(values) < _LONGEST and (not values or values[-1] != sketch):
                 values.append(sketch)
 
-    def told(self) -> tuple[wire.Held, ...]:
+    def told(self) -> dict[str, Any]:
         """The values of each tensor, by its name."""
-        return tuple(wire.Held(name, tuple(values)) for name, values in self._states.items())
+        return {"held": tuple(wire.Held(name, tuple(values)) for name, values in self._states.items())}

@@ -10,7 +10,7 @@ import torch
 from .. import wire
 from ..engine import graph
 from ..engine.quiet import quiet
-from ..engine.taps import Call, Listener, Taps, parameters
+from ..engine.taps import Call, Listener, Taps
 
 if TYPE_CHECKING:
     from ..program.frames import Frames, Raw
@@ -98,7 +98,7 @@ class Outputs(Listener):
         """The optimizer that owns all that a module trains, and alone; None where there is none."""
         if id(module) not in self._owners:
             mine = {id(p) for p in module.parameters() if p.requires_grad}
-            owned = [{id(p) for p in parameters(optimizer)} for optimizer in self._taps.optimizers]
+            owned = self._taps.owned
             touching = [index for index, theirs in enumerate(owned) if mine & theirs]
             alone = bool(mine) and len(touching) == 1 and mine <= owned[touching[0]]
             self._owners[id(module)] = touching[0] if alone else None
@@ -125,9 +125,7 @@ class Outputs(Listener):
 
     def _leads_to_others(self, owner: int, output: torch.Tensor) -> bool:
         """Whether what a module gives was made of what another optimizer owns."""
-        others = {
-            id(p) for i, optimizer in enumerate(self._taps.optimizers) if i != owner for p in parameters(optimizer)
-        }
+        others = set().union(*(theirs for index, theirs in enumerate(self._taps.owned) if index != owner))
         return any(id(leaf) in others for node in graph.walk([output]) if (leaf := graph.leaf(node)) is not None)
 
     # Gradients ------------------------------------------------------------------------------------------------------

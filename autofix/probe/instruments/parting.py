@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..engine.taps import Listener
 
@@ -20,14 +20,20 @@ FAR = 1e-3
 class Parting(Listener):
     """Ends a run early. `expected` has the first steps of each reference, `steps` those that the witness has seen."""
 
-    def __init__(self, expected: tuple[tuple[Step, ...], ...], steps: list[Step], part: Callable[[], None]) -> None:
+    def __init__(self, expected: tuple[tuple[Step, ...], ...], steps: list[Step], stop: Callable[[], None]) -> None:
         self._expected = expected
         self._steps = steps
-        self._part = part
+        self._stop = stop
+        self._parted = False
+
+    def told(self) -> dict[str, Any]:
+        """Whether it has ended the run."""
+        return {"parted": self._parted}
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         if all(_apart(reference, self._steps) for reference in self._expected):
-            self._part()
+            self._parted = True
+            self._stop()
 
 
 def _apart(reference: tuple[Step, ...], steps: list[Step]) -> bool:

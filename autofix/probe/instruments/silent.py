@@ -61,6 +61,10 @@ class Silent(Listener):
         swallowed = (wire.Fact("swallowed", f"{n} {said}", self._frames.resolve(raw)) for (raw, said), n in failed)
         return (*self.found.values(), *swallowed)
 
+    def told(self) -> dict[str, Any]:
+        """The same, as a field of the trace."""
+        return {"silent": self.facts()}
+
     # Schedulers -----------------------------------------------------------------------------------------------------
 
     def _watch_schedulers(self) -> None:
@@ -161,7 +165,7 @@ class Silent(Listener):
         unreached = [names.get(id(p), "") for p in mine if p.requires_grad and id(p) not in owner.reached]
         if unreached and owner.reached and all(unreached):
             self._note("parameters-never-reached", _listed(unreached), here)
-        owned = {id(p) for optimizer in self._taps.optimizers for p in parameters(optimizer)}
+        owned = set().union(*self._taps.owned)
         for whole, module in variables:
             if isinstance(module, torch.nn.Module):
                 inner = list(module.parameters())

@@ -37,6 +37,10 @@ class Terms(Listener):
         self._before: dict[Raw, set[int]] = {}
         self.found: dict[Raw, wire.Fact] = {}
 
+    def told(self) -> dict[str, Any]:
+        """The losses that grow."""
+        return {"facts": tuple(self.found.values())}
+
     def backward(self, call: Call) -> None:
         if not call.accumulate:
             return

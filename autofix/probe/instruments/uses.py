@@ -10,11 +10,10 @@ import torch
 
 from .. import wire
 from ..engine.operators import Known, storage_key
+from ..engine.refused import tensors
 from ..engine.taps import Call, Listener, Taps, parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ..engine.names import Names
     from ..program.frames import Frames, Raw
 
@@ -51,9 +50,9 @@ class Uses(Listener):
         torch.nn.modules.module.register_module_forward_pre_hook(self._called)
 
     def told(self) -> dict[str, Any]:
-        """The optimizers of which something was used, and the elders read."""
-        elders = tuple(wire.Elder(name, self._frames.resolve(raw)) for raw, name in self._read.items())
-        return {"used": tuple(sorted(self._used)), "elders": elders}
+        """The optimizers of which something was used, and the elders read, each with the leaf of its storage."""
+        read = [wire.Fact("elder", name, self._frames.resolve(raw)) for raw, name in self._read.items()]
+        return {"used": tuple(sorted(self._used)), "facts": read}
 
     @property
     def follows(self) -> bool:
@@ -64,13 +63,13 @@ class Uses(Listener):
         """Hear of an operation, and of what it gave."""
         if self._taps.stepping >= 0 or not self.follows:
             return
-        tensors = list(_tensors((*args, *kwargs.values())))
+        given = list(tensors((args, kwargs)))
         if self._sources:
-            owners = set().union(*map(self._owners, tensors))
+            owners = set().union(*map(self._owners, given))
             if owners:
-                self._made |= {id(one): (weakref.ref(one), owners) for one in _tensors((result,))}
+                self._made |= {id(one): (weakref.ref(one), owners) for one in tensors(result)}
         if self._elders:
-            self._watch_elders(func, tensors, result)
+            self._watch_elders(func, given, result)
 
     # Optimizers without gradient ------------------------------------------------------------------------------------
 
@@ -109,13 +108,13 @@ class Uses(Listener):
         for one in given if self._elders else ():
             self._meet(one)
 
-    def _watch_elders(self, func: Any, tensors: list[torch.Tensor], result: Any) -> None:
+    def _watch_elders(self, func: Any, given: list[torch.Tensor], result: Any) -> None:
         views = self._views.of(func)
         if views is not None:  # a view of an elder is one, too; a write reads nothing
-            made = _tensors((result,)) if views and tensors and self._is_elder(tensors[0]) else ()
+            made = tensors(result) if views and given and self._is_elder(given[0]) else ()
             self._elders |= {id(one): weakref.ref(one) for one in made}
-        elif torch.is_grad_enabled() and any(one.requires_grad for one in tensors):
-            for one in tensors:
+        elif torch.is_grad_enabled() and any(one.requires_grad for one in given):
+            for one in given:
                 self._meet(one)
 
     def _meet(self, one: Any) -> None:
@@ -134,11 +133,3 @@ def _makes_view(func: Any) -> bool | None:
     """Whether an operator gives views of its arguments (True), writes them (False), or neither (None)."""
     aliases = [value.alias_info for value in (*func._schema.arguments, *func._schema.returns) if value.alias_info]
     return not any(one.is_write for one in aliases) if aliases else None
-
-
-def _tensors(values: tuple[Any, ...]) -> Iterator[torch.Tensor]:
-    for value in values:
-        if isinstance(value, torch.Tensor):
-            yield value
-        elif isinstance(value, (list, tuple)):
-            yield from _tensors(tuple(value))

@@ -87,6 +87,10 @@ class Witness(Listener):
             gradients = self._sketcher.sketches([t.grad for t in tensors])
         self.leaf_steps.append(wire.Step(-1, gradients, (), "", tuple(self._losses[-1:])))
 
+    def told(self) -> dict[str, Any]:
+        """The steps; where there are none, the gradients of leaves."""
+        return {"steps": tuple(self.steps), "leaves": () if self.steps else tuple(self.leaf_steps)}
+
     def leaf_tensors(self) -> list[torch.Tensor]:
         """The leaves that backward reached, in the order of `leaves` records."""
         return [tensor for _, tensor in sorted(self._leaves.values(), key=lambda pair: pair[0])]

@@ -10,12 +10,20 @@ from .. import HERE
 from ..wire import Frame, Stack
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import CodeType, FrameType, TracebackType
 
 Raw = tuple[tuple["CodeType", int], ...]
 """A stack as captured: (code, index of the last instruction) of each user frame, innermost first."""
 
 _LIBRARY = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+
+
+def entries(traceback: TracebackType | None) -> Iterator[TracebackType]:
+    """The entries of a traceback, the innermost last."""
+    while traceback is not None:
+        yield traceback
+        traceback = traceback.tb_next
 
 
 class Frames:
@@ -48,6 +56,15 @@ class Frames:
             others = (os.path.join(sys.prefix, "lib"), HERE)
             answer = self._owned[filename] = inside and not name.startswith(others)
         return answer
+
+    def file_of(self, value: Any) -> str:
+        """The user's file that defines the class of a value; '' where it is another's."""
+        file = getattr(sys.modules.get(type(value).__module__), "__file__", None) or ""
+        return file if self.owned(file) else ""
+
+    def is_users(self, value: Any) -> bool:
+        """Whether a value is an object of the user's that may hold others."""
+        return hasattr(value, "__dict__") and bool(self.file_of(value))
 
     def owns(self, code: CodeType) -> bool:
         """Whether a code is the user's, and its frame one that a run has which is made at once."""
@@ -85,13 +102,12 @@ class Frames:
 
     def of_traceback(self, traceback: TracebackType | None) -> Raw:
         """The user frames of an exception, innermost first."""
-        found = []
-        while traceback is not None:
-            code = traceback.tb_frame.f_code
-            if self.owns(code):
-                found.append(self._whole(code, traceback.tb_lasti))
-            traceback = traceback.tb_next
-        return tuple(reversed(found))
+        found = [(one.tb_frame.f_code, one.tb_lasti) for one in self.own(traceback)]
+        return tuple(self._whole(*one) for one in reversed(found))
+
+    def own(self, traceback: TracebackType | None) -> list[TracebackType]:
+        """The user's part of a traceback, the innermost frame last."""
+        return [one for one in entries(traceback) if self.owns(one.tb_frame.f_code)]
 
     def _whole(self, code: CodeType, lasti: int) -> tuple[CodeType, int]:
         """The same instruction in the code that this one is a part of, if it is: for both are one site."""

@@ -18,8 +18,8 @@ import torch
 
 from .. import HERE, wire
 from ..engine import graph
-from ..engine.refused import name_of
-from ..engine.taps import NUDGE, Call, parameters
+from ..engine.refused import name_of, short_name
+from ..engine.taps import NUDGE, Call
 from ..instruments.terms import addends
 from .followed import Followed, apply, array_of, cast, casts, followed, gathered, holds, listed, number
 
@@ -80,8 +80,7 @@ class Follow:
         first = args[0] if args and isinstance(args[0], torch.Tensor) else None
         if first is None or not torch.is_grad_enabled():
             return NOTHING
-        name = name_of(func)
-        last = name.rsplit(".", 2)[-2] if name.endswith(".__get__") else name.rsplit(".", 1)[-1]
+        last = short_name(name_of(func))
         if last in ("detach", "data") and first.requires_grad and (raw := self._here()):
             result = func(*args, **kwargs)
             self._shadow(result, first, self._frames.resolve(raw[:1])[0])
@@ -231,7 +230,7 @@ class Follow:
             if graph.leaf(node) is None and (place := self._left.get(node._sequence_nr())) is not None:
                 left.setdefault(place, set()).add(node)
         self._looked += bool(left)
-        owned = {id(p) for optimizer in self._taps.optimizers for p in parameters(optimizer)}
+        owned = set().union(*self._taps.owned)
 
         def leaves(starts: Any, without: set[Any]) -> set[int]:
             found = map(graph.leaf, graph.walk_nodes(starts, lambda node: node not in without))

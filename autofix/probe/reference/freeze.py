@@ -7,10 +7,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from ..engine.aliased import data, set_data
-from ..engine.operators import Known, storage_key
+from ..engine.operators import Dispatch, Known, storage_key
 from ..engine.quiet import quiet
 from ..engine.refused import tensors
 from ..engine.taps import Call, parameters
@@ -70,6 +69,10 @@ class Freeze(Perturb):
         self._asked: set[int] = set()
         self._resting: set[int] = set()
         """Without a drift: the parameters that have moved, and stay where they are from then on."""
+
+    def told(self) -> dict[str, Any]:
+        """The same, and whether a step made by hand was undone."""
+        return {**super().told(), "undone": self.undone}
 
     def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._optimizers.append(optimizer)
@@ -208,7 +211,7 @@ class Freeze(Perturb):
         self._courses.stepped(moved)
 
 
-class KeyedRandom(TorchDispatchMode):
+class KeyedRandom(Dispatch):
     """Seeds each random draw by its call site and how often that site drew, or, in dropout, by the input it drops.
 
     Without this an edit that runs a forward twice would move every later draw, and would look like a change. One that
@@ -216,11 +219,6 @@ class KeyedRandom(TorchDispatchMode):
     """
 
     _SEEDED = torch.Tag.nondeterministic_seeded
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        """Not to be wrapped against compilation: nothing is compiled here, and the wrapper costs at each op."""
-        return False
 
     def __init__(self, frames: Frames, freeze: Freeze | None, *, ordered: bool) -> None:
         super().__init__()

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType, FrameType
 
+    from ..engine.names import Names
     from ..program.frames import Frames, Raw
     from .follow import Follow
 
@@ -45,15 +46,12 @@ _BOTH = 2
 class Perform(TorchFunctionMode, Listener):
     """Lets every call through; one that torch refuses is performed in the reading asked for and noted."""
 
-    def __init__(
-        self, frames: Frames, reading: str, sites: tuple[wire.Site, ...] = (), *, nudged: bool = False,
-        follow: Follow | None = None,
-    ) -> None:  # fmt: skip
+    def __init__(self, frames: Frames, names: Names, asked: wire.Request, follow: Follow | None) -> None:
         super().__init__()
-        self._frames = frames
-        self._operation = reading == "operation"
+        self._frames, self._names = frames, names
+        self._operation = asked.reading == "operation"
         self._kind = "conversion" if self._operation else "no_graph"
-        self._nudged = nudged
+        self._nudged = asked.nudged
         self._performed: dict[Raw, str] = {}
         self._zeros: list[Raw] = []
         self._pending: dict[int, Raw] = {}
@@ -61,7 +59,7 @@ class Perform(TorchFunctionMode, Listener):
         self._follow_values = follow
         if follow is not None:
             follow.entered = self._leaves
-        self._sites = Sites(frames, sites, operation=self._operation) if sites else None
+        self._sites = Sites(frames, asked.sites, operation=self._operation) if asked.sites else None
 
     def __exit__(self, *error: object) -> None:
         # A run may end inside a torch function, where torch has taken the mode off already.
@@ -188,10 +186,19 @@ class Perform(TorchFunctionMode, Listener):
         self._performed.setdefault(self._frames.here(), self._kind)
         self._follow(tensor)
 
-    def facts(self) -> list[wire.Fact]:
-        """What was seen of values that were followed through arrays, and of tensors subtracted from themselves."""
-        found = self._follow_values.facts() if self._follow_values is not None else []
-        return [*found, *(wire.Fact("zero-difference", "", self._frames.resolve(raw)) for raw in self._zeros)]
+    def told(self) -> dict[str, Any]:
+        """The refused calls, one record a site; leaves that lose what comes after a leaf that was made of them; facts.
+
+        These are of values that were followed through arrays, and of tensors subtracted from themselves.
+        """
+        resolve, facts = self._frames.resolve, self._follow_values.facts() if self._follow_values is not None else []
+        facts += [wire.Fact("zero-difference", "", resolve(raw)) for raw in self._zeros]
+        calls = (self._performed | (self._sites.met if self._sites is not None else {})).items()
+        left_out = self._sites.left_out() if self._sites is not None else []
+        return {
+            "facts": facts, "left_out": tuple(self._names.name(leaf, "a leaf") for leaf in left_out),
+            "performed": tuple(wire.Performed(kind, resolve(raw), raw not in self._unreached) for raw, kind in calls),
+        }  # fmt: skip
 
     def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         if self._sites is not None:
@@ -209,16 +216,6 @@ class Perform(TorchFunctionMode, Listener):
         used = {raw for age, raw in self._pending.items() if age in reached}
         self._unreached = (self._unreached | sites) - used
         self._pending = {age: raw for age, raw in self._pending.items() if raw not in used}
-
-    def left_out(self) -> list[torch.Tensor]:
-        """The leaves that the script holds and that lose what comes after a leaf that was made of them."""
-        return self._sites.left_out() if self._sites is not None else []
-
-    def performed(self) -> tuple[wire.Performed, ...]:
-        """The refused calls, one record per site."""
-        resolve = self._frames.resolve
-        every = self._performed | (self._sites.met if self._sites is not None else {})
-        return tuple(wire.Performed(kind, resolve(raw), raw not in self._unreached) for raw, kind in every.items())
 
 
 # The readings of a write --------------------------------------------------------------------------------------------

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.nn.parameter import is_lazy
-from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
+from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from ..engine.aliased import data
-from ..engine.operators import Known, storage_key, written_arguments
+from ..engine.operators import Dispatch, Known, storage_key, written_arguments
 from ..engine.quiet import quiet
 from ..engine.refused import tensors
 from ..engine.taps import Listener, parameters
@@ -53,6 +53,10 @@ class Perturb(Listener):
             modules.register_module_parameter_registration_hook(self._register),
             modules.register_module_forward_pre_hook(self._called),
         )
+
+    def told(self) -> dict[str, Any]:
+        """Whether no write was overlooked."""
+        return {"intact": self.intact}
 
     def retire(self) -> None:
         """Hear of modules no more."""
@@ -174,13 +178,8 @@ class Perturb(Listener):
         self._storages.clear()
 
 
-class Starting(TorchDispatchMode):
+class Starting(Dispatch):
     """Tells of every op until parameters have started."""
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        """Not to be wrapped against compilation: nothing is compiled here, and the wrapper costs at each op."""
-        return False
 
     def __init__(self, perturb: Perturb) -> None:
         super().__init__()

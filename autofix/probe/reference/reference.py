@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.utils.checkpoint as checkpoints
-from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
+from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from .. import OURS
 from ..engine import graph, transforms
-from ..engine.operators import Known, storage_key, tensors_at, written_arguments
+from ..engine.operators import Dispatch, Known, storage_key, tensors_at, written_arguments
 from ..engine.taps import Call, Listener
 from ..instruments.terms import addends
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from ..engine.sources import Sources
     from ..instruments.uses import Uses
-    from ..program.frames import Raw
+    from ..program.frames import Frames, Raw
 
 _SWEEP = 4096
 _DEAR = 1 << 18
@@ -45,18 +45,13 @@ class _Saved:
         self.tensor = tensor
 
 
-class MutationSafe(TorchDispatchMode, Listener):
+class MutationSafe(Dispatch, Listener):
     """Keeps what saved tensors were, whoever writes to their storage.
 
     `at_once`: each is copied when it is saved. Then nobody need watch for writes, which makes every operation several
     times as dear as small ones are; an environment's steps without gradients cost what they cost. Where the copies come
     to cost more than that, tensors are cloned only before a write from the next step or backward on.
     """
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        """Not to be wrapped against compilation: nothing is compiled here, and the wrapper costs at each op."""
-        return False
 
     def __init__(self, wrote: Callable[[int], None], uses: Uses, *, at_once: bool) -> None:
         super().__init__()
@@ -191,7 +186,8 @@ class Truncate(Listener):
     far as somebody watches for `sources`; `shared` are the ages of its outermost nodes.
     """
 
-    def __init__(self, cut: bool, sources: Sources | None = None) -> None:
+    def __init__(self, frames: Frames, cut: bool, sources: Sources | None = None) -> None:
+        self._frames = frames
         self._cut = cut
         self.shared: set[int] = set()
         self._sources = sources
@@ -205,6 +201,13 @@ class Truncate(Listener):
         self._steps = 0
         self.carried = False
         self.reused: dict[Raw, None] = {}
+
+    def told(self) -> dict[str, Any]:
+        """Whether a graph is carried over, and of what is made once, for several passes, all that is known."""
+        return {
+            "carried": self.carried, "reused": tuple(map(self._frames.resolve, self.reused)), "alone": self.alone,
+            "fed": self.fed, "added": self.added, "shared": tuple(sorted(self.shared)),
+        }  # fmt: skip
 
     def backward(self, call: Call) -> None:
         began = self._began.setdefault(call.stack, [])

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Example, Seen
 
 if TYPE_CHECKING:
     from autofix.core.model import Finding
@@ -40,13 +40,12 @@ OWN = TARGET.replace("image.detach()", "image.clone()")
 EDIT = ("square.sum().backward()", "square.sum().backward(retain_graph=True)")
 
 
-class StepMovesWhatIsRead(Property):
-    name = "step-moves-what-is-read"
+class StepMovesWhatIsRead(Seen):
+    name, fact = "step-moves-what-is-read", "elder"
     runs = ("letter",)
     sentence = "{subject} shares its memory with what is read here, so that each step moves both; it needs a clone()"
     raises = (Example(TARGET, *EDIT),)
     silent = (Example(OWN, *EDIT),)
 
     def find(self, evidence: Evidence) -> Finding | None:
-        elders = evidence.letter.elders if evidence.assessment.effect.keeps_gradients else ()
-        return next((self.found(elder.stack, subject=elder.leaf) for elder in elders), None)
+        return self.first(evidence.letter) if evidence.assessment.effect.keeps_gradients else None
