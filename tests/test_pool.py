@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,7 @@ from autofix.experiments.pool import Pool
 from autofix.experiments.requests import plain
 from autofix.experiments.run import run
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
+from autofix.verdict.runs import once
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -125,3 +127,38 @@ def test_what_is_dropped_is_made_anew_when_it_is_asked_for(probe: Probe, tmp_pat
         pool.drop(dict(spec.files))
         assert pool.made(spec) is None
         assert pool.get(spec).outcome == "finished"
+
+
+class Crossed:
+    """Each of its two properties asks for the other of another object, when both are under way."""
+
+    def __init__(self, barrier: threading.Barrier | None = None) -> None:
+        self.barrier = barrier
+
+    @once
+    def first(self) -> int:
+        if self.barrier is None:
+            return 1
+        self.barrier.wait(10)
+        return Crossed().second
+
+    @once
+    def second(self) -> int:
+        if self.barrier is None:
+            return 2
+        self.barrier.wait(10)
+        return Crossed().first
+
+
+def test_two_repairs_in_two_threads_do_not_wait_for_each_other() -> None:
+    barrier = threading.Barrier(2)
+    one, other = Crossed(barrier), Crossed(barrier)
+    found: list[int] = []
+    asks = (lambda: found.append(one.first), lambda: found.append(other.second))
+    threads = [threading.Thread(target=ask, daemon=True) for ask in asks]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert sorted(found) == [1, 2]
+    assert one.first == 2

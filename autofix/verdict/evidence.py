@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autofix.core.model import Effect
 from autofix.verdict.effect import assess, follows, whose
 from autofix.verdict.meant import meant
-from autofix.verdict.runs import Runs
+from autofix.verdict.runs import Runs, once
 
 if TYPE_CHECKING:
     from autofix.core.model import Answer, Assessment, Question
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 class Evidence(Runs):
     """All that a property may ask."""
 
-    @functools.cached_property
+    @once
     def assessment(self) -> Assessment:
         """What the edit does to the gradients; as meant, where it follows an answer."""
         found = self._unanswered
@@ -42,6 +41,6 @@ class Evidence(Runs):
             return True
         return answer.means != answer.means.letter and follows(self, answer.means)
 
-    @functools.cached_property
+    @once
     def _unanswered(self) -> Assessment:
         return meant(self, assess(self))

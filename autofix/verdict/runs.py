@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from autofix.core.model import Comparison, Refused, RunOutcome, Treatment
 from autofix.experiments.spec import Intervention, RunSpec
@@ -12,13 +13,16 @@ from autofix.experiments.unwritten import moved_values
 from autofix.verdict.parts import parts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from autofix.core.model import Diagnosis, Question, Reading
     from autofix.experiments.pool import Pool
     from autofix.probe import wire
     from autofix.verdict.parts import Part
+
+
+Kept = TypeVar("Kept")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,17 @@ class Case:
     def passed(self, trace: wire.Trace) -> bool:
         """Whether it got past the failure."""
         return self.ended(trace) in (RunOutcome.PASSED, RunOutcome.FINISHED)
+
+
+class once(functools.cached_property[Kept]):  # noqa: N801  read as a word: `@once`
+    """A property that is kept, without the lock that Python 3.11 has for it in all objects at once.
+
+    While a run is waited for, others are looked into: two repairs in two threads would wait for each other.
+    """
+
+    def __init__(self, find: Callable[[Any], Kept]) -> None:
+        super().__init__(find)
+        self.lock = contextlib.nullcontext()
 
 
 class Runs:
@@ -88,52 +103,52 @@ class Runs:
         made = any(site.action in ("leaf", "update") for site in self.case.pool.sites)
         return made or any(done.kind == "nonleaf_gradient" for done in self.letter.performed)
 
-    @functools.cached_property
+    @once
     def letter(self) -> wire.Trace:
         """The reference: the code as it is written."""
         return self._reference()
 
-    @functools.cached_property
+    @once
     def cut(self) -> wire.Trace:
         """The reference in which no gradient flows into earlier passes."""
         return self.case.pool.get(RunSpec.reference(replace(self.case.pool.letters.first, truncated=True)))
 
-    @functools.cached_property
+    @once
     def old_values(self) -> wire.Trace | None:
         """The reference in which a name bound before a write keeps its value; None where no write can be meant so."""
         pool = self.case.pool
         return pool.get(RunSpec.reference(replace(pool.letters.first, old_values=True))) if pool.old_values else None
 
-    @functools.cached_property
+    @once
     def old_values_frozen(self) -> wire.Trace | None:
         """The same with every step undone."""
         pool = self.case.pool
         reading = replace(pool.letters.first, old_values=True)
         return pool.get(RunSpec.reference(reading, Treatment.FROZEN)) if pool.old_values else None
 
-    @functools.cached_property
+    @once
     def old_values_moved(self) -> wire.Trace | None:
         """The same in which the value written is a little larger; None where that cannot be said."""
         pool = self.case.pool
         files = moved_values(pool.target, pool.old_values)
         return pool.get(replace(RunSpec.edited(files), reading=pool.letters.first)) if files else None
 
-    @functools.cached_property
+    @once
     def nudged(self) -> wire.Trace:
         """The reference in which derivatives without a graph, and refused conversions, are a little larger."""
         return self._reference(Intervention.NUDGED)
 
-    @functools.cached_property
+    @once
     def letter_frozen(self) -> wire.Trace:
         """The reference with every step undone."""
         return self._reference(treatment=Treatment.FROZEN)
 
-    @functools.cached_property
+    @once
     def nudged_frozen(self) -> wire.Trace:
         """The nudged reference with every step undone: what a nudge changes there is no update's doing."""
         return self._reference(Intervention.NUDGED, Treatment.FROZEN)
 
-    @functools.cached_property
+    @once
     def outputs(self) -> wire.Trace:
         """The reference with every step undone, watched for the gradients that losses send to what modules give."""
         return self._reference(Intervention.OUTPUTS, Treatment.FROZEN)
@@ -147,32 +162,32 @@ class Runs:
         self.case.pool.expect(*specs)
         return tuple(map(self.case.pool.get, specs))
 
-    @functools.cached_property
+    @once
     def sourced(self) -> wire.Trace:
         """The reference, watched for what went into a graph that several passes share."""
         return self._reference(Intervention.SOURCED)
 
-    @functools.cached_property
+    @once
     def doubled(self) -> wire.Trace:
         """The reference in which each backward sends twice as much from the failing pass on."""
         return self._reference(Intervention.DOUBLED)
 
-    @functools.cached_property
+    @once
     def edited(self) -> wire.Trace:
         """The edited script."""
         return self.case.pool.get(RunSpec.edited(self.files))
 
-    @functools.cached_property
+    @once
     def edited_nudged(self) -> wire.Trace:
         """The edited script in which derivatives without a graph are a little larger."""
         return self.case.pool.get(RunSpec.edited(self.files, intervention=Intervention.NUDGED))
 
-    @functools.cached_property
+    @once
     def compiled(self) -> wire.Trace:
         """The edited script in which `torch.compile` compiles."""
         return self.case.pool.get(RunSpec.edited(self.files, intervention=Intervention.COMPILED))
 
-    @functools.cached_property
+    @once
     def without(self) -> list[tuple[Part, wire.Trace]] | None:
         """The edited script without each part of the edit that can be left out; None where there are too many."""
         found = self.parts_of(self.files)
