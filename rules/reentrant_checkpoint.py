@@ -1,4 +1,4 @@
-"""Checkpoint that runs its part without a graph, where nothing that goes in requires a gradient.
+"""Checkpoint that runs its part without a graph.
 
 ## What it does
 Gives the checkpoint `use_reentrant=False`.
@@ -6,7 +6,8 @@ Gives the checkpoint `use_reentrant=False`.
 ## Why autograd fails
 A reentrant checkpoint runs its part without gradients, and connects it to the graph through its inputs alone. Behind a
 frozen embedding no input requires a gradient, so the parameters inside (adapters, say) get none, and the loss has no
-graph. In training with several processes its parameters can be marked ready twice.
+graph. Its own backward runs another one inside, which can neither be differentiated itself, as a penalty on gradients
+asks for, nor tell distributed training that a parameter is used in two parts.
 
 ## Fix safety
 A checkpoint saves memory and is no part of what the program computes. Safe where the run shows the gradients that the
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from autofix.syntax.source import Source
 
 WHY = "The part then keeps its place in the graph, whether or not its input requires a gradient."
-_CHECKPOINTS = ("checkpoint", "checkpoint_sequential")
+_CHECKPOINTS = ("utils.checkpoint.checkpoint", "utils.checkpoint.checkpoint_sequential")
 
 
 class ReentrantCheckpoint(Rule):
@@ -37,7 +38,7 @@ class ReentrantCheckpoint(Rule):
 
     code, name = "AG412", "reentrant-checkpoint"
     title = "Checkpoint without reentrance"
-    causes = frozenset({Cause.NO_GRAPH})
+    causes = frozenset({Cause.NO_GRAPH, Cause.CHECKPOINT_REFUSED, Cause.REDUCER_REFUSED})
     tier = Tier.ANSWER
     examples = (
         Example("""\
@@ -101,6 +102,23 @@ for _ in range(4):
     opt.step()
 """),
         Example("""\
+! a derivative through it
+import torch
+from torch.utils import checkpoint as cp
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    x = torch.ones(4, 3, requires_grad=True)
+-    out = cp.checkpoint(net, x, use_reentrant=True)
++    out = cp.checkpoint(net, x, use_reentrant=False)
+    slope, = torch.autograd.grad(out.sum(), x, create_graph=True)
+    opt.zero_grad()
+    (slope.norm(dim=1) - 1).pow(2).mean().backward()
+    opt.step()
+"""),
+        Example("""\
 ! it is not reentrant
 import torch
 from torch.utils.checkpoint import checkpoint
@@ -134,17 +152,8 @@ checkpoint(torch.nn.Linear(2, 2), "last.pt").backward()
 
 def _reentrant(source: Source) -> Iterator[ast.Call]:
     """The calls of torch's checkpoint that are reentrant, or say nothing."""
-    named = {
-        alias.asname or alias.name
-        for node in ast.walk(source.tree)
-        if isinstance(node, ast.ImportFrom) and node.module == "torch.utils.checkpoint"
-        for alias in node.names
-    }
     for node in ast.walk(source.tree):
-        if not isinstance(node, ast.Call) or calls.name_of(node) not in _CHECKPOINTS:
-            continue
-        path = calls.path_of(node.func)
-        given = calls.keyword(node, "use_reentrant")
-        torchs = path in named or path.rpartition(".")[0].endswith("checkpoint")
-        if torchs and not (isinstance(given, ast.Constant) and given.value is False):
-            yield node
+        if isinstance(node, ast.Call) and calls.known(source, node.func, ("torch",)) in _CHECKPOINTS:
+            given = calls.keyword(node, "use_reentrant")
+            if not (isinstance(given, ast.Constant) and given.value is False):
+                yield node

@@ -81,6 +81,13 @@ def test_a_cut_before_a_graph_that_begins_anew_is_not_named(probe: Probe, tmp_pa
     assert {origin.kind for origin in trace.origins} == {"derivative"}
 
 
+CHECKPOINTED = """\
+from torch.utils.checkpoint import checkpoint
+x.requires_grad_()
+torch.autograd.grad(checkpoint(net, x, use_reentrant=True).sum(), x)
+"""
+
+
 @pytest.mark.parametrize(
     ("kind", "body"),
     [
@@ -113,6 +120,7 @@ def test_a_cut_before_a_graph_that_begins_anew_is_not_named(probe: Probe, tmp_pa
         ("", "w.grad = None\nNone + 1\n"),
         ("parameter_assigned", "net.weight = net.weight * 2\n"),
         ("parameter_assigned", "setattr(net, 'weight', torch.ones(1, 2))\n"),
+        ("checkpoint_refused", CHECKPOINTED),
         ("", "net.weight = 1\n"),
         ("", "w + torch.ones(2)\n"),
         ("", "w.add_(torch.ones(2).detach(), alpha='no')\n"),

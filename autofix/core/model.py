@@ -28,6 +28,8 @@ class Cause(enum.StrEnum):
     UNUSED_INPUT = "unused_input"
     GRADIENT_NONE = "gradient_none"
     PARAMETER_ASSIGNED = "parameter_assigned"
+    CHECKPOINT_REFUSED = "checkpoint_refused"
+    REDUCER_REFUSED = "reducer_refused"
     OTHER = "other"
 
 

@@ -179,6 +179,7 @@ class Run(State):
 
         reference.single_views()
         reference.plain_checkpoints()
+        reference.plain_reducers()
         sources = self.modes.enter_context(Sources(self.taps)) if self.request.sources else None
         truncate = reference.Truncate(self.frames, self.request.truncated, sources)
         self.taps.listeners += [reference.KeepGraphs(), truncate]

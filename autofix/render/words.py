@@ -51,6 +51,8 @@ CAUSES = {
     Cause.UNUSED_INPUT: "a gradient was asked for a tensor that the loss does not use",
     Cause.GRADIENT_NONE: "a gradient that is still None was used as a tensor",
     Cause.PARAMETER_ASSIGNED: "a tensor was assigned to the name of a parameter",
+    Cause.CHECKPOINT_REFUSED: "a checkpoint that runs its part anew cannot give what is asked of it",
+    Cause.REDUCER_REFUSED: "parameters are used otherwise than distributed training was told",
     Cause.OTHER: "the failure is not one that is known here",
 }
 EFFECTS = {

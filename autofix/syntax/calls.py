@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from autofix.syntax.vocabulary import BACKWARD, BACKWARD_FUNCTION, GRAD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from autofix.syntax.source import Source
@@ -32,6 +32,25 @@ def name_of(node: ast.AST | None) -> str:
     if isinstance(node, ast.Call):
         node = node.func
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def known(source: Source, node: ast.expr, modules: Collection[str]) -> str:
+    """The name below one of some modules that an expression means by the file's imports; '' for others."""
+    path = path_of(node)
+    first, _, rest = path.partition(".")
+    for statement in ast.walk(source.tree) if path else ():
+        match statement:
+            case ast.Import(names=names):
+                for alias in names:
+                    top, _, below = alias.name.partition(".")
+                    if top in modules and first == (alias.asname or top):
+                        return rest if not alias.asname or not below else f"{below}.{rest}"
+            case ast.ImportFrom(module=str(module), names=names, level=0):
+                top, _, below = module.partition(".")
+                for alias in names:
+                    if top in modules and first == (alias.asname or alias.name):
+                        return ".".join(filter(None, (below, alias.name, rest)))
+    return ""
 
 
 def statement_call(statement: ast.stmt | None) -> ast.expr | None:

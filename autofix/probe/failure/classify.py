@@ -16,6 +16,7 @@ from ..program.frames import entries
 from .leaves import behind
 from .missing import empty, missing
 from .plain import plain
+from .wrappers import by_checkpoint, by_reducer
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -76,7 +77,9 @@ def _backward_frame(error: BaseException) -> FrameType | None:
 
 def _kind(error: BaseException, run: State, backward: FrameType | None) -> str:
     if backward is not None:
-        return _backward_kind(run, backward)
+        return _in_backward(error, run, backward)
+    if by_reducer(error, None):
+        return "reducer_refused"
     if run.refusals is not None and run.refusals.error is error:
         kind, target = run.refusals.kind, run.refusals.target
         if target is not None:
@@ -95,6 +98,13 @@ def _kind(error: BaseException, run: State, backward: FrameType | None) -> str:
         run.found = run.origins.number(error.obj) if run.origins is not None else ()
         return "no_graph"
     return ""
+
+
+def _in_backward(error: BaseException, run: State, frame: FrameType) -> str:
+    if by_checkpoint(error):
+        return "checkpoint_refused"
+    roots = run.taps.current.roots if run.taps.current is not None else ()
+    return _backward_kind(run, frame) or ("reducer_refused" if by_reducer(error, roots) else "")
 
 
 def _without_gradient(error: BaseException, run: State) -> str:

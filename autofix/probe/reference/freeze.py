@@ -208,6 +208,8 @@ class Freeze(Perturb):
                 self._perturb(parameter, self._round)
                 if id(parameter) in self._trained:
                     self._trained[id(parameter)] = parameter, parameter.detach().clone()
+                elif id(parameter) in self._starts:
+                    self._starts[id(parameter)] = parameter.detach().clone()
         self._courses.stepped(moved)
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autofix.core.edit import Declined
-from autofix.syntax.calls import Function, path_of
+from autofix.syntax.calls import Function, known, path_of
 from autofix.syntax.reaching import Reaching
 from autofix.syntax.translate import words
-from autofix.syntax.translate.made import MOVED, Kind, Made, Scope, atom, element, joined, known, reason, short, spelled
+from autofix.syntax.translate.made import MOVED, Kind, Made, Scope, atom, element, joined, reason, short, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

@@ -7,10 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from autofix.syntax.calls import path_of
-
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from autofix.syntax.calls import Function
     from autofix.syntax.reaching import Reaching
@@ -63,25 +61,6 @@ class Scope:
     calls: list[tuple[Scope, ast.Call]] = field(default_factory=list)
     """Where it is called from within what is translated."""
     result: Made | None = None
-
-
-def known(source: Source, node: ast.expr, modules: Collection[str]) -> str:
-    """The name below one of some modules that an expression means by the file's imports; '' for others."""
-    path = path_of(node)
-    first, _, rest = path.partition(".")
-    for statement in ast.walk(source.tree) if path else ():
-        match statement:
-            case ast.Import(names=names):
-                for alias in names:
-                    top, _, below = alias.name.partition(".")
-                    if top in modules and first == (alias.asname or top):
-                        return rest if not alias.asname or not below else f"{below}.{rest}"
-            case ast.ImportFrom(module=str(module), names=names, level=0):
-                top, _, below = module.partition(".")
-                for alias in names:
-                    if top in modules and first == (alias.asname or alias.name):
-                        return ".".join(filter(None, (below, alias.name, rest)))
-    return ""
 
 
 def element(made: Made) -> Made:

@@ -1,0 +1,60 @@
+"""What modules that stand between a program and autograd refuse: a reentrant checkpoint, the reducer of a copy."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .. import OURS
+from ..engine import graph
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+_DISTRIBUTED = "torch.nn.parallel.distributed"
+
+
+def by_checkpoint(error: BaseException) -> bool:
+    """Whether a reentrant checkpoint itself refused to go backward, as against something that it computed again."""
+    module: Any = sys.modules.get("torch.utils.checkpoint")
+    backward = getattr(getattr(module, "CheckpointFunction", None), "backward", None)
+    return backward is not None and _frames(error)[-1].f_code is backward.__code__
+
+
+def by_reducer(error: BaseException, roots: tuple[Any, ...] | None) -> bool:
+    """Whether what averages gradients over processes refused to go on: in a forward, or in the backward from `roots`.
+
+    It is told how each pass uses the parameters. Neither autograd nor the program itself raises where it does: in C++,
+    below the forward of a distributed module, or below the engine while that has parameters of such a module to fill.
+    """
+    if type(error) is not RuntimeError or _DISTRIBUTED not in sys.modules:
+        return False
+    frames = _frames(error)
+    if roots is None:
+        return _module(frames[-1]) == _DISTRIBUTED and any(frame.f_code.co_name == "forward" for frame in frames)
+    if not _module(frames[-1]).startswith(("torch.autograd", OURS)):
+        return False
+    filled = {id(leaf) for node in graph.walk(roots) if (leaf := graph.leaf(node)) is not None}
+    return any(id(parameter) in filled for module in _distributed() for parameter in module.parameters())
+
+
+def _distributed() -> Iterator[torch.nn.Module]:
+    kind = torch.nn.parallel.DistributedDataParallel
+    return (one for one in gc.get_objects() if issubclass(type(one), kind))
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", ""))
+
+
+def _frames(error: BaseException) -> list[FrameType]:
+    """The frames that an exception came through, the innermost last."""
+    found, traceback = [], error.__traceback__
+    while traceback is not None:
+        found.append(traceback.tb_frame)
+        traceback = traceback.tb_next
+    return found

@@ -1,0 +1,176 @@
+"""Parameters that a pass uses otherwise than distributed training was told.
+
+## What it does
+Tells it: `find_unused_parameters=True` where a pass leaves parameters without a gradient; without it, or with
+`static_graph=True`, where a parameter gets its gradient more often than was foreseen or past the forward.
+
+## Why autograd fails
+`DistributedDataParallel` averages a gradient as soon as the backward has it, and counts on one for each parameter in
+each pass. What stays away keeps the pass open; what comes twice (from two reentrant checkpoints, or for a parameter
+that it took for unused because the forward did not return what was computed from it) has been averaged already.
+
+## Fix safety
+A flag is no part of what the program computes. Safe where the run shows the gradients that the program has without
+distribution. The run has one process: what the others see of the parameters is taken to be the same.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from autofix.core.edit import Declined
+from autofix.core.model import Cause, Diagnosis
+from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.syntax import calls
+from autofix.syntax.edits import remove_keyword, set_keyword
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.syntax.source import Source
+
+_KIND = "DistributedDataParallel"
+_UNUSED, _STATIC = "find_unused_parameters", "static_graph"
+WHY_UNUSED = "Each pass then looks which parameters its result was made of, and waits for no others."
+WHY_USED = "Each parameter is then averaged when its gradient comes, whether or not the forward returned what it is in."
+WHY_STATIC = "The first pass then shows how often each parameter gets a gradient, and every later one counts on that."
+
+
+class UnevenlyUsedParameters(Rule):
+    """Tell a distributed module how passes use its parameters."""
+
+    code, name = "AG413", "unevenly-used-parameters"
+    title = "Say that passes leave parameters out"
+    causes = frozenset({Cause.REDUCER_REFUSED})
+    tier = Tier.ANSWER
+    examples = (
+        Example("""\
+! one head for each kind of batch
+import tempfile
+import torch
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+torch.distributed.init_process_group("gloo", f"file://{tempfile.mkdtemp()}/store", rank=0, world_size=1)
+torch.manual_seed(0)
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.heads = torch.nn.ModuleList(torch.nn.Linear(3, 1) for _ in range(2))
+
+    def forward(self, x, k):
+        return self.heads[k](x)
+
+
+-net = DDP(Net())
++net = DDP(Net(), find_unused_parameters=True)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for k in range(4):
+    opt.zero_grad()
+    net(torch.ones(4, 3), k % 2).pow(2).mean().backward()
+    opt.step()
+torch.distributed.destroy_process_group()
+"""),
+        Example("""\
+! the loss takes a parameter past the forward
+import tempfile
+import torch
+from torch import nn
+
+torch.distributed.init_process_group("gloo", f"file://{tempfile.mkdtemp()}/store", rank=0, world_size=1)
+torch.manual_seed(0)
+net = nn.Linear(3, 2)
+net.weights = nn.Parameter(torch.zeros(2))
+-net = nn.parallel.DistributedDataParallel(net, find_unused_parameters=True)
++net = nn.parallel.DistributedDataParallel(net)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    (net(torch.ones(4, 3)).pow(2).mean(0) * net.module.weights.exp()).sum().backward()
+    opt.step()
+torch.distributed.destroy_process_group()
+"""),
+        Example("""\
+! one layer under two checkpoints
+import tempfile
+import torch
+from torch.utils.checkpoint import checkpoint
+
+torch.distributed.init_process_group("gloo", f"file://{tempfile.mkdtemp()}/store", rank=0, world_size=1)
+torch.manual_seed(0)
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.mix = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
+
+    def forward(self, x):
+        return checkpoint(self.mix, checkpoint(self.mix, self.first(x), use_reentrant=True), use_reentrant=True)
+
+
+-net = torch.nn.parallel.DistributedDataParallel(Net(), bucket_cap_mb=1)
++net = torch.nn.parallel.DistributedDataParallel(Net(), bucket_cap_mb=1, static_graph=True)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    net(torch.ones(4, 3)).pow(2).mean().backward()
+    opt.step()
+torch.distributed.destroy_process_group()
+"""),
+        Example("""\
+! its flags may be among what stands behind **
+import tempfile
+import torch
+from torch.utils.checkpoint import checkpoint
+
+torch.distributed.init_process_group("gloo", f"file://{tempfile.mkdtemp()}/store", rank=0, world_size=1)
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 3))
+net.forward = lambda x: checkpoint(net[1], net[0](x).relu(), use_reentrant=True)
+flags = dict(find_unused_parameters=True)
+ddp = torch.nn.parallel.DistributedDataParallel(net, **flags)
+ddp(torch.ones(4, 3)).sum().backward()
+"""),
+        Example("""\
+! what wraps the module is no file of the user's
+import tempfile
+import torch
+
+torch.distributed.init_process_group("gloo", f"file://{tempfile.mkdtemp()}/store", rank=0, world_size=1)
+net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 3))
+net.forward = lambda x: net[0](x)
+ddp = getattr(torch.nn.parallel, "Distributed" + "DataParallel")(net)
+for _ in range(2):
+    ddp(torch.ones(4, 3)).sum().backward()
+"""),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """For each place that wraps a module: in a forward it shows that something stayed away, else it came twice."""
+        found = list(_wrapped(diagnosis, sources))
+        if not found:
+            raise Declined("no module is wrapped for distributed training in the program's own files")
+        for source, call in found:
+            if not diagnosis.failure.in_backward:
+                yield self.propose(set_keyword(source, call, _UNUSED, "True"), WHY_UNUSED)
+                continue
+            if calls.keyword(call, _UNUSED) is not None:
+                title = "Look for no unused parameters"
+                yield self.propose(remove_keyword(source, call, _UNUSED), WHY_USED, title=title)
+            title = "Say that all passes use the parameters alike"
+            yield self.propose(set_keyword(source, call, _STATIC, "True"), WHY_STATIC, title=title, later=1)
+
+
+def _wrapped(diagnosis: Diagnosis, sources: Sources) -> Iterator[tuple[Source, ast.Call]]:
+    """Where modules are wrapped for distributed training, in the files of the failing call and what they import."""
+    seen = set()
+    for file in dict.fromkeys(frame.file for frame in diagnosis.failure.stack):
+        source = sources.source(file)
+        for one in sources.imported_by(source) if source is not None else ():
+            for node in ast.walk(one.tree) if one.path not in seen else ():
+                if isinstance(node, ast.Call) and calls.known(one, node.func, ("torch",)).endswith(_KIND):
+                    yield one, node
+            seen.add(one.path)
