@@ -42,6 +42,8 @@ WHY_STEP = "The parameters change only after the backward that needs the old one
 _COMPOUND = (ast.If, ast.With)
 _MOST = 2
 
+_DETACH = ".detach()"
+
 
 class StepBetweenForwardAndBackward(Rule):
     """Bring the step and the backward that needs the old parameters into order."""
@@ -192,6 +194,26 @@ for _ in range(3):
 +    d.load_state_dict(backup)
     g_opt.step()
 """),
+        Example("""\
+! unsafe: as it is written nothing reaches the generator
+import torch
+
+torch.manual_seed(0)
+g = torch.nn.Linear(2, 3)
+d = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+g_opt = torch.optim.SGD(g.parameters(), lr=0.1)
+d_opt = torch.optim.SGD(d.parameters(), lr=0.1)
+for _ in range(3):
+    fake = g(torch.ones(5, 2))
+    scores = d(fake.detach())
+    d_opt.zero_grad()
+    scores.pow(2).mean().backward(retain_graph=True)
+    d_opt.step()
+    g_opt.zero_grad()
++    scores = d(fake)
+    (scores - 1).pow(2).mean().backward()
+    g_opt.step()
+"""),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
@@ -211,7 +233,7 @@ for _ in range(3):
                 if write.optimizer >= 0 or isinstance(scene.step, _COMPOUND):
                     yield from self._later(scene)
                 if write.optimizer >= 0 or any("backward" in calls.method(one) for one in scene.before):
-                    yield from self._again(scene)
+                    yield from self._again(scene, attached=_leaves_one_out(diagnosis))
                 yield from self._step(scene, steps)
             for write in saved.writes[-1:]:
                 found = scenes.before_loop(sources, saved.made, write.stack, diagnosis.failure.stack)
@@ -252,14 +274,19 @@ for _ in range(3):
                 edits.extend(move)
             yield self.propose(edits, WHY_MOVE, title="Compute it after the step")
 
-    def _again(self, scene: Scene) -> Iterator[Proposal]:
-        """Copies of the forward: of all that leads from it to the backward, of the last part, of more before it."""
+    def _again(self, scene: Scene, *, attached: bool = False) -> Iterator[Proposal]:
+        """Copies of the forward: of all that leads from it to the backward, of the last part, of more before it.
+
+        `attached`: first without the detach that they have.
+        """
         leading = (*scene.upstream, *scene.before, *scene.after[:-1])
         whole = names.backward(names.reads(scene.backward), [one for one in leading if not update.has_no_gradient(one)])
         earlier = [one for one in whole if one not in scene.after]
         late = [one for one in names.forward(scene.made, scene.before[1:]) if one in earlier or one is scene.made]
         late = [one for one in late if not update.trains(one)]
         upstream = [one for one in earlier if one in scene.upstream and update.calls(one) and not update.trains(one)]
+        if attached and any(_DETACH in scene.source.segment(one) for one in late):
+            yield from self._copy(scene, late, set(), -1, without=_DETACH)
         for cut in range(1, len(late[: _MOST + 2])):
             yield from self._copy(scene, late[cut:], update.bound(late[:cut]), 1)
         yield from self._copy(scene, late, set(), 0)
@@ -267,16 +294,20 @@ for _ in range(3):
         for more in range(1, min(len(upstream), _MOST) + 1):
             yield from self._copy(scene, [*upstream[-more:], *late], set(), 3 + more)
 
-    def _copy(self, scene: Scene, statements: Sequence[ast.stmt], detached: set[str], later: int) -> Iterator[Proposal]:
+    def _copy(
+        self, scene: Scene, statements: Sequence[ast.stmt], detached: set[str], later: int, *, without: str = ""
+    ) -> Iterator[Proposal]:
         cut = {name for one in statements for name in names.reads(one)} & detached
         if not statements or (detached and not cut):
             return
         with suppress(Declined):
-            lines = [line for one in statements for line in names.copied(scene.source, one, cut)]
+            copied = [line for one in statements for line in names.copied(scene.source, one, cut)]
+            lines = [line.replace(without, "") for line in copied] if without else copied
             anchor = scene.first_use(update.bound(statements))
             insert = insert_before if anchor else insert_after
             edits = insert(scene.source, anchor or scene.step, lines)
             title = "Compute it again after the step" + (", from detached values" if cut else "")
+            title += ", with the graph of what goes in" if without else ""
             yield self.propose(edits, WHY_CUT if cut else WHY_AGAIN, title=title, tier=Tier.AGAIN, later=later)
 
     def _step(self, scene: Scene, steps: set[ast.AST | None]) -> Iterator[Proposal]:
@@ -295,6 +326,11 @@ for _ in range(3):
             for moved, anchor in dict.fromkeys((tuple(moved), anchor) for moved, anchor in pairs):
                 edits = move_after(scene.source, moved, anchor)
                 yield self.propose(edits, WHY_STEP, title="Step after the later backward", tier=Tier.AGAIN, later=2)
+
+
+def _leaves_one_out(diagnosis: Diagnosis) -> bool:
+    """Whether the failing backward reaches parameters of some optimizer, and of another none."""
+    return 0 < len(diagnosis.failure.concerned) < len(diagnosis.trace.counts)
 
 
 def _moves(scene: Scene, made: Stack, written: Stack, failed: Stack, write: Write) -> bool:

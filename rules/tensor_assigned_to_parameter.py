@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from autofix.core.edit import Declined
 from autofix.core.model import Applicability, Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
-from autofix.syntax import blocks, names
+from autofix.syntax import blocks, names, writes
 from autofix.syntax.edits import embed, ensure_import, replace, replace_statement
 
 if TYPE_CHECKING:
@@ -112,6 +112,27 @@ for _ in range(4):
 +        net.weight.copy_(net.weight.clamp(-0.1, 0.1))
 """),
         Example("""\
+! unsafe: the code does not say that it is not a value for this pass
+import torch
+
+
+class Scaled(torch.nn.Linear):
+    @torch.no_grad()
+    def shrink(self):
+-        self.weight = self.weight * 0.5
++        self.weight.copy_(self.weight * 0.5)
+        return self.weight.sum()
+
+
+net = Scaled(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    net(torch.ones(5, 3)).pow(2).mean().backward()
+    opt.step()
+    net.shrink()
+"""),
+        Example("""\
 ! no optimizer holds the parameter yet
 import torch
 
@@ -149,9 +170,10 @@ for name in ("weight", "bias"):
             match statement:
                 case ast.Assign(targets=[ast.Attribute() as target], value=value):
                     begun = bool(diagnosis.trace.counts)
+                    off = writes.gradient_off(source, statement)  # what is computed there has no gradient to pass on
                     if edits := _renamed(source, statement, target):
-                        yield self.propose(edits, WHY_VALUE, later=0 if begun else 2)
-                    yield from self._written(source, statement, target, later=1)
+                        yield self.propose(edits, WHY_VALUE, later=0 if begun and not off else 2)
+                    yield from self._written(source, statement, target, off=off)
                     if not begun:
                         torch, imports = ensure_import(source, "torch")
                         made = [*imports, *embed(source, value, f"{torch}.nn.Parameter({{}})")]
@@ -160,15 +182,16 @@ for name in ("weight", "bias"):
                     raise Declined("the parameter is not assigned by a statement of its own")
 
     def _written(
-        self, source: Source, statement: ast.Assign, target: ast.Attribute, later: int
+        self, source: Source, statement: ast.Assign, target: ast.Attribute, *, off: bool
     ) -> Iterator[Proposal]:  # fmt: skip
         text = source.segment(statement.value)
         if "\n" in text:
             raise Declined("the value does not stand on one line")
-        torch, imports = ensure_import(source, "torch")
-        lines = [f"with {torch}.no_grad():", f"    {source.segment(target)}.copy_({text})"]
+        torch, imports = ensure_import(source, "torch") if not off else ("", [])
+        line = f"{source.segment(target)}.copy_({text})"
+        lines = [line] if off else [f"with {torch}.no_grad():", f"    {line}"]
         edits = [*imports, *replace_statement(source, statement, lines)]
-        yield self.propose(edits, WHY_UPDATE, title="Write the value to the parameter", later=later)
+        yield self.propose(edits, WHY_UPDATE, title="Write the value to the parameter", later=1)
 
 
 def _renamed(source: Source, statement: ast.Assign, target: ast.Attribute) -> list[Step]:

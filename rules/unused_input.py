@@ -168,7 +168,7 @@ derivative(a.pow(2).sum())
             allow = set_keyword(source, node, "allow_unused", "True", position=vocabulary.GRAD.index("allow_unused"))
             if calls.keyword(node, "materialize_grads") is None:
                 zeros = set_keyword(source, node, "materialize_grads", "True")
-                yield self.propose([*allow, *zeros], WHY_UNUSED, title=title)
+                yield self.propose([*allow, *zeros], WHY_UNUSED, title=title, later=1)
             yield self.propose(allow, WHY_UNUSED, title="Allow what is not used", later=4)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from autofix.syntax import vocabulary
 from autofix.syntax.blocks import around, block_of
 from autofix.syntax.calls import name_of, path_of
-from autofix.syntax.vocabulary import GRADIENT_MODES, INPLACE, VIEWS
+from autofix.syntax.vocabulary import GRADIENT_MODES, INPLACE, VIEWS, WITHOUT_GRADIENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,6 +58,14 @@ def without_gradient(statement: ast.AST) -> bool:
     if not isinstance(statement, (ast.With, ast.AsyncWith)):
         return False
     return any(word in ast.unparse(item.context_expr) for item in statement.items for word in GRADIENT_MODES)
+
+
+def gradient_off(source: Source, node: ast.AST) -> bool:
+    """Whether the function that runs a node switches gradients off around it, by a `with` or a decorator."""
+    function = source.function(node)
+    decorators = function.decorator_list if function is not None else []
+    words = (word for one in decorators for word in WITHOUT_GRADIENT if word in ast.unparse(one))
+    return any(map(without_gradient, around(source, node))) or any(words)
 
 
 def neighbours(source: Source, node: ast.AST) -> list[ast.AST]:

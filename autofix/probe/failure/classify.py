@@ -156,6 +156,8 @@ def _backward_kind(run: State, frame: FrameType) -> str:
     tensors = [root for root in roots if isinstance(root, torch.Tensor)]
     inputs = values.get("inputs")
     given = (inputs,) if isinstance(inputs, torch.Tensor) else tuple(inputs or ())
+    if not given and run.taps.current is not None:
+        given = run.taps.current.inputs  # they were a generator, which torch has used up
     lost = [t for t in tensors if not t.requires_grad and t.grad_fn is None]
     if tensors and all(t.is_leaf and not any(t is one for one in given) for t in tensors) and given:
         lost = tensors  # a loss that was cut and then flagged has no more of a graph

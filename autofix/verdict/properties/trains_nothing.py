@@ -49,5 +49,7 @@ class TrainsNothing(Property):
     silent = (Example(BESIDE_OTHERS, *ALLOWED),)
 
     def find(self, evidence: Evidence) -> Finding | None:
+        if not evidence.assessment.effect.keeps_gradients:
+            return None  # the zeros are those of the code as it stands, from which the edit departs
         zeros = (done.stack for done in evidence.letter.performed if done.kind == "nothing_used")
         return next((self.found(stack) for stack in zeros), None)

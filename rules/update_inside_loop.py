@@ -1,0 +1,225 @@
+"""Part of an update that stands in the loop over what its loss is summed of.
+
+## What it does
+Moves the backward behind the loop where the loop adds up the loss; or the step behind it, and `zero_grad` before it,
+where the loop goes through what was computed before.
+
+## Why autograd fails
+Each pass of the loop goes backward through all that was added before, whose graph an earlier pass has freed; or a step
+changes parameters that later terms were computed with.
+
+## Fix safety
+Never shown to be safe: as it is written, each pass trains on its own. That one update is meant for all of them is what
+the place of `zero_grad` and `step`, or of the forward, suggests.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from autofix.core.model import Cause, Diagnosis
+from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.syntax import blocks, calls, names
+from autofix.syntax.edits import move_after, move_before
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.probe.wire import Stack
+    from autofix.syntax.source import Source
+
+    Loop = ast.For | ast.While
+
+WHY_TOTAL = "The loss is summed first; its backward then goes through the graph of each pass once."
+WHY_TERMS = "All terms are differentiated at the parameters that they were computed with, and make one step together."
+
+
+class UpdateInsideLoop(Rule):
+    """Update once for all that a loop goes through."""
+
+    code, name = "AG208", "update-inside-loop"
+    title = "Go backward once, after the loop"
+    causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
+    tier = Tier.ORDER
+    examples = (
+        Example("""\
+! unsafe: the code as it stands trains on each partial sum
+import torch
+
+torch.manual_seed(0)
+cell, head = torch.nn.GRUCell(2, 3), torch.nn.Linear(3, 1)
+opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
+for _ in range(3):
+    state, loss = torch.zeros(1, 3), 0
+    opt.zero_grad()
+    for x in torch.randn(4, 1, 2):
+        state = cell(x, state)
+        loss += head(state).pow(2).sum()
+-        loss.backward()
++    loss.backward()
+    opt.step()
+"""),
+        Example("""\
+! unsafe: the code as it stands trains on each partial sum
+import torch
+
+
+def train(cell, opt, words):
+    state = torch.zeros(1, 3)
+    total = torch.zeros(())
+    i = 0
+    while i < len(words):
+        state = cell(words[i], state)
+        total = total + state.pow(2).sum()
+-        total.backward()  # one for the sentence
+        i += 1
++    total.backward()  # one for the sentence
+    opt.step()
+    opt.zero_grad()
+
+
+torch.manual_seed(0)
+cell = torch.nn.RNNCell(2, 3)
+opt = torch.optim.SGD(cell.parameters(), lr=0.1)
+for _ in range(3):
+    train(cell, opt, torch.randn(4, 1, 2))
+"""),
+        Example("""\
+! unsafe: the code as it stands steps for each reward
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+def learn(kept):
+    total = 0.0
++    opt.zero_grad()
+    for reward, value in kept:
+        total = reward + 0.9 * total
+-        opt.zero_grad()
+        (value - total).pow(2).mean().backward()
+-        torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+-        opt.step()
++    torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
++    opt.step()
+
+
+for _ in range(3):
+    learn([(float(i), net(torch.randn(1, 2))) for i in range(3)])
+"""),
+        Example("""\
+! the update of each pass is whole: nothing stands outside of the loop
+import torch
+
+torch.manual_seed(0)
+cell = torch.nn.RNNCell(2, 3)
+opt = torch.optim.SGD(cell.parameters(), lr=0.1)
+state, loss = torch.zeros(1, 3), 0
+for x in torch.randn(4, 1, 2):
+    state = cell(x, state)
+    loss += state.pow(2).sum()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""),
+        Example("""\
+! the sum alone comes from earlier passes: to cut it there is enough
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = 0
+    opt.zero_grad()
+    for x in torch.randn(4, 2):
+        loss += net(x).pow(2).sum()
+        loss.backward()
+    opt.step()
+"""),
+        Example("""\
+! the forward is in sight and can be made again
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+out = net(torch.ones(4, 2))
+for target in (0.0, 1.0):
+    opt.zero_grad()
+    (out - target).pow(2).mean().backward(retain_graph=True)
+    opt.step()
+"""),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """In the innermost loop around the failing backward."""
+        for _, source, node in sources.located(diagnosis.failure.stack[:1]):
+            loop = next(blocks.loops(source, node), None)
+            statement = source.statement(node)
+            if loop is None or not isinstance(statement, ast.Expr) or statement not in loop.body or loop.orelse:
+                continue
+            if diagnosis.cause is Cause.FREED_GRAPH:
+                yield from self._total(source, loop, statement, diagnosis)
+            else:
+                yield from self._terms(source, loop, sources, diagnosis)
+
+    def _total(self, source: Source, loop: Loop, statement: ast.Expr, diagnosis: Diagnosis) -> Iterator[Proposal]:
+        """The backward of a sum that the loop adds up, behind the loop that has no other part of the update."""
+        match statement.value:
+            case ast.Call(func=ast.Attribute(value=summed, attr="backward")):
+                total = calls.path_of(summed)
+            case _:
+                return
+        if not total or not any(_adds(one, total) for one in loop.body):
+            return
+        if any(calls.method(one) in ("step", "zero_grad") for one in loop.body) or not _bound_before(
+            source, loop, total
+        ):
+            return
+        crossed = [one for one in diagnosis.trace.crossings if one.by == "failing"]
+        here = diagnosis.failure.stack[0].function
+        others = (one for one in crossed if total not in {c.path for c in one.carriers if c.function == here})
+        if any(others):
+            yield self.propose(move_after(source, [statement], loop), WHY_TOTAL)
+
+    def _terms(self, source: Source, loop: Loop, sources: Sources, diagnosis: Diagnosis) -> Iterator[Proposal]:
+        """The step behind the loop, and what empties gradients before it; of terms that were computed elsewhere."""
+        steps = [one for one in loop.body if calls.method(one) == "step"]
+        empties = [one for one in loop.body if calls.method(one) == "zero_grad"]
+        saved = diagnosis.trace.saved
+        written = any(write.optimizer >= 0 for one in saved for write in one.writes)
+        if len(steps) != 1 or len(empties) > 1 or not written or len(diagnosis.trace.counts) > 1:
+            return
+        if any(not _elsewhere(one.made, source, loop, sources) for one in saved):
+            return
+        moved = [edit for one in empties for edit in move_before(source, [one], loop)]
+        moved += move_after(source, blocks.with_clipping(loop.body, steps[0]), loop)
+        yield self.propose(moved, WHY_TERMS, title="Step once, after the loop", later=1)
+
+
+def _adds(statement: ast.stmt, total: str) -> bool:
+    """Whether a statement adds to a variable."""
+    match statement:
+        case ast.AugAssign(target=target, op=ast.Add()):
+            return calls.path_of(target) == total
+        case ast.Assign(targets=[target], value=ast.BinOp(left=left, op=ast.Add(), right=right)):
+            return calls.path_of(target) == total and total in map(calls.path_of, (left, right))
+    return False
+
+
+def _bound_before(source: Source, loop: Loop, total: str) -> bool:
+    """Whether a variable is bound beside a loop, before it."""
+    return any(total in names.binds(one) for one in blocks.before(blocks.block_of(source, loop), loop))
+
+
+def _elsewhere(made: Stack, source: Source, loop: Loop, sources: Sources) -> bool:
+    """Whether something was made where it cannot simply be made again: in another function or another loop."""
+    function = blocks.qualified(source, loop)
+    here = str(source.path), function
+    within = [(one, node) for frame, one, node in sources.nodes(made) if (frame.file, frame.function) == here]
+    shared = {loop, *blocks.loops(source, loop)}
+    return all(set(blocks.loops(one, node)) - shared for one, node in within)
