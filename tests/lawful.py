@@ -89,10 +89,13 @@ def judged(probe: Probe, folder: Path, program: Program) -> dict[str, Verdict]:
 
 
 def verdicts(probe: Probe, target: Target, edits: Mapping[str, Mapping[Path, bytes]]) -> dict[str, Verdict]:
-    """What is said of edits of one failing program, all judged against the same runs."""
+    """What is said of edits of one failing program, all judged against the same runs.
+
+    As `verify` judges each, but that nobody looks whether what it removes would have run.
+    """
     target, baseline = reproduce(probe, target)
     assert baseline.failure is not None, f"{target.script} does not fail: {baseline.outcome} {baseline.detail}"
-    with Pool(probe, target, baseline) as pool:
+    with Pool(probe, target, baseline, {}) as pool:
         trace = run(probe, tracing(target, baseline))
         diagnosis = diagnose(baseline, trace, Sources(target.root or target.script.parent))
         assert diagnosis is not None

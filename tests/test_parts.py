@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from lawful import verdicts
 
-from autofix import pipeline
-from autofix.core.model import Outcome, Report, Target
+from autofix.core.model import Applicability, RunOutcome, Target
 from autofix.verdict.parts import MOST, parts
 
 if TYPE_CHECKING:
@@ -122,65 +122,52 @@ TRAINING = """
 """
 
 
-def verify(probe: Probe, path: Path, *changes: tuple[str, str]) -> Report:
-    before = path.read_text()
-    after = before
+REPAIR_ALONE = ("total.backward()", "loss.backward()")
+HARMLESS = {
+    "a number to sum": ("total + loss", "total + loss.item()"),
+    "a comment": ("total = 0.0", "total = 0.0  # the sum so far"),
+}
+HARMFUL = {
+    "scheduler": ("    sched.step()\n", ""),
+    "clip": ("    nn.utils.clip_grad_norm_(net.parameters(), 1e6)\n", ""),
+    "shorter": ("range(400)", "range(100)"),
+    "average": ("0.99 * average", "0.9 * average"),
+    "a term that starts at 0": ("side(x).pow(2)", "side(x).detach().pow(2)"),
+    "steps that end": ("    opt.step()\n", "    if epoch < 90:\n        opt.step()\n"),
+    "scheduler's period": ("StepLR(opt, 100", "StepLR(opt, 10000"),
+    "a condition in the repair": ("loss.backward()", "(loss if epoch < 90 else loss.detach()).backward()"),
+    "a clamp in the repair": ("loss.backward()", "loss.clamp(max=1e4).backward()"),
+    "a term in the repair": ("loss.backward()", "(loss + 1e-9).backward()"),
+    "a condition in a comprehension": ("loss.backward()", "sum(l for l in [loss] if l > -1).backward()"),
+    "a clamp behind the cut": ("total + loss", "total.detach().clamp(max=1e6) + loss if epoch else loss"),
+    "a product behind a cut": ("    opt.step()\n", "    opt.step()\n    total = total.detach() * (epoch < 90)\n"),
+}
+"""Beside the repair, or in its place where they cut by themselves: what shows only later, or never."""
+
+
+def edited(before: str, *changes: tuple[str, str]) -> bytes:
     for old, new in changes:
-        assert after.count(old) == 1
-        after = after.replace(old, new)
-    target = Target(path, cwd=path.parent, root=path.parent, time_limit=60.0)
-    return pipeline.verify(target, {path: after.encode()}, probe=probe, progress=lambda _: None)
-
-
-@pytest.fixture
-def training(tmp_path: Path) -> Path:
-    path = tmp_path / "train.py"
-    path.write_text(textwrap.dedent(TRAINING))
-    return path
-
-
-REPAIRED = ("total.backward()", "loss.backward()")
+        assert before.count(old) == 1
+        before = before.replace(old, new)
+    return before.encode()
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize(
-    "beside",
-    [("total + loss", "total + loss.item()"), ("total = 0.0", "total = 0.0  # the sum so far")],
-    ids=["a number to sum", "a comment"],
-)
-def test_what_does_no_harm_beside_a_repair_is_safe(probe: Probe, training: Path, beside: tuple[str, str]) -> None:
-    assert verify(probe, training, REPAIRED, beside).outcome is Outcome.SAFE
-
-
-@pytest.mark.torch
-@pytest.mark.parametrize(
-    "beside",
-    [
-        ("    sched.step()\n", ""),
-        ("    nn.utils.clip_grad_norm_(net.parameters(), 1e6)\n", ""),
-        ("range(400)", "range(100)"),
-        ("0.99 * average", "0.9 * average"),
-        ("side(x).pow(2)", "side(x).detach().pow(2)"),
-        ("    opt.step()\n", "    if epoch < 90:\n        opt.step()\n"),
-        ("StepLR(opt, 100", "StepLR(opt, 10000"),
-        ("loss.backward()", "(loss if epoch < 90 else loss.detach()).backward()"),
-        ("loss.backward()", "loss.clamp(max=1e4).backward()"),
-        ("loss.backward()", "(loss + 1e-9).backward()"),
-        ("loss.backward()", "sum(l for l in [loss] if l > -1).backward()"),
-        ("total + loss", "total.detach().clamp(max=1e6) + loss if epoch else loss"),
-        ("    opt.step()\n", "    opt.step()\n    total = total.detach() * (epoch < 90)\n"),
-    ],
-    ids=[
-        "scheduler", "clip", "shorter", "average", "a term that starts at 0", "steps that end", "scheduler's period",
-        "a condition in the repair", "a clamp in the repair", "a term in the repair", "a condition in a comprehension",
-        "a clamp behind the cut", "a product behind a cut",
-    ],
-)  # fmt: skip
-def test_what_shows_only_later_is_not_passed_with_the_repair(
-    probe: Probe, training: Path, beside: tuple[str, str]
+def test_what_shows_only_later_is_not_passed_with_the_repair_and_what_does_no_harm_is(
+    probe: Probe, tmp_path: Path
 ) -> None:
-    repaired = () if "total.detach()" in beside[1] else (REPAIRED,)
-    report = verify(probe, training, *repaired, beside)
-    assert report.outcome is Outcome.UNSAFE
-    verdict = report.fixes[0].verdict
-    assert verdict.summary.startswith("changed") or "part-not-needed" in [one.property for one in verdict.findings]
+    path = tmp_path / "train.py"
+    path.write_text(text := textwrap.dedent(TRAINING))
+    edits = {
+        name: {path: edited(text, *([] if "total.detach()" in beside[1] else [REPAIR_ALONE]), beside)}
+        for name, beside in (HARMLESS | HARMFUL).items()
+    }
+    found = verdicts(probe, Target(path, cwd=tmp_path, root=tmp_path, time_limit=60.0), edits)
+    assert {name for name, one in found.items() if one.applicability is Applicability.SAFE} == {*HARMLESS}
+    harmful = {name: found[name] for name in HARMFUL}
+    assert {one.run for one in harmful.values()} <= {RunOutcome.PASSED, RunOutcome.FINISHED}
+    assert not {
+        name: one.summary
+        for name, one in harmful.items()
+        if not one.summary.startswith("changed") and "part-not-needed" not in [doubt.property for doubt in one.findings]
+    }
