@@ -1,7 +1,7 @@
 """The Python API: repair a script, judge an edit, check files, explain a rule. Runs happen in the script's interpreter.
 
-Nothing here imports torch. What cannot be meant raises ValueError with one line that says what to do; whatever a run
-comes to, also that the script cannot be run, is an `Answer`.
+Nothing here imports torch. Input that makes no sense raises ValueError, with one line that says what to do. Whatever a
+run comes to is an `Answer`, also where the script cannot be run.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import textwrap
 import time
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -44,6 +45,8 @@ DEPTH = 3
 _CHAINS = 5
 _ASKED = 6
 """Of how many fixes it is found out which answer they follow."""
+_LONGEST = 120
+"""Characters of an exception's message in a line that is about something else."""
 _MAY_BE_AUTOGRAD = {"RuntimeError", "ValueError"}
 """Types of exceptions that may be autograd's although no instrument of a candidate's run knows their kind."""
 
@@ -160,7 +163,8 @@ def _audited(target: Target, trace: wire.Trace, ignored: Sequence[str]) -> Repor
         ended = Outcome.CLEAN  # it was looked at for as long as it may run
     message = "" if ended is Outcome.CLEAN else _baseline_words(ended, target, trace)
     if trace.failure is not None:
-        message = f"it ends with {trace.detail}; `autofix fix` looks for a cure of what fails in autograd"
+        ends = textwrap.shorten(trace.detail, _LONGEST, placeholder=" …")
+        message = f"it ends with {ends}; `autofix fix` looks for a cure of what fails in autograd"
     found = told.suspicions(trace.silent, Sources.of(target), ignored)
     return replace(_report(target, trace), outcome=ended, message=message, suspicions=found, books=trace.books)
 

@@ -83,7 +83,7 @@ def test_the_proved_edit_stands_under_the_traceback(pytester: pytest.Pytester, p
     done.assert_outcomes(passed=1, failed=4)
     done.stdout.fnmatch_lines([
         "*_ test_loss[[]1] _*", "E *RuntimeError: Trying to backward through the graph a second time*",
-        "*- autofix -*", "Fix: AG201 Keep the graph with retain_graph=True (*safe)", "--- a/model.py",
+        "*- autofix -*", "Fix: AG201 Keep the graph with retain_graph=True (safe)", "--- a/model.py",
         "-    square.sum().backward()", "+    square.sum().backward(retain_graph=True)", "Effect: *",
         "To apply it: autofix fix --write *--pytest *test_model.py::test_loss[[]1]*",
         "*_ test_loss[[]2] _*", "The same line failed in test_model.py::test_loss[[]1]: see there.",

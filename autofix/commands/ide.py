@@ -36,7 +36,7 @@ class Tool(NamedTuple):
 def set_up(editor: str, *, show: bool, into: str) -> int:
     """`autofix ide`: write an editor's configuration, or print it; returns the exit status."""
     if editor not in EDITORS:
-        raise IdeError(f"{editor}: there are {' and '.join(EDITORS)}")
+        raise IdeError(f"{editor}: this editor is not known; there are {' and '.join(EDITORS)}")
     if show:
         sys.stdout.write(pycharm() if editor == "pycharm" else vscode(""))
         return 0

@@ -169,7 +169,8 @@ class _Comparison:
     def _unseen(self, letter: wire.Trace) -> str:
         """Why nothing after the failure can be compared; '' where something can."""
         first = self._pool.baseline
-        passed = letter.counts != first.counts if letter.steps else len(letter.leaves) > first.backward_count
+        before = first.backward_count - (first.failure is not None and first.failure.in_backward)
+        passed = letter.counts != first.counts if letter.steps else len(letter.leaves) > before
         if passed or figures(letter.stdout) > figures(first.stdout):
             return ""
         return "after the failure no step, leaf gradient or printed number follows that could be compared"
