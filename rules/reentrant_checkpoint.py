@@ -1,7 +1,8 @@
 """Checkpoint that runs its part without a graph.
 
 ## What it does
-Gives the checkpoint `use_reentrant=False`.
+Gives the checkpoint `use_reentrant=False`; where a model of transformers makes its own, among the options that it is
+switched on with. Its input may be made to require a gradient instead: `enable_input_require_grads()`.
 
 ## Why autograd fails
 A reentrant checkpoint runs its part without gradients, and connects it to the graph through its inputs alone. Behind a
@@ -22,14 +23,19 @@ from typing import TYPE_CHECKING
 from autofix.core.model import Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls
-from autofix.syntax.edits import set_keyword
+from autofix.syntax.edits import insert_after, replace, set_keyword
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from autofix.syntax.edits import Step
     from autofix.syntax.source import Source
 
+WHY_INPUT = "What the frozen embedding gives then requires a gradient, and connects each part to the graph."
 WHY = "The part then keeps its place in the graph, whether or not its input requires a gradient."
+_FLAG = "use_reentrant"
+_SWITCHES = ("gradient_checkpointing_enable", "activation_checkpointing_enable")
+"""Methods of models of transformers that put their layers under checkpoints."""
 _CHECKPOINTS = ("utils.checkpoint.checkpoint", "utils.checkpoint.checkpoint_sequential")
 
 
@@ -102,6 +108,35 @@ for _ in range(4):
     opt.step()
 """),
         Example("""\
+! its options are in a mapping
+import torch
+from torch.utils.checkpoint import checkpoint
+
+
+class Tower(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem, self.part = torch.nn.Linear(2, 3).requires_grad_(False), torch.nn.Linear(3, 1)
+        self.options = {}
+
+    def gradient_checkpointing_enable(self, gradient_checkpointing_kwargs=None):
+        self.options = gradient_checkpointing_kwargs or {}
+
+    def forward(self, x):
+        return checkpoint(self.part, self.stem(x), **self.options)
+
+
+torch.manual_seed(0)
+net = Tower()
+-net.gradient_checkpointing_enable({"use_reentrant": True})
++net.gradient_checkpointing_enable({"use_reentrant": False})
+opt = torch.optim.SGD(net.part.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    net(torch.ones(4, 2)).pow(2).mean().backward()
+    opt.step()
+"""),
+        Example("""\
 ! a derivative through it
 import torch
 from torch.utils import checkpoint as cp
@@ -141,19 +176,44 @@ checkpoint(torch.nn.Linear(2, 2), "last.pt").backward()
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """All reentrant checkpoints of the program at once: behind one without a graph, the next has none either."""
-        edits = []
-        files = {frame.file for frame in diagnosis.failure.stack}
-        for source in filter(None, map(sources.source, sorted(files))):
-            for one in sources.imported_by(source):
-                edits += [step for call in _reentrant(one) for step in set_keyword(one, call, "use_reentrant", "False")]
+        edits: list[Step] = []
+        switches: list[tuple[Source, ast.Call]] = []
+        for file in sorted({frame.file for frame in diagnosis.failure.stack}):
+            source = sources.source(file)
+            for one in sources.imported_by(source) if source is not None else ():
+                edits += [step for call in _reentrant(one) for step in set_keyword(one, call, _FLAG, "False")]
+                edits += [step for value in _asked(one) for step in replace(one, value, "False")]
+                switches += [(one, call) for call in _switches(one)]
+        for one, call in switches if not edits else ():
+            edits += set_keyword(one, call, "gradient_checkpointing_kwargs", f'{{"{_FLAG}": False}}', position=0)
         if edits:
             yield self.propose(dict.fromkeys(edits), WHY)
+        for one, call in switches if diagnosis.cause is Cause.NO_GRAPH else ():
+            if isinstance(call.func, ast.Attribute) and isinstance(one.parent(call), ast.Expr):
+                line = f"{one.segment(call.func.value)}.enable_input_require_grads()"
+                after = insert_after(one, one.statement(call), [line])
+                yield self.propose(after, WHY_INPUT, title="Let what goes in require a gradient", later=1)
 
 
 def _reentrant(source: Source) -> Iterator[ast.Call]:
     """The calls of torch's checkpoint that are reentrant, or say nothing."""
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Call) and calls.known(source, node.func, ("torch",)) in _CHECKPOINTS:
-            given = calls.keyword(node, "use_reentrant")
-            if not (isinstance(given, ast.Constant) and given.value is False):
+            given = calls.keyword(node, _FLAG)
+            elsewhere = any(word.arg is None for word in node.keywords)
+            if not elsewhere and not (isinstance(given, ast.Constant) and given.value is False):
                 yield node
+
+
+def _asked(source: Source) -> Iterator[ast.expr]:
+    """The values by which mappings of options ask for reentrance."""
+    for node in ast.walk(source.tree):
+        for key, value in zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ():
+            match key, value:
+                case ast.Constant(value=name), ast.Constant(value=True) if name == _FLAG:
+                    yield value
+
+
+def _switches(source: Source) -> Iterator[ast.Call]:
+    """Where layers of a model are put under checkpoints by a method of it."""
+    return (one for one in ast.walk(source.tree) if isinstance(one, ast.Call) and calls.name_of(one) in _SWITCHES)

@@ -328,6 +328,25 @@ Remembering(model=model, args=asked, train_dataset=data).train()
 
 AHEAD = ("torch._dynamo", "accelerate", "lightning", "transformers.trainer", "transformers.models.bert.modeling_bert")
 
+ADAPTED = """\
+import torch
+from peft import LoraConfig, inject_adapter_in_model
+from transformers import ViTConfig, ViTModel
+
+torch.manual_seed(0)
+small = dict(hidden_size=16, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2)
+adapters = LoraConfig(r=2, target_modules=["q_proj", "v_proj", "query", "value"])
+model = inject_adapter_in_model(adapters, ViTModel(ViTConfig(image_size=8, patch_size=4, **small)))
+model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": True})
+model.train()
+opt = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=1e-2)
+for _ in range(4):
+    loss = model(pixel_values=torch.randn(2, 3, 8, 8)).last_hidden_state[:, 0].pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
 
 @pytest.fixture(scope="module")
 def probe(python: Path) -> Iterator[Probe]:
@@ -404,3 +423,11 @@ def test_rows_stand_in_for_the_data_set_of_a_trainer(probe: Probe, here: Path) -
     assert [word for word in report.conditions if "missing" in word] == [
         "the data set imdb is missing: 512 random rows stand in"
     ]
+
+
+@pytest.mark.slow
+def test_adapters_in_a_frozen_model_under_checkpoints_are_trained(probe: Probe, here: Path) -> None:
+    pytest.importorskip("peft", reason="peft is not installed")
+    written(here, {"train.py": ADAPTED})
+    (line,) = added(safe(repair(probe, "train.py", select=["AG412"])))
+    assert line.endswith('gradient_checkpointing_kwargs={"use_reentrant": False})')
