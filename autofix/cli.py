@@ -284,7 +284,8 @@ def audit(
     context: typer.Context, words: Words = None, module: Module = None,
     select: Annotated[list[str] | None, _option("--select", metavar="CODE", text="Tell only of these.")] = None,
     ignore: Annotated[list[str] | None, _option("--ignore", metavar="CODE", text="Do not tell of these.")] = None,
-    python: Python = None,
+    write: Annotated[bool, _option("--write", text="Apply the edit that mends what was found.")] = False,
+    diff: Diff = None, unsafe_fixes: Unsafe = None, python: Python = None,
     budget: Annotated[
         str | None, _option("--budget", metavar="SECONDS", text="How long to watch, from the first backward on (5).")
     ] = None,
@@ -295,7 +296,8 @@ def audit(
 ) -> int:  # fmt: skip
     """Run a script that does not crash for a few seconds, and say who trains what and what goes wrong.
 
-    Options stand before SCRIPT; everything behind it is the script's. Nothing is written.
+    An edit that is proved to mend it is shown, and written with --write --unsafe-fixes: the script ran as it stands.
+    Options stand before SCRIPT; everything behind it is the script's.
     `# autofix: AG525 meant` on a line silences what is found there.
 
     Status: 0 no fault seen, 1 a fault found, 2 cannot work.

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from autofix.audit import told
+from autofix.audit.mend import Mending
 from autofix.core.diff import unified_diff
 from autofix.core.model import Applicability, Candidate, Cause, Fix, Note, Outcome, Report, RunOutcome, Verdict
 from autofix.core.write import write
 from autofix.diagnosis.diagnose import diagnose
-from autofix.diagnosis.faults import suspicions
 from autofix.experiments.pool import Pool
 from autofix.experiments.reproduce import audited, exit_words, limit_words, missing_words, reproduce, swallowed_words
 from autofix.experiments.requests import tracing
@@ -122,9 +122,9 @@ def _verify(
         case = _answered(Case(pool, diagnosis, offered))
         evidence = Evidence(case, files)
         verdict = confirm(evidence, decide(evidence, Applicability.SAFE))
-        question = _question(case, [repair.as_fix(Candidate((), (), (), (), dict(files)), verdict)])
+        question = _question(case, [_as_fix(target, Candidate((), (), (), (), dict(files)), verdict)])
         conditions = tuple(dict.fromkeys((*baseline.notes, *evidence.edited.notes)))
-    one = repair.as_fix(Candidate((), (), (), (), dict(files)), verdict)
+    one = _as_fix(target, Candidate((), (), (), (), dict(files)), verdict)
     report = replace(
         report, diagnosis=diagnosis, notes=tuple(repair.notes), timings={"script": baseline.seconds},
         conditions=conditions, question=question,
@@ -136,22 +136,28 @@ def _verify(
 
 
 def audit(
-    target: Target, *, ignored: Sequence[str] = (), probe: Probe | None = None,
+    target: Target, *, ignored: Sequence[str] = (), mend: bool = False, probe: Probe | None = None,
     progress: Callable[[str], None] = print,
 ) -> Report:  # fmt: skip
     """Run a target that does not crash, and say what goes wrong in its training. Writes nothing.
 
     The outcome is clean where the run could be looked at; what it showed are `suspicions` and `books`. `ignored` are
-    codes, starts of codes or names of what nobody wants to hear of.
+    codes, starts of codes or names of what nobody wants to hear of. `mend`: the edits that are proved to mend faults
+    are looked for, and are together the one fix.
     """
     began = time.monotonic()
     try:
         with contextlib.ExitStack() as stack:
             running = probe or stack.enter_context(start(target))
-            Telling(running, progress)(RUNNING)
+            tell = Telling(running, progress)
+            tell(RUNNING)
             target, trace = audited(running, target)
-            report = _audited(target, trace, ignored)
-            report = replace(report, torch=running.hello().torch)
+            report = replace(_audited(target, trace, ignored), torch=running.hello().torch)
+            if mend and report.outcome is Outcome.CLEAN and any(one.sure for one in report.suspicions):
+                mending = Mending(running, target, trace, ignored)
+                proved = mending.mended(tell)
+                fixes = (_as_fix(target, *proved),) if proved is not None else ()
+                report = replace(report, fixes=fixes, notes=tuple(mending.notes))
     except ProbeError as error:
         return Report(target, Outcome.CANNOT_RUN, message=str(error))
     return replace(report, timings={"script": trace.seconds, "total": time.monotonic() - began})
@@ -161,11 +167,11 @@ def _audited(target: Target, trace: wire.Trace, ignored: Sequence[str]) -> Repor
     ended = _baseline_outcome(trace) or Outcome.OTHER_FAILURE
     if ended is Outcome.NO_FAILURE_WITHIN_LIMIT and trace.books is not None and trace.books.losses:
         ended = Outcome.CLEAN  # it was looked at for as long as it may run
-    message = "" if ended is Outcome.CLEAN else _baseline_words(ended, target, trace)
+    message = _baseline_words(ended, target, trace)
     if trace.failure is not None:
         ends = textwrap.shorten(trace.detail, _LONGEST, placeholder=" …")
         message = f"it ends with {ends}; `autofix fix` looks for a cure of what fails in autograd"
-    found = told.suspicions(trace.silent, Sources.of(target), ignored)
+    found = tuple(told.suspicions(trace.silent, Sources.of(target), ignored))
     return replace(_report(target, trace), outcome=ended, message=message, suspicions=found, books=trace.books)
 
 
@@ -215,7 +221,7 @@ class _Repair:
         self.tell(RUNNING)
         self.target, baseline = reproduce(self.probe, self.target)
         self.conditions.update(dict.fromkeys(baseline.notes))
-        seen = suspicions(baseline, Sources.of(self.target))
+        seen = tuple(told.suspicions(baseline.silent, Sources.of(self.target)))
         report = replace(_report(self.target, baseline), torch=self.probe.hello().torch, suspicions=seen)
         ended = _baseline_outcome(baseline)
         if ended is Outcome.CLEAN and baseline.backward_count:
@@ -288,7 +294,7 @@ class _Repair:
             self.tell(f"trying {candidate.titles[-1]}")
             verdict = decide(evidence, candidate.applicability)
             self.conditions.update(dict.fromkeys(evidence.edited.notes))
-            one = self.as_fix(candidate, verdict)
+            one = _as_fix(self.target, candidate, verdict)
             passed = case.passed(evidence.edited)
             (self.fixes if passed else self.rejected).append(one)
             if verdict.applicability is Applicability.SAFE:
@@ -304,12 +310,6 @@ class _Repair:
                 uncovered.append((candidate, evidence.edited))
         return uncovered
 
-    def as_fix(self, candidate: Candidate, verdict: Verdict) -> Fix:
-        pairs = {path: (self.target.read(path), data) for path, data in candidate.files.items()}
-        edits = tuple(e for path, (old, new) in pairs.items() for e in edits_between(path, old, new))
-        originals = {path: old for path, (old, _) in pairs.items()}
-        return Fix(replace(candidate, edits=edits), verdict, unified_diff(pairs, self.target.project), originals)
-
     def _next(self, found: list[tuple[Candidate, wire.Trace]]) -> list[_Built]:
         level: list[_Built] = []
         for candidate, live in _in_turn(found)[: 2 * _CHAINS]:
@@ -319,6 +319,14 @@ class _Repair:
             if diagnosis is not None and diagnosis.cause is not Cause.OTHER:
                 level.append(_Built(diagnosis, candidate, live))
         return level
+
+
+def _as_fix(target: Target, candidate: Candidate, verdict: Verdict) -> Fix:
+    """A candidate with its verdict, and what it changes against the files as they are."""
+    pairs = {path: (target.read(path), data) for path, data in candidate.files.items()}
+    edits = tuple(e for path, (old, new) in pairs.items() for e in edits_between(path, old, new))
+    originals = {path: old for path, (old, _) in pairs.items()}
+    return Fix(replace(candidate, edits=edits), verdict, unified_diff(pairs, target.project), originals)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ import pytest
 from autofix import cli, pipeline
 from autofix.audit import told
 from autofix.audit.fault import HEAD, MARK, Fault, faults
-from autofix.core.model import Outcome, Target
+from autofix.core.model import Applicability, Outcome, Target
+from autofix.search.rule import Example
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,18 +30,30 @@ def ids(given: object) -> str | None:
     return given.code if isinstance(given, Fault) else None
 
 
-def audit(probe: Probe, folder: Path, text: str, *ignored: str) -> Report:
+def audit(probe: Probe, folder: Path, text: str, *ignored: str, mend: bool = False) -> Report:
     path = folder / "train.py"
     path.write_text(HEAD + text, encoding="utf-8")
-    return pipeline.audit(Target(path, root=folder), ignored=ignored, probe=probe, progress=lambda _: None)
+    target = Target(path, root=folder)
+    return pipeline.audit(target, ignored=ignored, mend=mend, probe=probe, progress=lambda _: None)
+
+
+def mended(report: Report) -> str | None:
+    """The script as the edit leaves it that is offered, without its head."""
+    contents = [data for fix in report.fixes for data in fix.candidate.files.values()]
+    return contents[0].decode().removeprefix(HEAD) if contents else None
 
 
 @pytest.mark.torch
 @pytest.mark.parametrize(("fault", "example"), FINDS, ids=ids)
-def test_a_fault_is_found_where_its_example_says(probe: Probe, tmp_path: Path, fault: Fault, example: str) -> None:
-    report = audit(probe, tmp_path, example)
+def test_a_fault_is_found_and_mended_as_its_example_says(
+    probe: Probe, tmp_path: Path, fault: Fault, example: str
+) -> None:
+    script = Example(example)
+    report = audit(probe, tmp_path, script.before, mend=True)
     assert report.outcome is Outcome.CLEAN
-    lines = [number for number, line in enumerate((HEAD + example).splitlines(), 1) if line.endswith(MARK)]
+    assert mended(report) == script.after
+    assert all(fix.verdict.applicability is Applicability.UNSAFE for fix in report.fixes)
+    lines = [number for number, line in enumerate((HEAD + script.before).splitlines(), 1) if line.endswith(MARK)]
     assert lines
     assert [one.frame.line for one in report.suspicions if one.code == fault.code and one.sure] == lines
     assert report.books is not None

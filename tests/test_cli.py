@@ -488,7 +488,7 @@ def test_every_code_that_is_told_is_listed_explained_and_selected_alike(
         assert cli.main(["fix", "--ignore", row["code"], "--select", "AG201,AG202", "missing.py"]) == 2
         assert "missing.py" in one_line(capsys)
     assert cli.main(["fix", "--select", "AG501", "missing.py"]) == 2
-    assert "AG501 missing-zero-grad has no edit: `autofix check --select AG501`" in one_line(capsys)
+    assert "AG501 missing-zero-grad is no rule: `autofix check --select AG501`" in one_line(capsys)
     assert cli.main(["check", "--select", "AG302", str(tmp_path)]) == 2
     assert "`autofix rules`" in one_line(capsys)
 

@@ -27,7 +27,8 @@ class Fault:
 
     `broken` are facts that no program means, each with its sentence: they are alarms. `noted` are facts that are often
     meant: they are told, and are no alarm. In a sentence `{}` is what the fact was seen of. `law` is the law of the
-    table that a broken one breaks.
+    table that a broken one breaks. In `finds`, lines that begin with `-` go and those with `+` come, by the edit that
+    mends it; without such lines there is none.
     """
 
     code: ClassVar[str]

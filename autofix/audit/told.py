@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from autofix.audit.fault import Fault, faults
+from autofix.check.known import named
 from autofix.core.model import Suspicion
-from autofix.diagnosis.faults import kept
+from autofix.probe.wire import Frame
+from autofix.syntax import names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
 LEARNS, COUNTS, KEEPS, TRAINS = (
     "everything owned learns", "every term counts", "a name keeps its value", "a loss trains what steps on it"
 )  # fmt: skip
+_STARTS = (ast.Constant, ast.Tuple, ast.List)
+SHOWN = (LEARNS, COUNTS, TRAINS)
+"""The laws that a run can show to be kept."""
 _ENOUGH = 3
 _MEANT = re.compile(r"#\s*autofix:\s*((?:AG\d+[\s,]*)+)meant\b")
 _IGNORED = re.compile(r"#\s*autofix:\s*ignore(?:\[([^\]]*)\])?")
@@ -77,11 +83,10 @@ def known() -> tuple[Fault | _Known, ...]:
 
 def suspicions(
     facts: Sequence[wire.Fact], sources: Sources, ignored: Sequence[str] = ()
-) -> tuple[Suspicion, ...]:  # fmt: skip
+) -> dict[Suspicion, wire.Fact]:  # fmt: skip
     """What a run showed, alarms first; `ignored` are codes, starts of codes or names that nobody wants to hear of."""
-    found = [one for fact in facts for one in _suspicions(fact, sources, tuple(ignored))]
-    unique = {(one.code, one.frame, one.message): one for one in found}
-    return tuple(sorted(unique.values(), key=lambda one: not one.sure))
+    found = [(one, fact) for fact in facts for one in _suspicions(fact, sources, tuple(ignored))]
+    return dict(sorted(found, key=lambda pair: not pair[0].sure))
 
 
 def _suspicions(fact: wire.Fact, sources: Sources, ignored: tuple[str, ...]) -> Iterator[Suspicion]:
@@ -90,13 +95,29 @@ def _suspicions(fact: wire.Fact, sources: Sources, ignored: tuple[str, ...]) -> 
         words = broken.get(fact.name) or noted.get(fact.name)
         if words is None or not fact.stack:
             continue
-        if fault.code.startswith(ignored) or fault.name in ignored if ignored else False:
+        if any(named(fault, key) for key in ignored):
             continue
-        frames = [kept(fact, sources) or fact.stack[0], *(stack[0] for stack in fact.others if stack)]
+        frames = [_filled(fact, sources) or fact.stack[0], *(stack[0] for stack in fact.others if stack)]
         if not any(_silenced(frame, fault.code, sources) for frame in frames):
             others = tuple(frame for frame in dict.fromkeys(frames) if frame.line != frames[0].line)
             message = words.format(_subject(fact))
             yield Suspicion(fault.code, fault.name, message, frames[0], others, sure=fact.name in broken)
+
+
+def _filled(fact: wire.Fact, sources: Sources) -> Frame | None:
+    """Where a variable that keeps graphs is filled, if it is in a file of the frames that were running."""
+    if fact.name != "graph-kept-for-logging":
+        return None
+    for frame in fact.stack:
+        source = sources.source(frame.file)
+        if source is None:
+            continue
+        filled = [node for node, _ in names.fills(source, fact.subject)]
+        added = [one for one in names.assignments(source, fact.subject) if not isinstance(one.value, _STARTS)]
+        for node in (*filled, *added):
+            end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+            return Frame(frame.file, node.lineno, node.col_offset, *end, frame.function)
+    return None
 
 
 def _subject(fact: wire.Fact) -> str:
@@ -120,6 +141,11 @@ def _silenced(frame: wire.Frame, code: str, sources: Sources) -> bool:
         if (ignore := _IGNORED.search(text)) and (ignore[1] is None or code in ignore[1]):
             return True
     return False
+
+
+def law_of(code: str) -> str:
+    """The law that a fault breaks; '' for one that breaks none of them."""
+    return next((one.law for one in known() if one.code == code), "")
 
 
 def laws(books: wire.Books | None, found: Sequence[Suspicion]) -> dict[str, str]:

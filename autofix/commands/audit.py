@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
 import tomllib
 from pathlib import Path
@@ -11,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from autofix import pipeline, render
 from autofix.audit import told
+from autofix.check.known import named
+from autofix.commands import showing
 from autofix.core import config
 from autofix.core.model import Outcome, Report, Target
 from autofix.experiments.runner import unanswered
@@ -22,27 +22,30 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from autofix.commands.opening import Opening
-    from autofix.core.config import Settings
 
 KEPT, BROKEN, CANNOT = 0, 1, 2
 
 
 def audit(given: Mapping[str, Any], typed: Sequence[str], opening: Opening) -> int:
-    """`autofix audit`: run the script for some seconds and say who trains what, and what goes wrong."""
+    """`autofix audit`: run the script for some seconds, say who trains what, what goes wrong, and what mends it."""
     settings = opening.settings
     start = opening.target.script.parent if opening.target is not None else Path.cwd()
     chosen = _codes(given.get("select"), start, "select"), _codes(given.get("ignore"), start, "ignore")
-    report = _report(given, opening, _left_out(*chosen))
+    report = _report(given, opening, (*settings.ignore, *_left_out(*chosen)))
+    if settings.write and report.fixes:
+        report = showing.applied(report, settings)
     snapshot = render.Snapshot(report, full=settings.full_paths)
-    able = report.outcome is Outcome.CLEAN
-    if settings.output_format == "json":
+    able = report.outcome in (Outcome.CLEAN, Outcome.FIXED)
+    if settings.diff:
+        showing.print_diff(report, settings, "no edit is proved to mend what was found")
+    elif settings.output_format == "json":
         sys.stdout.write(shown.as_json(report, snapshot))
     elif settings.output_format == "sarif":
         sys.stdout.write(shown.as_sarif(report, snapshot))
     elif settings.output_format == "github":
         sys.stdout.write(shown.as_github(report, snapshot))
     elif able:
-        shown.show(report, snapshot, _look(settings, typed), sys.stdout)
+        shown.show(report, snapshot, showing.look(settings, typed), sys.stdout)
     if not able:
         sys.stderr.write(f"autofix: {snapshot.shown(report.target.script)}: {render.sentence(report)}\n")
         return CANNOT
@@ -58,7 +61,7 @@ def _report(given: Mapping[str, Any], opening: Opening, ignored: Sequence[str]) 
     settings = opening.settings
     with progress(quiet=settings.quiet, verbose=settings.verbose) as tell:
         try:
-            return pipeline.audit(target, ignored=ignored, probe=opening.probe, progress=tell)
+            return pipeline.audit(target, ignored=ignored, mend=True, probe=opening.probe, progress=tell)
         except WireError as error:
             return unanswered(target, error)
 
@@ -69,9 +72,8 @@ def _codes(given: Sequence[str] | None, start: Path, name: str) -> tuple[str, ..
         chosen = [word.strip() for text in given for word in text.split(",") if word.strip()]
     else:
         chosen = _configured(start, name)
-    known = [key for one in told.known() for key in (one.code, one.name)]
     for word in chosen:
-        if not any(key.startswith(word) for key in known):
+        if not any(named(one, word) for one in told.known()):
             raise config.ConfigError(
                 f"--{name} {word}: no finding of an audit has this name; `autofix explain AG501` explains one"
             )
@@ -97,13 +99,4 @@ def _configured(start: Path, name: str) -> list[str]:
 
 def _left_out(select: tuple[str, ...], ignore: tuple[str, ...]) -> tuple[str, ...]:
     """The codes that are not to be told."""
-    chosen = [one.code for one in told.known() if not select or one.code.startswith(select) or one.name in select]
-    return (*ignore, *(one.code for one in told.known() if one.code not in chosen))
-
-
-def _look(settings: Settings, typed: Sequence[str]) -> render.Look:
-    terminal = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
-    wanted = not os.environ.get("NO_COLOR") and (terminal or bool(os.environ.get("FORCE_COLOR")))
-    color = settings.color == "always" or (settings.color == "auto" and wanted)
-    width = shutil.get_terminal_size().columns if terminal else 0
-    return render.Look(terminal, color, settings.verbose, settings.quiet, tuple(typed), width)
+    return (*ignore, *(one.code for one in told.known() if select and not any(named(one, key) for key in select)))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +14,9 @@ from autofix.commands import interactive
 from autofix.commands.opening import Opening
 from autofix.commands.paged import Page
 from autofix.commands.pinned import Pin
+from autofix.commands.showing import applied, complain, look, print_diff
 from autofix.core import config, kept
-from autofix.core.model import Applicability, Outcome, Report, Target
+from autofix.core.model import Outcome, Report, Target
 from autofix.core.write import WriteRefused
 from autofix.experiments import crashed
 from autofix.experiments.runner import unanswered
@@ -73,7 +72,7 @@ def run(given: Mapping[str, Any], typed: Sequence[str]) -> int:
     status, crash = crashed.run_for_real(target, targets.ARRANGED)
     if crash is None or not crash.may_be_autograd:
         return status
-    _complain(f"it died of {crash.type} after {crash.seconds:.1f} s; looking for a cure")
+    complain(f"it died of {crash.type} after {crash.seconds:.1f} s; looking for a cure")
     report = _repaired(replace(target, crash=crash), rules, given, opening)
     if report.diagnosis is None:  # what it died of is not autograd's, and has been seen
         report = replace(report, traceback="")
@@ -108,11 +107,12 @@ def _concluded(report: Report, typed: Sequence[str], given: Mapping[str, Any], s
         snapshot = render.Snapshot(report, full=settings.full_paths)
         return _reviewed(report, snapshot, settings)
     if settings.write and report.outcome is Outcome.AVAILABLE:
-        report = _applied(report, settings)
+        report = applied(report, settings)
     fix = report.fixes[report.applied or 0] if report.fixes else None
     _tell(Pin(given.get("pin")).write(report, fix), settings)
     if settings.diff:
-        return _print_diff(report, snapshot, settings)
+        print_diff(report, settings, _line(report, snapshot))
+        return STATUS.get(report.outcome, CANNOT)
     status = _finish(report, snapshot, settings, typed)
     if report.outcome is Outcome.AVAILABLE:
         sys.stdout.flush()
@@ -136,7 +136,7 @@ def _asked(report: Report, snapshot: render.Snapshot, settings: Settings) -> Rep
     question = report.question
     if question is None or question.answer is not None:
         return report
-    name = interactive.answer(question, report, snapshot, _look(settings, ()))
+    name = interactive.answer(question, report, snapshot, look(settings, ()))
     if not name:
         return report
     target, rules = replace(report.target, reading=name), chosen_rules(settings.select, settings.ignore)
@@ -153,17 +153,17 @@ def _answer(report: Report, settings: Settings) -> None:
         return
     if question is None or question.chosen != name:
         names = " or ".join(one.name for one in question.answers) if question is not None else ""
-        _complain(
+        complain(
             f"--reading {name} answers nothing here; {f'the answer may be {names}' if names else 'nothing is open'}"
         )
         return
     try:
         path = kept.keep(report.target, question.key, name)
     except (WriteRefused, OSError, config.ConfigError) as error:
-        _complain(f"the answer was used and is not kept: {error}")
+        complain(f"the answer was used and is not kept: {error}")
         return
     if not settings.quiet:
-        _complain(f"the answer is kept in {path}")
+        complain(f"the answer is kept in {path}")
 
 
 def _tell_of(page: Page, report: Report, snapshot: render.Snapshot, settings: Settings) -> None:
@@ -173,7 +173,7 @@ def _tell_of(page: Page, report: Report, snapshot: render.Snapshot, settings: Se
 
 def _tell(said: str, settings: Settings) -> None:
     if said and not settings.quiet:
-        _complain(said)
+        complain(said)
 
 
 def _check_interactive(given: Mapping[str, Any], settings: Settings) -> None:
@@ -191,13 +191,13 @@ def _reviewed(report: Report, snapshot: render.Snapshot, settings: Settings) -> 
             offer = targets.offered_in_cells(target, files)
             return targets.in_file(_sound(target, lambda: pipeline.verify(target, offer, progress=tell)))
 
-    choice = interactive.review(report, snapshot, _look(settings, ()), judge)
+    choice = interactive.review(report, snapshot, look(settings, ()), judge)
     if choice is None:
         return STATUS[Outcome.AVAILABLE]
     try:
         pipeline.apply(choice.report, unsafe=True, index=choice.number)
     except WriteRefused as error:
-        _complain(f"nothing was written: {error}")
+        complain(f"nothing was written: {error}")
         return CANNOT
     sys.stdout.write("The fix was written.\n")
     return STATUS[Outcome.FIXED]
@@ -246,7 +246,7 @@ def chosen_rules(select: tuple[str, ...], ignore: tuple[str, ...]) -> tuple[Rule
 def _settings(opening: Opening) -> Settings:
     found = opening.settings
     if found.loosened and not found.quiet:
-        _complain(f"note: [tool.autofix] of this project sets {', '.join(found.loosened)}")
+        complain(f"note: [tool.autofix] of this project sets {', '.join(found.loosened)}")
     return found
 
 
@@ -267,40 +267,6 @@ def _sound(target: Target, work: Callable[[], Report]) -> Report:
         return unanswered(target, error)
 
 
-def _applied(report: Report, settings: Settings) -> Report:
-    try:
-        applied = pipeline.apply(report, unsafe=settings.unsafe_fixes)
-    except WriteRefused as error:
-        _complain(f"nothing was written: {error}")
-        return replace(report, message=str(error))
-    if applied.outcome is not Outcome.FIXED:
-        _complain("nothing was written: no fix is safe; --unsafe-fixes allows the others")
-    return applied
-
-
-def _print_diff(report: Report, snapshot: render.Snapshot, settings: Settings) -> int:
-    chosen = _chosen(report, settings)
-    if chosen is not None:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(chosen.diff)
-        sys.stdout.buffer.flush()
-    elif report.fixes:
-        _complain("no fix is safe; --unsafe-fixes prints the others too")
-    else:
-        _complain(_line(report, snapshot))
-    return STATUS.get(report.outcome, CANNOT)
-
-
-def _chosen(report: Report, settings: Settings) -> Fix | None:
-    """The fix that --write would take."""
-    allowed = (fix for fix in report.fixes if settings.unsafe_fixes or _is_safe(fix))
-    return next(allowed, None)
-
-
-def _is_safe(fix: Fix) -> bool:
-    return fix.verdict.applicability is Applicability.SAFE
-
-
 def _finish(
     report: Report, snapshot: render.Snapshot, settings: Settings, typed: Sequence[str], status: int | None = None
 ) -> int:
@@ -311,7 +277,7 @@ def _finish(
     if unable:
         if report.outcome is Outcome.OTHER_FAILURE and not settings.quiet:
             sys.stderr.write(render.clean(report.traceback))
-        _complain(_line(report, snapshot))
+        complain(_line(report, snapshot))
     if settings.output_format == "json":
         sys.stdout.write(render.as_json(report, snapshot))
     elif settings.output_format == "sarif":
@@ -319,16 +285,8 @@ def _finish(
     elif settings.output_format == "github":
         sys.stdout.write(render.as_github(report, snapshot))
     elif not unable:
-        render.show(report, snapshot, _look(settings, typed), sys.stdout)
+        render.show(report, snapshot, look(settings, typed), sys.stdout)
     return status
-
-
-def _look(settings: Settings, typed: Sequence[str]) -> render.Look:
-    terminal = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
-    wanted = not os.environ.get("NO_COLOR") and (terminal or bool(os.environ.get("FORCE_COLOR")))
-    color = settings.color == "always" or (settings.color == "auto" and wanted)
-    width = shutil.get_terminal_size().columns if terminal else 0
-    return render.Look(terminal, color, settings.verbose, settings.quiet, tuple(typed), width)
 
 
 def _line(report: Report, snapshot: render.Snapshot) -> str:
@@ -356,7 +314,3 @@ def _misplaced(target: Target) -> str:
     words = (word for word in target.argv if word.partition("=")[0] in _OURS)
     lost = next((word for word in words if word.partition("=")[0].encode() not in text), "")
     return f"{lost} stands behind the script and is the script's; ours stand before it" if lost else ""
-
-
-def _complain(text: str) -> None:
-    sys.stderr.write(f"autofix: {render.one_line(text)}\n")

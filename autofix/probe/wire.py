@@ -310,12 +310,17 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """One place that calls backward: how often, and the first and last value that it began at."""
+    """One place that calls backward: how often, and the first and last value that it began at.
+
+    `gradients` are sketches of those of the leaves that it reaches, in the order in which it does, after its first
+    call; () where a step was made before that.
+    """
 
     stack: Stack
     calls: int
     first: float
     last: float
+    gradients: tuple[tuple[float, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

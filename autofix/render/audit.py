@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from autofix.audit import told
-from autofix.render import github, sarif
+from autofix.core.model import Outcome
+from autofix.render import github, machine, sarif
 from autofix.render.story import located, verbatim
-from autofix.render.terminal import console, put
+from autofix.render.terminal import candidate, console, following, put
 from autofix.render.words import clean, one_line, sentence
 
 if TYPE_CHECKING:
@@ -47,6 +48,16 @@ def _lines(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
         line.append("; " * bool(number) + f"{law}: ").append(state, _STYLES[state])
     yield line
     yield Text(_looked_at(report), "dim")
+    if report.message:
+        yield Text(one_line(report.message), "yellow")
+    for fix in report.fixes:
+        yield Text()
+        done = report.outcome is Outcome.FIXED
+        yield from candidate(fix, snapshot, "Edit", qualified=False)
+        yield from following(fix, look, "audit", len(report.target.argv), done=done)
+    if look.verbose:
+        for note in report.notes:
+            yield Text(f"declined {one_line(note.rule)}: {one_line(note.reason)}", "dim")
 
 
 def _suspicion(one: Suspicion, snapshot: Snapshot) -> Iterator[Text]:
@@ -128,6 +139,8 @@ def as_json(report: Report, snapshot: Snapshot) -> str:
              "others": [_span(frame, snapshot) for frame in one.others]}
             for one in report.suspicions
         ],
+        "fixes": [machine.fix(one, snapshot) for one in report.fixes],
+        "applied": report.applied,
         "laws": told.laws(books, report.suspicions),
         "finished": books is not None and books.finished,
         "incomplete": clean(books.incomplete) if books is not None else "",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from autofix.render import github, sarif
 from autofix.render.snapshot import Place
 from autofix.render.words import masked, one_line, valid
+from autofix.search.rule import Example
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -84,10 +85,19 @@ def fault_page(fault: Fault) -> str:
     heading, _, body = fault.page.partition("\n")
     blocks = [f"# {fault.code} {fault.name}: {heading}\n", f"{fault.title}. Found by `autofix audit`, in a run."]
     blocks.append(body.rstrip())
-    for name, examples in (("Found", fault.finds), ("Not found", fault.passes)):
-        blocks += [f"\n## {name}\n\n```python\n{example.strip()}\n```" for example in examples]
+    for text in fault.finds:
+        mended = Example(text).after is not None
+        name, kind = ("Found and mended", "diff") if mended else ("Found", "python")
+        blocks.append(f"\n## {name}\n\n```{kind}\n{_as_diff(text) if mended else text.strip()}\n```")
+    blocks += [f"\n## Not found\n\n```python\n{example.strip()}\n```" for example in fault.passes]
     silence = f"\n## Saying no\n\n`# autofix: {fault.code} meant` at the end of one of its lines silences it there."
     return "\n".join([*blocks, silence]) + "\n"
+
+
+def _as_diff(text: str) -> str:
+    """A script with its changed lines, the others moved to stand below them."""
+    lines = text.rstrip().splitlines()
+    return "\n".join(line if line.startswith(("-", "+")) else f" {line}".rstrip() for line in lines)
 
 
 def docstring(finder: Finder) -> str:

@@ -49,8 +49,8 @@ def document(report: Report, snapshot: Snapshot) -> dict[str, Any]:
             }
             for culprit in culprits
         ],
-        "fixes": [_fix(fix, snapshot) for fix in report.fixes],
-        "rejected": [_fix(fix, snapshot) for fix in report.rejected],
+        "fixes": [fix(one, snapshot) for one in report.fixes],
+        "rejected": [fix(one, snapshot) for one in report.rejected],
         "notes": [{"rule": clean(note.rule), "reason": clean(note.reason)} for note in report.notes],
         "suspicions": [
             {
@@ -104,7 +104,8 @@ def _failure(report: Report, snapshot: Snapshot) -> dict[str, Any] | None:
     }
 
 
-def _fix(fix: Fix, snapshot: Snapshot) -> dict[str, Any]:
+def fix(fix: Fix, snapshot: Snapshot) -> dict[str, Any]:
+    """One fix, as an object."""
     candidate, verdict = fix.candidate, fix.verdict
     return {
         "rule": candidate.rules[0] if candidate.rules else None,

@@ -124,7 +124,7 @@ def _fixes(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
     others = [other for other in report.fixes if other is not fix]
     yield from _alternatives(others, report, snapshot, look)
     yield from question(report, snapshot)
-    yield from _next(fix, look, len(report.target.argv), done=done)
+    yield from following(fix, look, "fix", len(report.target.argv), done=done)
 
 
 def candidate(fix: Fix, snapshot: Snapshot, label: str, *, qualified: bool) -> Iterator[Text]:
@@ -202,7 +202,7 @@ def question(report: Report, snapshot: Snapshot) -> Iterator[Text]:
         yield Text(f"  --reading {one.name}: ").append(f"{words.one_line(one.clause)} ({offer})")
 
 
-def _next(fix: Fix, look: Look, arguments: int, *, done: bool) -> Iterator[Text]:
+def following(fix: Fix, look: Look, command: str, arguments: int, *, done: bool) -> Iterator[Text]:
     """What to type to apply a fix; the last `arguments` of the words that were typed are the script's own."""
     safe = fix.verdict.applicability is Applicability.SAFE
     yield Text()
@@ -213,8 +213,8 @@ def _next(fix: Fix, look: Look, arguments: int, *, done: bool) -> Iterator[Text]
         return
     ours = look.command[: len(look.command) - arguments]
     extra = () if safe or "--unsafe-fixes" in ours else ("--unsafe-fixes",)
-    command = (word for word in ours if word != "--write")
-    typed = shlex.join(["autofix", "fix", "--write", *extra, *command, *look.command[len(ours) :]])
+    kept = (word for word in ours if word != "--write")
+    typed = shlex.join(["autofix", command, "--write", *extra, *kept, *look.command[len(ours) :]])
     reason = "To apply it" if safe else "None is safe. To apply it all the same"
     yield verbatim(f"{reason}: ").append(words.masked(typed), "bold")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
+from autofix.audit.fault import Fault, faults
 from autofix.check.known import finders, named
 from autofix.core.kinds import kinds
 from autofix.search.rule import Rule
@@ -23,7 +24,7 @@ def rules() -> tuple[Rule, ...]:
 def select(chosen: tuple[str, ...], ignored: tuple[str, ...]) -> tuple[Rule, ...]:
     """The rules that are chosen (all without a choice) and not ignored, by code, start of a code, or name.
 
-    Raises ValueError for what nothing is called, and for a choice of what is only found and has no edit.
+    Raises ValueError for what nothing is called, and for a choice of what is only found.
     """
     patterns = everything()
     for key in (*chosen, *ignored):
@@ -31,8 +32,9 @@ def select(chosen: tuple[str, ...], ignored: tuple[str, ...]) -> tuple[Rule, ...
             raise ValueError(f"nothing is called {key}; `autofix rules` lists every code and name")
     for key in chosen:
         if not any(named(rule, key) for rule in rules()):
-            found = next(one for one in finders() if named(one, key))
-            said = f"{found.code} {found.name} has no edit: `autofix check --select {found.code}` looks for it"
+            found = next(one for one in everything() if named(one, key))
+            command = "audit" if isinstance(found, Fault) else "check"
+            said = f"{found.code} {found.name} is no rule: `autofix {command} --select {found.code}` looks for it"
             raise ValueError(said)
     return tuple(
         rule
@@ -41,9 +43,9 @@ def select(chosen: tuple[str, ...], ignored: tuple[str, ...]) -> tuple[Rule, ...
     )
 
 
-def everything() -> list[Rule | Finder]:
-    """The rules, then the finders of what no rule repairs: every code and name once."""
-    return [*rules(), *found_only()]
+def everything() -> list[Rule | Finder | Fault]:
+    """The rules, the finders of what no rule repairs, and what only an audit finds: every code and name once."""
+    return [*rules(), *found_only(), *faults()]
 
 
 def found_only() -> tuple[Finder, ...]:

@@ -25,7 +25,8 @@ class ActivationTwice(Fault):
     broken = (("activation-twice", "this loss applies {} itself, and gets its result"),)
     finds = (
         """\
-net = nn.Sequential(nn.Linear(4, 3), nn.Softmax(dim=1))
+-net = nn.Sequential(nn.Linear(4, 3), nn.Softmax(dim=1))
++net = nn.Sequential(nn.Linear(4, 3), nn.Identity())
 opt = optim.SGD(net.parameters(), lr=0.1)
 for _ in range(5):
     x, y = torch.randn(8, 4), torch.randint(3, (8,))

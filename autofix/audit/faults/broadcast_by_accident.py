@@ -29,7 +29,8 @@ net = nn.Linear(4, 1)
 opt = optim.SGD(net.parameters(), lr=0.1)
 for _ in range(5):
     x = torch.randn(8, 4)
-    loss = (net(x) - x.sum(1)).pow(2).mean()  # found
+-    loss = (net(x) - x.sum(1)).pow(2).mean()  # found
++    loss = (net(x).squeeze(1) - x.sum(1)).pow(2).mean()  # found
     opt.zero_grad()
     loss.backward()
     opt.step()

@@ -29,7 +29,8 @@ opt = optim.SGD(net.parameters(), lr=0.1)
 for i in range(12):
     x = torch.randn(4, 4)
     loss = F.mse_loss(net(x), x[:, :1]) / 4
-    (loss / 4).backward()  # found
+-    (loss / 4).backward()  # found
++    loss.backward()  # found
     if i % 4 == 3:
         opt.step()
         opt.zero_grad()

@@ -29,6 +29,7 @@ class EvalLeftOn(Fault):
 net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(), nn.Linear(8, 1))
 opt = optim.SGD(net.parameters(), lr=0.1)
 for epoch in range(3):
++    net.train()
     for _ in range(3):
         x = torch.randn(8, 4)
         opt.zero_grad()

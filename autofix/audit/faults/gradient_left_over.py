@@ -34,6 +34,7 @@ opt_g, opt_d = optim.SGD(g.parameters(), lr=0.1), optim.SGD(d.parameters(), lr=0
 for _ in range(6):
     z = torch.randn(8, 4)
     opt_g.zero_grad()
++    opt_d.zero_grad()
     (d(torch.randn(8, 2)).mean() - d(g(z).detach()).mean()).backward()
     opt_d.step()
     d(g(z)).mean().backward()  # found

@@ -30,10 +30,11 @@ net = nn.Linear(4, 1)
 opt = optim.SGD(net.parameters(), lr=0.1)
 for i in range(16):
     x = torch.randn(4, 4)
-    opt.zero_grad()  # found
+-    opt.zero_grad()  # found
     (F.mse_loss(net(x), x[:, :1]) / 4).backward()
     if i % 4 == 3:
         opt.step()
++        opt.zero_grad()  # found
 """,
     )
     passes = (

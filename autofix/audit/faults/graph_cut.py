@@ -34,7 +34,8 @@ enc, dec = nn.Linear(4, 2), nn.Linear(2, 4)
 opt = optim.SGD([*enc.parameters(), *dec.parameters()], lr=0.1)
 for _ in range(5):
     x = torch.randn(8, 4)
-    code = torch.tanh(enc(x)).data  # found
+-    code = torch.tanh(enc(x)).data  # found
++    code = torch.tanh(enc(x))  # found
     opt.zero_grad()
     F.mse_loss(dec(code), x).backward()
     opt.step()

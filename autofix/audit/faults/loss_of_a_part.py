@@ -33,9 +33,12 @@ opt = optim.SGD(net.parameters(), lr=0.1)
 for epoch in range(5):
     for x in torch.randn(4, 8, 4):
         loss = F.mse_loss(net(x), x[:, :1])
-    opt.zero_grad()
-    loss.backward()  # found
-    opt.step()
+-    opt.zero_grad()
++        opt.zero_grad()
+-    loss.backward()  # found
++        loss.backward()  # found
+-    opt.step()
++        opt.step()
 """,
     )
     passes = (

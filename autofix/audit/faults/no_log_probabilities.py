@@ -30,7 +30,8 @@ opt = optim.SGD(net.parameters(), lr=0.1)
 for _ in range(5):
     x, y = torch.randn(8, 4), torch.randint(3, (8,))
     opt.zero_grad()
-    loss = F.nll_loss(net(x), y)  # found
+-    loss = F.nll_loss(net(x), y)  # found
++    loss = F.cross_entropy(net(x), y)  # found
     loss.backward()
     opt.step()
 """,

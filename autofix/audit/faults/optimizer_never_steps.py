@@ -32,7 +32,8 @@ for _ in range(5):
     x = torch.randn(8, 4)
     opt.zero_grad()
     F.mse_loss(net(x), x[:, :1]).backward()  # found
-    opt.step
+-    opt.step
++    opt.step()
 """,
     )
     passes = (

@@ -32,7 +32,7 @@ for _ in range(5):
     opt.zero_grad()
     loss = F.mse_loss(net(x), x[:, :1])
     loss.backward(retain_graph=True)
-    loss.backward()  # found
+-    loss.backward()  # found
     opt.step()
 """,
     )

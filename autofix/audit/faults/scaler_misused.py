@@ -36,7 +36,9 @@ for _ in range(5):
     x = torch.randn(8, 4)
     opt.zero_grad()
     scaler.scale(F.mse_loss(net(x), x[:, :1])).backward()
-    opt.step()  # found
+-    opt.step()  # found
++    scaler.step(opt)
++    scaler.update()  # found
 """,
     )
     passes = (

@@ -37,6 +37,7 @@ for _ in range(5):
     opt.zero_grad()
     F.mse_loss(net(x), x[:, :1]).backward()
     opt.step()
++    schedule.step()
 """,
     )
     passes = (

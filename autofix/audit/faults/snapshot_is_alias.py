@@ -36,7 +36,8 @@ for epoch in range(5):
     F.mse_loss(net(x), x[:, :1]).backward()
     opt.step()
     if epoch == 2:
-        best = net.state_dict()  # found
+-        best = net.state_dict()  # found
++        best = copy.deepcopy(net.state_dict())  # found
 net.load_state_dict(best)
 """,
     )

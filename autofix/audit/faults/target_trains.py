@@ -32,7 +32,8 @@ opt = optim.SGD(value.parameters(), lr=0.1)
 for _ in range(5):
     s, s2, r = torch.randn(8, 4), torch.randn(8, 4), torch.randn(8, 1)
     opt.zero_grad()
-    loss = F.mse_loss(value(s), r + 0.9 * value(s2))  # found
+-    loss = F.mse_loss(value(s), r + 0.9 * value(s2))  # found
++    loss = F.mse_loss(value(s), (r + 0.9 * value(s2)).detach())  # found
     loss.backward()
     opt.step()
 """,

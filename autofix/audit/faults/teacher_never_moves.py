@@ -38,7 +38,8 @@ for _ in range(6):
     (F.mse_loss(net(x), slow(x).detach()) + net(x).pow(2).mean()).backward()
     opt.step()
     for s, p in zip(slow.parameters(), net.parameters()):
-        s = 0.9 * s.data + 0.1 * p.data  # found
+-        s = 0.9 * s.data + 0.1 * p.data  # found
++        s.data.copy_(0.9 * s.data + 0.1 * p.data)  # found
 """,
     )
     passes = (

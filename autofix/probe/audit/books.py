@@ -194,7 +194,7 @@ class Books:
             for one in self._ledger.owners.values()
         ]  # fmt: skip
         return wire.Books(
-            tuple(wire.Loss(resolve(loss.stack), loss.calls, loss.first, loss.last) for loss in losses),
+            tuple(wire.Loss(resolve(loss.stack), loss.calls, loss.first, loss.last, loss.gradients) for loss in losses),
             tuple(trainers), tuple(self._networks(losses)), finished, self._values.failed,
         )  # fmt: skip
 

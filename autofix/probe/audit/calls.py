@@ -61,6 +61,8 @@ class _Mode:
     stack: Raw
     trained: dict[bool, int] = field(default_factory=lambda: {True: 0, False: 0})
     since: int = 0
+    trains: Raw = ()
+    """Where the latest backward that trained it was called."""
 
 
 class Calls(Listener):
@@ -183,7 +185,7 @@ class Calls(Listener):
         if not call.accumulate:
             return
         loss = self._ledger.losses.get(call.stack)
-        reached = loss.reached if loss is not None else {}
+        reached = loss.latest if loss is not None else {}
         scaled = any(root is reference() for root in call.roots for reference in self._scaled)
         self._scaled = [one for one in self._scaled if one() is not None][-_OFTEN:]
         for index, owner in self._ledger.owners.items():
@@ -192,7 +194,7 @@ class Calls(Listener):
                 waiting[call.stack] = waiting.get(call.stack, 0) + 1
                 self._on_scaled[index] = "scaled" if scaled else ""
         for mode in self._modes.values():
-            self._trained(mode, reached)
+            self._trained(mode, reached, call.stack)
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         waiting, dropped = self._pending.pop(index, {}), self._dropped.pop(index, {})
@@ -313,7 +315,7 @@ class Calls(Listener):
 
         self._wrap(torch.nn.Module, "train", switched)
 
-    def _trained(self, mode: _Mode, reached: dict[int, torch.Tensor]) -> None:
+    def _trained(self, mode: _Mode, reached: dict[int, torch.Tensor], site: Raw) -> None:
         module = mode.module()
         if module is None or (mode.trained[False] > _OFTEN and mode.trained[True] > _OFTEN):
             return
@@ -321,6 +323,7 @@ class Calls(Listener):
         if mine and sum(id(p) in reached for p in mine) >= _MOSTLY * len(mine):
             mode.trained[module.training] += 1
             mode.since += 1
+            mode.trains = site
 
     def _look_at_modes(self) -> None:
         for mode in self._modes.values():
@@ -328,7 +331,7 @@ class Calls(Listener):
             if module is None or mode.training or mode.since < _OFTEN:
                 continue
             name = "eval-left-on" if mode.trained[True] else "trained-in-eval"
-            self._notes.note(name, type(module).__name__, mode.stack)
+            self._notes.note(name, type(module).__name__, mode.stack, mode.trains)
 
     # States ---------------------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ import torch
 
 from ..engine import graph
 from ..engine.quiet import quiet
+from ..engine.sketch import Sketcher
 from ..engine.taps import Call, Listener, Taps, parameters
 
 if TYPE_CHECKING:
@@ -26,14 +27,21 @@ _EACH = 60
 
 @dataclass(slots=True)
 class Loss:
-    """One place that calls backward: how often, the leaves it reached, and the first and last value it began at."""
+    """One place that calls backward: how often, the leaves it reached, and the first and last value it began at.
+
+    `latest` are those that its latest call reached; `varies`: another call reached other parameters, as where several
+    networks are trained in turn.
+    """
 
     stack: Raw
     calls: int = 0
     reached: dict[int, torch.Tensor] = field(default_factory=dict)
+    latest: dict[int, torch.Tensor] = field(default_factory=dict)
+    varies: bool = False
     times: dict[int, int] = field(default_factory=dict)
     first: float = 0.0
     last: float = 0.0
+    gradients: tuple[tuple[float, ...], ...] = ()
 
 
 @dataclass(slots=True)
@@ -77,6 +85,7 @@ class Ledger(Listener):
         self.mark = 0
         """The age of the graph at the latest step: what is older belongs to an earlier pass."""
         self._sums: dict[int, int] = {}
+        self._sketcher = Sketcher()
         self.divisors: dict[Raw, tuple[float, ...]] = {}
         """The numbers that the sum which each place calls backward on was divided by."""
 
@@ -115,29 +124,32 @@ class Ledger(Listener):
             return
         loss = self.losses.setdefault(call.stack, Loss(call.stack))
         loss.calls += 1
-        if loss.calls > WALKED:
-            self._again(loss, call)
-            return
+        if loss.calls <= WALKED or loss.varies:  # else it reaches what it reached before
+            self._walk(loss, call)
+        for key in loss.latest:
+            self.fresh[key] = call.stack
+            self._sums[key] = self._sums.get(key, 0) + 1
+
+    def _walk(self, loss: Loss, call: Call) -> None:
         only = set(map(id, call.inputs))
+        before, loss.latest = loss.latest, {}
         with quiet():
             for node in graph.walk(call.roots):
                 leaf = graph.leaf(node)
                 if leaf is not None and (not only or id(leaf) in only):
-                    loss.reached[id(leaf)] = leaf
+                    loss.latest[id(leaf)] = leaf
                     loss.times[id(leaf)] = loss.times.get(id(leaf), 0) + 1
-                    self._send(id(leaf), call.stack)
             values = [float(root.detach().sum()) for root in call.roots if root.numel() == 1]
+        loss.reached.update(loss.latest)
+        loss.varies = loss.varies or (loss.calls > 1 and _parameters(before) != _parameters(loss.latest))
         loss.last = sum(values)
         loss.first = loss.first if loss.calls > 1 else loss.last
 
-    def _again(self, loss: Loss, call: Call) -> None:
-        """A place that was walked often enough reaches what it reached before."""
-        for key in loss.reached:
-            self._send(key, call.stack)
-
-    def _send(self, key: int, site: Raw) -> None:
-        self.fresh[key] = site
-        self._sums[key] = self._sums.get(key, 0) + 1
+    def backward_done(self, call: Call) -> None:
+        loss = self.losses.get(call.stack)
+        if call.accumulate and loss is not None and loss.calls == 1 and not self.step_number:
+            with quiet():
+                loss.gradients = self._sketcher.sketches([leaf.grad for leaf in loss.reached.values()])
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         owner = self.owners.get(index)
@@ -173,6 +185,10 @@ class Ledger(Listener):
         for tensor in tensors:
             self.fresh.pop(id(tensor), None)
             self._sums.pop(id(tensor), None)
+
+
+def _parameters(leaves: dict[int, torch.Tensor]) -> set[int]:
+    return {key for key, leaf in leaves.items() if isinstance(leaf, torch.nn.Parameter)}
 
 
 def _norm(gradient: Any) -> float:

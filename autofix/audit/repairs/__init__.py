@@ -1,0 +1,44 @@
+"""The edits that may mend a fault, by the name of what the probe saw."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.audit.repairs import clearing, copies, losses, order, owning
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from autofix.audit.repair import Found, Offer
+
+REPAIRS: Mapping[str, Callable[[Found], Iterator[Offer]]] = {
+    "missing-zero-grad": clearing.missing,
+    "zeroed-before-step": clearing.before_step,
+    "gradients-thrown-away": clearing.thrown_away,
+    "optimizer-owns-others": owning.others,
+    "modules-in-plain-list": owning.in_plain_list,
+    "clipping-out-of-place": order.clipping,
+    "scheduler-before-optimizer": order.schedule_first,
+    "schedule-never-stepped": order.schedule_forgotten,
+    "schedule-in-wrong-loop": order.schedule_by_batch,
+    "schedule-of-other-optimizer": order.schedule_of_other,
+    "scaler-not-updated": order.scaler_update,
+    "scaler-passed-by": order.scaler_step,
+    "scaler-without-scale": order.scaler_scale,
+    "optimizer-never-steps": order.never_stepped,
+    "same-loss-twice": order.backward_twice,
+    "activation-twice": losses.activated_twice,
+    "no-log-probabilities": losses.no_log_probabilities,
+    "broadcast-by-accident": losses.broadcast,
+    "target-trains": losses.target,
+    "last-batch-only": losses.last_batch,
+    "divided-twice": losses.divided_twice,
+    "snapshot-is-alias": copies.alias,
+    "state-loaded-onto-itself": copies.same_object,
+    "average-never-written": copies.never_written,
+    "eval-left-on": copies.eval_left_on,
+    "same-batch": copies.seeded_again,
+    "graph-cut": copies.cut,
+    "term-is-constant": copies.cut,
+    "steps-without-gradient": copies.idle,
+}

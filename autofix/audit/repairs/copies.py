@@ -1,0 +1,131 @@
+"""Copies that are none, modes that are left on, draws that repeat, and graphs that are cut."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from autofix.audit.repair import Found, Keeps, Offer, Place
+from autofix.audit.repairs import owning
+from autofix.syntax import blocks, names
+from autofix.syntax.calls import name_of
+from autofix.syntax.edits import (
+    append_call,
+    embed,
+    ensure_import,
+    insert_before,
+    move_before,
+    receiver,
+    remove_keyword,
+    rename,
+    replace_statement,
+    undecorate,
+    unwrap,
+)
+from autofix.syntax.vocabulary import GRADIENT_MODES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.syntax.edits import Step
+    from autofix.syntax.source import Source
+
+
+def alias(found: Found) -> Iterator[Offer]:
+    """Keep a copy."""
+    yield from _copied(found.here)
+
+
+def same_object(found: Found) -> Iterator[Offer]:
+    """Make the second network a copy of the first, or what is loaded a copy of what it was."""
+    source = found.here.source
+    match found.here.node:
+        case ast.Call(func=ast.Attribute(value=holder)):
+            for assigned in names.assignments(source, ast.unparse(holder)):
+                if isinstance(assigned.value, (ast.Name, ast.Attribute)):
+                    yield Offer("Make it a network of its own", _deep(source, assigned.value))
+    for place in found.others:
+        yield from _copied(place)
+
+
+def _copied(place: Place) -> Iterator[Offer]:
+    if isinstance(place.node, ast.expr):
+        whole = name_of(place.node) == "state_dict"
+        clone = append_call(place.source, place.node, ".clone()") if not whole else ()
+        yield Offer("Keep a copy", _deep(place.source, place.node) if whole else tuple(clone))
+
+
+def _deep(source: Source, node: ast.expr) -> tuple[Step, ...]:
+    copy, imports = ensure_import(source, "copy")
+    return (*imports, *embed(source, node, f"{copy}.deepcopy({{}})"))
+
+
+def never_written(found: Found) -> Iterator[Offer]:
+    """Write an average into the tensor that it is of."""
+    match found.here.statement:
+        case ast.Assign(targets=[ast.Name() | ast.Subscript() as target], value=value):
+            source = found.here.source
+            text = f"{source.segment(target)}.data.copy_({source.segment(value)})"
+            steps = replace_statement(source, found.here.statement, [text])
+            yield Offer("Write the average into the tensor", tuple(steps))
+
+
+def eval_left_on(found: Found) -> Iterator[Offer]:
+    """Put the network into train mode where training begins."""
+    match found.here.node:
+        case ast.Call(func=ast.Attribute(value=holder)):
+            name = ast.unparse(holder)
+        case _:
+            return
+    for place in found.others:
+        function = place.source.function(place.node)
+        loops = list(blocks.loops(place.source, place.node))
+        if function is not None and names.meets({name}, names.reads(function)):
+            places = [blocks.top(function), *(loop.body[0] for loop in loops)]
+        else:
+            places = [loop.body[0] for loop in reversed(loops)]
+        for first in places:
+            steps = insert_before(place.source, first, [f"{name}.train()"])
+            yield Offer(f"Put {name} into train mode again", tuple(steps))
+
+
+def seeded_again(found: Found) -> Iterator[Offer]:
+    """Seed once, before the loop."""
+    for place in found.stack if found.subject == "seed" else ():
+        loop = next(blocks.loops(place.source, place.node), None)
+        if loop is not None and isinstance(place.statement, ast.Expr) and place.statement in loop.body:
+            steps = move_before(place.source, [place.statement], loop)
+            yield Offer("Seed once, before the loop", tuple(steps))
+
+
+def cut(found: Found) -> Iterator[Offer]:
+    """Leave out what cuts the graph."""
+    for place in (found.here, *found.others):
+        yield from _uncut(place)
+
+
+def idle(found: Found) -> Iterator[Offer]:
+    """Bring gradient to an optimizer that finds none: its graph again, or the tensors that are trained."""
+    yield from cut(found)
+    yield from owning.idle(found)
+
+
+def _uncut(place: Place) -> Iterator[Offer]:
+    title, source = "Keep the graph", place.source
+    match place.node:
+        case ast.Call(func=ast.Attribute(attr="detach" | "item")) | ast.Attribute(attr="data"):
+            yield Offer(title, tuple(receiver(source, place.node)), Keeps.LOSSES)
+        case ast.Call(func=ast.Attribute(attr="tensor") as function) as call:
+            yield Offer(
+                title, (*rename(source, function, "stack"), *remove_keyword(source, call, "requires_grad")),
+                Keeps.LOSSES,
+            )  # fmt: skip
+    for around in (place.node, *blocks.around(source, place.node), source.function(place.node)):
+        match around:
+            case ast.With(items=[ast.withitem(context_expr=ast.Call() as context)]):
+                if name_of(context) in GRADIENT_MODES:
+                    yield Offer(title, tuple(unwrap(source, around)), Keeps.LOSSES)
+            case ast.FunctionDef(decorator_list=decorators):
+                for one in decorators:
+                    if name_of(one) in GRADIENT_MODES:
+                        yield Offer(title, tuple(undecorate(source, around, one)), Keeps.LOSSES)

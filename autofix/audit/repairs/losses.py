@@ -1,0 +1,137 @@
+"""Losses that are given something else than they expect, or go backward at the wrong place."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from autofix.audit.repair import Found, Keeps, Offer, Place, calls
+from autofix.syntax import blocks, names
+from autofix.syntax.calls import name_of, path_of
+from autofix.syntax.edits import append_call, change, delete, move_after, receiver, rename, replace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.syntax.edits import Step
+    from autofix.syntax.source import Source
+
+_ACTIVATIONS = ("softmax", "sigmoid")
+_MODULES = ("Softmax", "Sigmoid")
+
+
+def activated_twice(found: Found) -> Iterator[Offer]:
+    """Leave out the activation that the loss applies itself."""
+    title = "Give the loss the scores: it applies the activation itself"
+    for place in found.others:
+        if not isinstance(place.node, ast.Call):
+            continue
+        if name_of(place.node) in _ACTIVATIONS:
+            yield Offer(title, tuple(_without(place)), Keeps.REACHED)
+            continue
+        for call in _calls(place.source, _MODULES):
+            identity = f"{path_of(call.func).rpartition('.')[0]}.Identity()".removeprefix(".")
+            yield Offer(title, tuple(replace(place.source, call, identity)), Keeps.REACHED)
+
+
+def no_log_probabilities(found: Found) -> Iterator[Offer]:
+    """Use the loss that takes scores, or give this one logarithms."""
+    source = found.here.source
+    if found.subject == "nll_loss":
+        for old, new in (("NLLLoss", "CrossEntropyLoss"), ("nll_loss", "cross_entropy")):
+            for call in _calls(source, (old,)):
+                assert isinstance(call.func, (ast.Name, ast.Attribute))  # noqa: S101  it has a name
+                yield Offer(f"Use {new}, which takes scores", tuple(rename(source, call.func, new)), Keeps.REACHED)
+    for value in _given(found.here, 0):
+        for node in ast.walk(value):
+            if isinstance(node, ast.Call) and name_of(node) == "softmax":
+                assert isinstance(node.func, (ast.Name, ast.Attribute))  # noqa: S101  it has a name
+                steps = rename(source, node.func, "log_softmax")
+                yield Offer("Give the loss log-probabilities", tuple(steps), Keeps.REACHED)
+
+
+def broadcast(found: Found) -> Iterator[Offer]:
+    """Give both operands one shape."""
+    match found.here.node:
+        case ast.Call(args=[first, second, *_]) | ast.BinOp(left=first, right=second):
+            for operand in (first, second):
+                steps = append_call(found.here.source, operand, ".squeeze(1)")
+                yield Offer("Give both operands one shape", tuple(steps), Keeps.REACHED)
+
+
+def target(found: Found) -> Iterator[Offer]:
+    """Cut the graph of the target."""
+    match found.here.node:
+        case ast.Call(args=[_, second, *_]):
+            steps = append_call(found.here.source, second, ".detach()")
+            yield Offer("Give the loss a target without a graph", tuple(steps), Keeps.LOSSES)
+
+
+def last_batch(found: Found) -> Iterator[Offer]:
+    """Go backward, and step, with each batch."""
+    source, backward = found.here.source, found.here.statement
+    block = found.here.block
+    place = block.index(backward)
+    first = last = place
+    while first and calls(block[first - 1], "zero_grad"):
+        first -= 1
+    while last + 1 < len(block) and calls(block[last + 1], "step", "clip_grad", "update", "zero_grad"):
+        last += 1
+    loop = block[first - 1] if first else None
+    if isinstance(loop, (ast.For, ast.While)):
+        steps = move_after(source, block[first : last + 1], loop.body[-1])
+        yield Offer("Go backward with each batch", tuple(steps), Keeps.REACHED)
+
+
+def divided_twice(found: Found) -> Iterator[Offer]:
+    """Divide once."""
+    source, statement = found.here.source, found.here.statement
+    if isinstance(statement, ast.AugAssign):
+        parent = source.parent(statement)
+        whole = parent if isinstance(parent, ast.For) and len(parent.body) == 1 else statement
+        yield Offer("Divide once", tuple(delete(source, whole)), Keeps.REACHED)
+    for value in (statement, *_bound_to(source, statement)):
+        for node in ast.walk(value):
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+                steps = change(source, node, "undivided", lambda old, guard: guard(old.left))
+                yield Offer("Divide once", tuple(steps), Keeps.REACHED)
+
+
+def _bound_to(source: Source, statement: ast.stmt) -> Iterator[ast.expr]:
+    """The values of the variables that a statement reads, where they are assigned in its block."""
+    block = blocks.block_of(source, statement)
+    for one in blocks.before(block, statement):
+        if isinstance(one, ast.Assign) and names.meets(names.binds(one), names.reads(statement)):
+            yield one.value
+
+
+def _without(place: Place) -> list[Step]:
+    call = place.node
+    assert isinstance(call, ast.Call)  # noqa: S101  as it was found
+    on_value = isinstance(call.func, ast.Attribute) and not _module(place.source, call.func.value)
+    if on_value:
+        return list(receiver(place.source, call))
+    return list(replace(place.source, call, place.source.segment(call.args[0]))) if call.args else []
+
+
+def _module(source: Source, node: ast.expr) -> bool:
+    """Whether an expression is the name of a module that the file imports."""
+    root = path_of(node).partition(".")[0]
+    imports = (one for one in ast.walk(source.tree) if isinstance(one, (ast.Import, ast.ImportFrom)))
+    return any((alias.asname or alias.name).partition(".")[0] == root for one in imports for alias in one.names)
+
+
+def _given(place: Place, position: int) -> Iterator[ast.expr]:
+    """An argument of a call, and what it was assigned."""
+    if isinstance(place.node, ast.Call) and len(place.node.args) > position:
+        argument = place.node.args[position]
+        yield argument
+        for assigned in names.assignments(place.source, ast.unparse(argument)):
+            if assigned.value is not None:
+                yield assigned.value
+
+
+def _calls(source: Source, wanted: tuple[str, ...]) -> Iterator[ast.Call]:
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Call) and name_of(node) in wanted:
+            yield node
