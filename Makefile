@@ -63,7 +63,7 @@ tests: $(TOOLS) ## pytest alone; PYTEST_ARGS='-k detach -x' narrows it
 
 .PHONY: long
 long: $(TOOLS) ## the tests that `make test` has no time for: every right edit of every fixture, and further pinned programs
-	$(BIN)/pytest -n $(JOBS) --dist worksteal --with long -m 'apart' tests/test_fixtures.py tests/test_pin.py $(PYTEST_ARGS)
+	$(BIN)/pytest -n $(JOBS) --dist worksteal --with long -m apart $(PYTEST_ARGS)
 
 .PHONY: fuzz
 fuzz: $(TOOLS) ## the random tests alone, twenty times as long and with new examples each time

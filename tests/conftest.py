@@ -33,6 +33,14 @@ settings.register_profile("fuzz", deadline=None, database=None, max_examples=200
 settings.load_profile("autofix")
 
 
+_APART = {
+    "long": "it takes long: `make long` runs it",
+    "release": "it builds and installs what is released: `make dist` runs it",
+    "vscode": "it needs VS Code and a browser: `make vscode` runs it",
+}
+"""Why a test is set apart, by the name of the mark."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--python", default=sys.executable, help="the interpreter that runs the scripts under test")
     parser.addoption(
@@ -43,7 +51,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     for mark in item.iter_markers("apart"):
         if mark.args[0] not in item.config.getoption("--with"):
-            pytest.skip(f"set apart: run with --with {mark.args[0]}")
+            pytest.skip(_APART[mark.args[0]])
 
 
 @pytest.fixture(scope="session")

@@ -352,7 +352,7 @@ def test_a_pattern_excludes(tmp_path: Path, pattern: str) -> None:
     assert names(tmp_path, pattern) == ["a.py"]
 
 
-@pytest.mark.skipif(not GIT, reason="no git")
+@pytest.mark.skipif(not GIT, reason="there is no git")
 def test_what_git_ignores_is_not_read(tmp_path: Path) -> None:
     tree(tmp_path, "a.py", "new/b.py", "built/c.py", "one.py", "名.py")
     (tmp_path / ".gitignore").write_text("built/\none.py\n")
@@ -363,7 +363,7 @@ def test_what_git_ignores_is_not_read(tmp_path: Path) -> None:
     assert names(tmp_path / "built") == ["c.py"]
 
 
-@pytest.mark.skipif(not GIT, reason="no git")
+@pytest.mark.skipif(not GIT, reason="there is no git")
 def test_a_repository_cannot_make_git_run_a_program(tmp_path: Path) -> None:
     tree(tmp_path, "a.py")
     subprocess.run([GIT, "init", "-q", tmp_path], check=True)

@@ -113,7 +113,7 @@ def test_other_folders_and_other_rights_have_other_rooms(probe: Probe, project: 
     assert not {trace.stdout for trace in traces[::2]} & {trace.stdout for trace in traces[1::2]}
 
 
-@pytest.mark.skipif(JOBS < 2, reason="one run at a time")
+@pytest.mark.skipif(JOBS < 2, reason="this machine has one core, and makes one run at a time")
 def test_who_gives_up_a_run_may_have_changed_files_meanwhile(probe: Probe, project: Path) -> None:
     (project / "trick.py").write_text("import time\ntime.sleep(60)\n")
     run(probe, asked(project, "room.py"))
@@ -147,7 +147,7 @@ def test_runs_in_fresh_processes_leave_no_dead_ones(python: Path, project: Path)
     assert len(started) <= 3, "the keeper, and what the last run has left"
 
 
-@pytest.mark.skipif(JOBS < 2, reason="one run at a time")
+@pytest.mark.skipif(JOBS < 2, reason="this machine has one core, and makes one run at a time")
 def test_a_room_prepared_before_a_run_was_given_up_has_one_run(python: Path, project: Path) -> None:
     (project / "trick.py").write_text("import time\ntime.sleep(60)\n")
     with Probe(python) as fresh:
@@ -165,7 +165,7 @@ def test_a_room_prepared_before_a_run_was_given_up_has_one_run(python: Path, pro
         fresh.drop(lasting[1])
 
 
-@pytest.mark.skipif(JOBS < 2, reason="one run at a time")
+@pytest.mark.skipif(JOBS < 2, reason="this machine has one core, and makes one run at a time")
 def test_a_room_that_was_killed_while_it_waited_ends_no_server(python: Path, project: Path) -> None:
     (project / "trick.py").write_text("import time\ntime.sleep(60)\n")
     with Probe(python) as fresh:
