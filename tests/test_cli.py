@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import autofix
 from reports import report
 
 from autofix import api, cli, pipeline
@@ -454,33 +454,26 @@ def test_patches_follow_each_other(tmp_path: Path) -> None:
 # --- the program as installed ----------------------------------------------------------------
 
 
-def run(*words: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "autofix", *words], cwd=cwd, capture_output=True, text=True, check=False,
-        env=os.environ | environment,
-    )  # fmt: skip
-
-
 def test_help_and_version_and_the_catalogue(tmp_path: Path) -> None:
-    assert "fix" in run("--help", cwd=tmp_path).stdout
-    assert run("--version", cwd=tmp_path).stdout.startswith("autofix ")
-    assert "--write" in run("fix", "--help", cwd=tmp_path).stdout
-    listed = run("rules", cwd=tmp_path).stdout.splitlines()
+    assert "fix" in autofix("--help", cwd=tmp_path).stdout
+    assert autofix("--version", cwd=tmp_path).stdout.startswith("autofix ")
+    assert "--write" in autofix("fix", "--help", cwd=tmp_path).stdout
+    listed = autofix("rules", cwd=tmp_path).stdout.splitlines()
     assert listed
     code, name = listed[0].split()[:2]
     for word in (code, code.lower(), name):
-        assert "## Fix safety" in run("explain", word, cwd=tmp_path).stdout
-    assert json.loads(run("rules", "--output-format", "json", cwd=tmp_path).stdout)[0]["code"] == code
+        assert "## Fix safety" in autofix("explain", word, cwd=tmp_path).stdout
+    assert json.loads(autofix("rules", "--output-format", "json", cwd=tmp_path).stdout)[0]["code"] == code
 
 
 def test_every_code_that_is_told_is_listed_explained_and_selected_alike(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = json.loads(run("rules", "--output-format", "json", cwd=tmp_path).stdout)
+    rows = json.loads(autofix("rules", "--output-format", "json", cwd=tmp_path).stdout)
     codes = [row["code"] for row in rows]
     assert {"AG201", "AG501", "AG509"} <= {*codes}
     assert len(codes) == len(set(codes))
-    listed = [line.split()[0] for line in run("rules", cwd=tmp_path).stdout.splitlines()]
+    listed = [line.split()[0] for line in autofix("rules", cwd=tmp_path).stdout.splitlines()]
     assert listed == codes
     (tmp_path / "train.py").write_text("x = 1\n")
     for row in rows:
@@ -494,13 +487,13 @@ def test_every_code_that_is_told_is_listed_explained_and_selected_alike(
 
 
 def test_the_page_of_a_rule_names_its_causes_in_words(tmp_path: Path) -> None:
-    page = run("explain", "AG202", cwd=tmp_path).stdout
+    page = autofix("explain", "AG202", cwd=tmp_path).stdout
     assert "- backward needs a graph that an earlier backward has freed\n" in page
     assert "freed_graph" not in page
 
 
 def test_help_offers_only_formats_that_work(tmp_path: Path) -> None:
-    offered = run("rules", "--help", cwd=tmp_path).stdout
+    offered = autofix("rules", "--help", cwd=tmp_path).stdout
     assert "text or json" in offered
     assert "sarif" not in offered
 
@@ -516,19 +509,19 @@ def test_importing_the_command_line_loads_no_other_module_of_ours(tmp_path: Path
 def test_a_real_script_is_shown_patched_fixed_and_judged(tmp_path: Path) -> None:
     shutil.copy(FIXTURES / "two_losses_one_output" / "broken.py", tmp_path / "train.py")
     before = (tmp_path / "train.py").read_bytes()
-    shown = run("fix", "--output-format", "json", "train.py", cwd=tmp_path)
+    shown = autofix("fix", "--output-format", "json", "train.py", cwd=tmp_path)
     assert shown.returncode == 1, shown.stderr
     found = json.loads(shown.stdout)
     assert (found["outcome"], found["failure"]["cause"]) == ("available", "freed_graph")
     assert (tmp_path / "train.py").read_bytes() == before
-    patched = run("fix", "--diff", "train.py", cwd=tmp_path)
+    patched = autofix("fix", "--diff", "train.py", cwd=tmp_path)
     assert patched.returncode == 1
     git = shutil.which("git") or "git"
     subprocess.run([git, "apply", "--check", "-"], cwd=tmp_path, input=patched.stdout, text=True, check=True)
     (tmp_path / "x.diff").write_text(patched.stdout)
-    assert run("verify", "--patch", "x.diff", "train.py", cwd=tmp_path).returncode == 0
-    assert run("fix", "--write", "train.py", cwd=tmp_path).returncode == 0
-    assert run("fix", "train.py", cwd=tmp_path).returncode == 0
+    assert autofix("verify", "--patch", "x.diff", "train.py", cwd=tmp_path).returncode == 0
+    assert autofix("fix", "--write", "train.py", cwd=tmp_path).returncode == 0
+    assert autofix("fix", "train.py", cwd=tmp_path).returncode == 0
 
 
 def test_a_program_that_is_no_interpreter_is_one_line(tmp_path: Path) -> None:
@@ -536,7 +529,7 @@ def test_a_program_that_is_no_interpreter_is_one_line(tmp_path: Path) -> None:
     program.write_text("#!/bin/sh\necho hello\n")
     program.chmod(0o755)
     (tmp_path / "train.py").write_text("import torch\n")
-    done = run("fix", "--python", str(program), "train.py", cwd=tmp_path)
+    done = autofix("fix", "--python", str(program), "train.py", cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "--python" in done.stderr
 
@@ -544,7 +537,7 @@ def test_a_program_that_is_no_interpreter_is_one_line(tmp_path: Path) -> None:
 def test_an_interpreter_without_torch_is_one_line(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / ".venv")], check=True)
     (tmp_path / "train.py").write_text("import torch\n")
-    done = run("fix", "train.py", cwd=tmp_path)
+    done = autofix("fix", "train.py", cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "--python" in done.stderr
 
@@ -570,7 +563,7 @@ load("weights.pt")
 @pytest.mark.torch
 def test_a_failure_that_is_not_autograds_is_shown_with_its_traceback(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(OTHER)
-    done = run("fix", "train.py", cwd=tmp_path)
+    done = autofix("fix", "train.py", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     *traceback, last = done.stderr.splitlines()
     assert traceback[0] == "Traceback (most recent call last):"
@@ -580,10 +573,10 @@ def test_a_failure_that_is_not_autograds_is_shown_with_its_traceback(tmp_path: P
     assert traceback[-1] == "FileNotFoundError: [Errno 2] No such file or directory: 'weights.pt'"
     assert last.startswith("autofix: train.py:5:12: it fails for a reason that is not autograd's: FileNotFoundError")
 
-    failure = json.loads(run("fix", "--output-format", "json", "train.py", cwd=tmp_path).stdout)["failure"]
+    failure = json.loads(autofix("fix", "--output-format", "json", "train.py", cwd=tmp_path).stdout)["failure"]
     assert (failure["cause"], failure["type"], failure["line"]) == ("other", "FileNotFoundError", 5)
     assert failure["traceback"].splitlines() == traceback
-    assert run("fix", "-q", "train.py", cwd=tmp_path).stderr == f"{last}\n"
+    assert autofix("fix", "-q", "train.py", cwd=tmp_path).stderr == f"{last}\n"
 
 
 @pytest.mark.torch
@@ -597,7 +590,7 @@ def test_a_failure_that_is_not_autograds_is_shown_with_its_traceback(tmp_path: P
 )
 def test_an_exit_and_a_typo_have_their_line_too(tmp_path: Path, line: str, said: str) -> None:
     (tmp_path / "train.py").write_text(f"import sys\n{line}\n")
-    done = run("fix", "train.py", cwd=tmp_path)
+    done = autofix("fix", "train.py", cwd=tmp_path)
     assert done.returncode == 2
     assert f'File "{tmp_path}/train.py", line 2' in done.stderr
     assert said in done.stderr.splitlines()[-1]

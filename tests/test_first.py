@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from training import added
 
 from autofix import pipeline
 from autofix.core.model import Applicability, Cause, Effect, Fix, Outcome, Report, Target
@@ -31,12 +32,6 @@ def repair(probe: Probe, tmp_path: Path, name: str) -> Report:
         script = Path(shutil.copy(FIXTURES / name / "broken.py", tmp_path))
     target = Target(script, root=script.parent)
     return pipeline.fix(target, registry.rules(), probe=probe, progress=lambda _: None)
-
-
-def added(fix: Fix) -> list[str]:
-    """The lines that a fix adds, stripped."""
-    lines = fix.diff.decode().splitlines()
-    return [line[1:].strip() for line in lines if line.startswith("+") and not line.startswith("+++")]
 
 
 def offers(report: Report, text: str) -> list[Fix]:

@@ -14,6 +14,7 @@ from xml.etree import ElementTree as ET
 
 import pexpect
 import pytest
+from commands import autofix
 
 from autofix.commands import ide
 
@@ -46,13 +47,6 @@ def project(tmp_path: Path) -> Path:
     (folder / "pyproject.toml").touch()
     (folder / "train.py").write_text(BROKEN, "utf-8")
     return folder
-
-
-def autofix(*words: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "autofix", *words], cwd=cwd, capture_output=True, text=True, check=False,
-        env=os.environ | environment,
-    )  # fmt: skip
 
 
 @pytest.mark.torch

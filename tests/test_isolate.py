@@ -521,10 +521,8 @@ def test_a_refused_fence_changes_nothing(world: World) -> None:
     assert told["report"].startswith("refused: ")
 
 
-def test_available_is_quick_and_best_first() -> None:
-    begin = time.perf_counter()
+def test_available_is_best_first() -> None:
     found = isolate.available()
-    assert time.perf_counter() - begin < 1
     assert found == [rung for rung in isolate.LADDER if rung in found]
     assert found[-2:] == ["copy", "none"]
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import html
 import json
-import os
 import random
 import re
 import shutil
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from commands import autofix
 from farms import CHROMIUM, program
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -318,13 +317,6 @@ def test_markup_in_the_script_stays_text(hostile: Made) -> None:
 
 
 # The command line -----------------------------------------------------------------------------------------------------
-
-
-def autofix(*words: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "autofix", *words],
-        cwd=cwd, capture_output=True, text=True, check=False, env=os.environ | environment,
-    )  # fmt: skip
 
 
 @pytest.mark.torch
