@@ -18,7 +18,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
+from autofix.core.model import Applicability, Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls, names, vocabulary
 from autofix.syntax.edits import ensure_import, rename, replace
@@ -40,6 +40,7 @@ class CopiesNotEvaluated(Rule):
     title = "Evaluate the module with its copies"
     causes = frozenset({Cause.UNUSED_INPUT})
     tier = Tier.MEANT
+    applicability = Applicability.UNSAFE
     examples = (
         Example("""\
 ! unsafe: no run of the code as it stands has gradients to compare with

@@ -18,7 +18,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix.core.model import Cause, Diagnosis
+from autofix.core.model import Applicability, Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import move_after, move_before
@@ -42,6 +42,7 @@ class UpdateInsideLoop(Rule):
     title = "Go backward once, after the loop"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.ORDER
+    applicability = Applicability.UNSAFE
     examples = (
         Example("""\
 ! unsafe: the code as it stands trains on each partial sum

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from autofix.audit.fault import faults
+from autofix.core.model import Applicability
 from autofix.render import findings
 from autofix.render.words import CAUSES
 from autofix.search import registry
@@ -79,7 +80,8 @@ def page(rule: Rule) -> str:
 def _page(rule: Rule) -> Iterator[str]:
     heading, _, body = _docstring(rule).partition("\n")
     yield f"# {rule.code} {rule.name}: {heading}\n"
-    yield f"{rule.title}. At best {rule.applicability}. For scripts that die because:\n"
+    trust = "Safe where a run proves it" if rule.applicability is Applicability.SAFE else "Never safe"
+    yield f"{rule.title}. {trust}. For scripts that die because:\n"
     yield "\n".join(f"- {CAUSES[cause]}" for cause in sorted(rule.causes))
     yield ""
     yield body.strip()
