@@ -22,7 +22,7 @@ from autofix.experiments.requests import tracing
 from autofix.experiments.run import JOBS, Probe, ProbeError, run
 from autofix.experiments.telling import RUNNING, TRACING, Telling
 from autofix.experiments.warm import start
-from autofix.search.propose import propose
+from autofix.search.propose import hints, propose
 from autofix.syntax.apply import edits_between
 from autofix.syntax.sources import Sources
 from autofix.verdict.decide import confirm, decide, foresee
@@ -239,8 +239,9 @@ class _Repair:
             fixes = apart(_confirmed(case, telling(ordered(self.fixes))))
             question = _question(case, fixes)
         outcome = Outcome.AVAILABLE if fixes else Outcome.UNFIXED
+        told = () if fixes else hints(diagnosis, self.rules)
         return replace(
-            report, outcome=outcome, diagnosis=diagnosis, fixes=fixes, rejected=tuple(self.rejected),
+            report, outcome=outcome, diagnosis=diagnosis, fixes=fixes, rejected=tuple(self.rejected), hints=told,
             notes=tuple(dict.fromkeys(self.notes)), timings={"script": baseline.seconds},
             conditions=tuple(self.conditions), question=question,
         )  # fmt: skip

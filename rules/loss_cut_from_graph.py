@@ -26,7 +26,7 @@ from autofix.syntax.edits import receiver, remove_keyword, rename, replace
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.probe.wire import Origin, Stack
+    from autofix.probe.wire import Frame, Origin, Stack
     from autofix.syntax.edits import Step
     from autofix.syntax.source import Source
 
@@ -40,6 +40,17 @@ _WITHOUT = {
     "numpy": "numpy keeps no graph; the same computation is needed in torch",
     "undifferentiable": "the operation has no gradient",
 }
+
+
+_USUAL = {
+    "discrete": "a count or an index has no gradient: compute the loss from probabilities, or a sigmoid of a distance",
+    "numpy": "what numpy computes has no graph: compute the same with torch",
+    "undifferentiable": "this operation has no gradient: use one that has, or give its part of the graph by hand",
+    "item": "a number has no graph: keep the tensor here, and take its number where it is printed",
+}
+_BEGUN = (
+    "the loss is still the number that it began with: begin with a tensor, or skip the update where nothing was added"
+)
 
 
 class LossCutFromGraph(Rule):
@@ -154,6 +165,13 @@ torch.from_numpy(numpy.sqrt(out * out)).mean().backward()
         if len(cuts) > 1:
             for cut in cuts:
                 yield self.propose(cut, WHY, later=4)
+
+    def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
+        """At each place where the graph is lost; at the backward of what never had one."""
+        origins = [origin for origin in diagnosis.trace.origins if origin.stack]
+        yield from ((one.stack[0], _USUAL[one.kind]) for one in origins if one.kind in _USUAL)
+        if not origins and diagnosis.failure.type == "AttributeError" and diagnosis.failure.stack:
+            yield diagnosis.failure.stack[0], _BEGUN
 
     def _cut(self, origin: Origin, sources: Sources) -> Iterator[list[Step]]:
         """The expression at which the graph ended, without what ended it."""

@@ -20,7 +20,7 @@ from schemas import SARIF, schema
 
 from autofix import render
 from autofix.core.edit import Edit
-from autofix.core.model import Applicability, Cause, Effect, Outcome, Report, RunOutcome, Target
+from autofix.core.model import Applicability, Cause, Effect, Hint, Outcome, Report, RunOutcome, Target
 from autofix.render import words
 from autofix.render.machine import document
 from autofix.verdict.titles import apart
@@ -162,6 +162,13 @@ def test_without_a_fix_it_tells_what_was_tried(made: Report) -> None:
     assert "No fix: no edit that was tried repairs it.\n" in shown
     assert "  tried AG201 Keep the graph with retain_graph=True: it fails in the same way at train.py:2: " in shown
     assert "  declined AG101: no write was seen\n" in shown
+
+
+def test_what_is_usually_done_ends_the_report(made: Report) -> None:
+    hint = Hint("AG401", "keep the tensor here", made.diagnosis.culprits[0].frame) if made.diagnosis else None
+    shown = replace(made, fixes=(), outcome=Outcome.UNFIXED, hints=(hint,) if hint else ())
+    assert text(shown).endswith("What is usually done:\ntrain.py:1:9: AG401 keep the tensor here\n")
+    assert [one["message"] for one in as_json(shown)["hints"]] == ["keep the tensor here"]
 
 
 @pytest.mark.parametrize("outcome", [Outcome.SAFE, Outcome.UNSAFE, Outcome.STILL_FAILING])

@@ -14,7 +14,7 @@ from autofix.experiments.requests import plain, tracing
 from autofix.experiments.run import run
 from autofix.pipeline import verify
 from autofix.search import registry
-from autofix.search.propose import propose
+from autofix.search.propose import hints, propose
 from autofix.search.rule import Example, Rule, Sources
 
 if TYPE_CHECKING:
@@ -82,6 +82,15 @@ def test_the_repair_is_judged_as_the_example_says(probe: Probe, tmp_path: Path, 
 def test_what_the_rule_declines_gets_no_candidate(probe: Probe, tmp_path: Path, rule: Rule, example: Example) -> None:
     assert example.notes
     assert candidates(probe, written(tmp_path, example.before), rule) == []
+
+
+def test_where_no_edit_helps_a_line_is_named(probe: Probe, tmp_path: Path) -> None:
+    target = written(
+        tmp_path, "import torch\nw = torch.ones(2, requires_grad=True)\nloss = (w > 0).sum()\nloss.backward()\n"
+    )
+    diagnosis = diagnosed(probe, target)
+    assert not propose(diagnosis, Sources(tmp_path), RULES)[0]
+    assert [(hint.rule, hint.frame.line) for hint in hints(diagnosis, RULES)] == [("AG401", 3)]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)

@@ -372,6 +372,15 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
+class Hint:
+    """What is usually done at a line, in the words of a rule that has no edit to offer."""
+
+    rule: str
+    sentence: str
+    frame: wire.Frame
+
+
+@dataclass(frozen=True, slots=True)
 class Suspicion:
     """A fault that crashes nothing and that the unedited run showed; `code` and `name` are those of its pattern.
 
@@ -396,6 +405,8 @@ class Report:
     fixes: tuple[Fix, ...] = ()
     rejected: tuple[Fix, ...] = ()
     notes: tuple[Note, ...] = ()
+    hints: tuple[Hint, ...] = ()
+    """Where no fix was found, what is usually done instead."""
     suspicions: tuple[Suspicion, ...] = ()
     books: wire.Books | None = None
     """Who trains what, where a run was audited."""

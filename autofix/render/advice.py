@@ -41,7 +41,7 @@ def _sentences(report: Report, snapshot: Snapshot) -> Iterator[str]:
     else:
         yield words.sentence(report)
     yield from _explained(report, snapshot)
-    yield from _next(report)
+    yield from _next(report, snapshot)
     for condition in report.conditions:
         yield f"This holds for a run that departed from the script: {condition}"
 
@@ -122,7 +122,7 @@ def _at(frame: Frame, snapshot: Snapshot) -> str:
     return f"{place.file}:{place.line}"
 
 
-def _next(report: Report) -> Iterator[str]:
+def _next(report: Report, snapshot: Snapshot) -> Iterator[str]:
     if report.outcome in (Outcome.UNSAFE, Outcome.STILL_FAILING):
         yield "Next: change the edit and verify again, or ask fix for one that is proved; do not keep this one unread"
     elif report.outcome is Outcome.AVAILABLE:
@@ -133,4 +133,5 @@ def _next(report: Report) -> Iterator[str]:
             else "Next: no fix is proved. A person has to choose by what the code is meant to do"
         )
     elif report.outcome is Outcome.UNFIXED:
+        yield from (f"{_at(hint.frame, snapshot)}: {hint.sentence}" for hint in report.hints)
         yield "Next: edit by hand at the lines named above, and verify the edit"

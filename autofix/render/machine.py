@@ -52,6 +52,9 @@ def document(report: Report, snapshot: Snapshot) -> dict[str, Any]:
         "fixes": [fix(one, snapshot) for one in report.fixes],
         "rejected": [fix(one, snapshot) for one in report.rejected],
         "notes": [{"rule": clean(note.rule), "reason": clean(note.reason)} for note in report.notes],
+        "hints": [
+            {"rule": hint.rule, "message": clean(hint.sentence), **_span(hint.frame, snapshot)} for hint in report.hints
+        ],
         "suspicions": [
             {
                 "code": one.code,

@@ -231,6 +231,10 @@ def _unfixed(report: Report, snapshot: Snapshot) -> Iterator[Text]:
         yield Text(f"  tried {_named(fix)}: ").append(_failed(fix, snapshot), "dim")
     for note in report.notes:
         yield Text(f"  declined {words.one_line(note.rule)}: ").append(words.one_line(note.reason), "dim")
+    if report.hints:
+        yield Text("What is usually done:")
+    for hint in report.hints:
+        yield located(snapshot, snapshot.place(hint.frame), hint.rule, words.one_line(hint.sentence), "bold")
 
 
 def _failed(fix: Fix, snapshot: Snapshot) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autofix.core.edit import Declined, EditConflict
-from autofix.core.model import Candidate, Note
+from autofix.core.model import Candidate, Hint, Note
 from autofix.syntax.apply import BrokenRewrite, apply
 from autofix.syntax.blocks import qualified
 from autofix.syntax.edits import remove_keyword, rendered
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from autofix.syntax.sources import Sources
 
 _MOST = 40
+_HINTS = 4
 _KEEP = "retain_graph"
 
 
@@ -56,6 +57,17 @@ def propose(
     best = {candidate.rules: candidate for candidate in reversed(ordered)}
     lighter = [one for candidate in best.values() for one in _without_keeping(candidate, base)]
     return [*lighter, *ordered][:_MOST], notes
+
+
+def hints(diagnosis: Diagnosis, rules: Iterable[Rule]) -> tuple[Hint, ...]:
+    """What rules know to be done usually where none of their edits helped, each sentence once."""
+    found = (
+        Hint(rule.code, sentence, frame)
+        for rule in rules
+        if diagnosis.cause in rule.causes
+        for frame, sentence in rule.hints(diagnosis)
+    )
+    return tuple({hint.sentence: hint for hint in found}.values())[:_HINTS]
 
 
 def _candidate(

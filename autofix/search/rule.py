@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from autofix.core.model import Diagnosis
+    from autofix.probe.wire import Frame
     from autofix.syntax.edits import Step
 
 __all__ = ["Example", "Proposal", "Rule", "Sources", "Tier"]
@@ -113,6 +114,10 @@ class Rule(ABC):
     @abstractmethod
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Every edit that may cure `diagnosis`; may raise `edits.Declined` with the reason."""
+
+    def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:  # noqa: ARG002  who has some reads it
+        """Where no edit helps: what is usually done at a line, in one sentence that begins with what it is about."""
+        return iter(())
 
     def propose(
         self, steps: Iterable[Step], why: str, *, title: str = "", tier: Tier | None = None, later: int = 0
