@@ -239,9 +239,9 @@ class _Repair:
             fixes = apart(_confirmed(case, telling(ordered(self.fixes))))
             question = _question(case, fixes)
         outcome = Outcome.AVAILABLE if fixes else Outcome.UNFIXED
-        told = () if fixes else hints(diagnosis, self.rules)
+        usual = () if fixes else hints(diagnosis, self.rules)
         return replace(
-            report, outcome=outcome, diagnosis=diagnosis, fixes=fixes, rejected=tuple(self.rejected), hints=told,
+            report, outcome=outcome, diagnosis=diagnosis, fixes=fixes, rejected=tuple(self.rejected), hints=usual,
             notes=tuple(dict.fromkeys(self.notes)), timings={"script": baseline.seconds},
             conditions=tuple(self.conditions), question=question,
         )  # fmt: skip
