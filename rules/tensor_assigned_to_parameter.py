@@ -10,7 +10,8 @@ A module takes nothing but a `Parameter` under such a name. A result of operatio
 with the old tensor, and the next pass would start from the graph of this one.
 
 ## Fix safety
-Never safe by the run alone: a value for this pass and a new value of the parameter train differently, and both run.
+Safe where the value has no graph: then it is a new value of the parameter, and the runs show whether the edit gives it
+just that. A value with a graph may be meant for this pass or as a new value; they train differently, and both run.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from autofix.core.edit import Declined
-from autofix.core.model import Applicability, Cause, Diagnosis
+from autofix.core.model import Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, names, writes
 from autofix.syntax.edits import embed, ensure_import, replace, replace_statement
@@ -42,7 +43,6 @@ class TensorAssignedToParameter(Rule):
     title = "Give the value of this pass a name of its own"
     causes = frozenset({Cause.PARAMETER_ASSIGNED})
     tier = Tier.MEANT
-    applicability = Applicability.UNSAFE
     examples = (
         Example("""\
 import torch

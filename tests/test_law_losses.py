@@ -189,6 +189,42 @@ for _ in range(4):
         ),
     },
 )
+TEMPERATURE = Program(
+    "a temperature's loss uses what a policy's method gives",
+    HEAD
+    + """\
+class Policy(Net):
+    def sample(self, seen):
+        mean = self(seen)
+        noise = torch.randn_like(mean)
+        action = (mean + noise).tanh()
+        return action, (-noise.square() / 2 - (1.001 - action.square()).log()).sum(1)
+
+
+policy, critic, scale = Policy(4, 2), Net(6, 1).requires_grad_(False), torch.zeros(1, requires_grad=True)
+first, both = Net(4, 1), Optimizers(policy)
+of_first, of_scale = Optimizers(first), torch.optim.SGD([scale], lr=0.05)
+for _ in range(4):
+    seen = torch.randn(6, 4)
+    of_first.zero_grad()
+    first(seen).square().mean().backward()
+    of_first.step()
+    action, logp = policy.sample(seen)
+    weight = logp - 1
+    policy_loss = (0.5 * logp - critic(torch.cat([seen, action], 1)).squeeze(1)).mean()
+    scale_loss = -(scale * weight).mean()
+    both.zero_grad(), of_scale.zero_grad()
+    policy_loss.backward()
+    scale_loss.backward()
+    both.step(), of_scale.step()
+""",
+    {
+        "keep": (("policy_loss.backward()", "policy_loss.backward(retain_graph=True)"),),
+        "cut the scale's": (("= logp - 1", "= (logp - 1).detach()"),),
+        "cut the policy's": (("0.5 * logp -", "0.5 * logp.detach() -"),),
+    },
+    frozenset({"cut the scale's"}),
+)
 PROGRAMS = (
     VALUED,
     VALUED.mutated("its weight has a minimum in the value", ("weight = advantage", "weight = advantage.square()")),
@@ -220,6 +256,11 @@ PROGRAMS = (
     ENCODED.mutated(
         "a decoder with a further loss", ("F.cross_entropy(z @ z.t(), torch.arange(6))", "F.l1_loss(head(z), x[:, :2])")
     ),
+    ENCODED.mutated(
+        "two towers, one of which has a loss of its own",
+        ("Net(4, 3), Net(3, 2)", "Net(4, 3), Net(4, 3)"),
+        ("F.cross_entropy(head(features), label)", "F.cross_entropy(features @ head(x + 1).t(), torch.arange(6))"),
+    ),
     GAN,
     GAN.mutated("their targets are numbers", ("softplus(-D(fake)).mean()", "mse_loss(D(fake), torch.ones(6, 1))")),
     GAN.mutated("both pull the same way", ("loss_g = F.softplus(-D(fake))", "loss_g = F.softplus(D(fake))")),
@@ -230,6 +271,12 @@ PROGRAMS = (
     ),
     IMAGINED,
     THROWN_AWAY,
+    TEMPERATURE,
+    TEMPERATURE.mutated("it has a minimum in what the method gives", ("scale * weight", "scale * weight.square()")),
+    TEMPERATURE.mutated(
+        "the policy's loss has none",
+        ("logp - critic(torch.cat([seen, action], 1)).squeeze(1)", "logp - 0 * seen[:, 0]"),
+    ),
 )
 
 

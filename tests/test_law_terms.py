@@ -62,7 +62,7 @@ PROBED = Program(
     HEAD
     + """\
 encoder, head = Net(4, 3), Net(3, 2)
-both = Optimizers(encoder, head)
+both = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=0.05)
 x, y = torch.randn(6, 4), torch.randn(6, 2)
 features = encoder(x)
 for _ in range(5):
@@ -146,7 +146,54 @@ for _ in range(5):
     },
     frozenset({"anew"}),
 )
+MEMORY = Program(
+    "a memory is compared with what it was, in the same memory",
+    HEAD
+    + """\
+class Bank(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("memory", torch.randn(4, 3))
+
+
+net, bank, gain = Net(3, 3), Bank(), nn.Parameter(torch.tensor(0.5))
+optimizer = torch.optim.SGD([*net.parameters(), gain], lr=0.05)
+shown = torch.randn(4, 3)
+
+
+def loss_of(z):
+    before = bank.memory
+    fit = (z @ before.t() + z @ shown.t()).square().mean()
+    bank.memory[0] = 0.5 * bank.memory[0] + 0.5 * z.detach().mean(0)
+    moved = (bank.memory - before).square()
+    return fit + (moved * gain.sigmoid()).sum()
+
+
+for _ in range(4):
+    loss = loss_of(net(torch.randn(5, 3)))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    {
+        "clone before": (("before = bank.memory", "before = bank.memory.clone()"),),
+        "write to a copy": (("    bank.memory[0] =", "    bank.memory = bank.memory.clone()\n    bank.memory[0] ="),),
+        "clone for one use": (("before.t()", "before.clone().t()"),),
+        "through data": (("    bank.memory[0] =", "    bank.memory.data[0] ="),),
+    },
+    frozenset({"clone before", "write to a copy"}),
+)
 PROGRAMS = (
+    MEMORY,
+    MEMORY.mutated("somebody else holds it, too", ("shown = torch.randn(4, 3)", "shown = bank.memory")),
+    MEMORY.mutated(
+        "its difference is 0 in any case", ("(bank.memory - before)", "(bank.memory - bank.memory.detach())")
+    ),
+    MEMORY.mutated(
+        "nothing is compared",
+        ("(bank.memory - before)", "bank.memory"),
+        right=("clone before", "write to a copy", "clone for one use"),
+    ),
     PENALTY,
     PENALTY.mutated(
         "the penalty is of data, too",
@@ -178,6 +225,11 @@ PROGRAMS = (
     NORMALISED,
     NORMALISED.mutated("data goes in", ("F.normalize(raw)", "F.normalize(raw * torch.randn(4, 1))")),
     PROBED,
+    PROBED.mutated(
+        "an optimizer of its own steps in each pass",
+        ("torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=0.05)", "Optimizers(encoder, head)"),
+        right=("anew",),
+    ),
     PROBED.mutated("of a constant alone", ("x, y = torch.randn(6, 4)", "x, y = torch.ones(6, 4)"), right=("anew",)),
     PPO,
     AVERAGE,

@@ -225,6 +225,8 @@ class Reading:
     `truncated`: no gradient flows into earlier passes; `separated`: each step uses its own loss alone. `apart`: these
     backward calls leave no gradient in the parameters of these optimizers. `old_values`: a name that was bound before
     a write keeps the value that it had. `constant`: no gradient flows into what is made once for several passes.
+    `addends`: of a loss that grows from one backward to the next, each addend is trained once. `copied`: a write to a
+    part of a tensor goes to a copy, so that what was bound before keeps the value that it had.
     """
 
     refused: Refused = Refused.UPDATE
@@ -233,6 +235,8 @@ class Reading:
     apart: tuple[wire.KeptOut, ...] = ()
     old_values: bool = False
     constant: bool = False
+    addends: bool = False
+    copied: bool = False
 
     @property
     def letter(self) -> Reading:
@@ -242,7 +246,8 @@ class Reading:
     def __str__(self) -> str:
         parts = {
             "truncated": self.truncated, "separated": self.separated, "apart": self.apart,
-            "old values": self.old_values, "constant": self.constant,
+            "old values": self.old_values, "constant": self.constant, "addends": self.addends,
+            "copied": self.copied,
         }  # fmt: skip
         told = [name for name, holds in parts.items() if holds] or ["full"]
         return "+".join([*told, *[self.refused.value] * (self.refused is Refused.OPERATION)])

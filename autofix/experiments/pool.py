@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Self
 
 from autofix.core.model import Cause, Reading, Refused, Treatment
 from autofix.experiments import later, readings
-from autofix.experiments.compare import comparable
+from autofix.experiments.compare import LIVE, comparable, differences
 from autofix.experiments.requests import Builder, changed_lines, first_steps
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
-from autofix.experiments.unwritten import old_values
+from autofix.experiments.unwritten import copied, old_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -64,6 +64,8 @@ class Pool:
         self._unproven: str | None = None
         self.old_values: Mapping[Path, bytes] = {}
         """The files in which names that were bound before a write keep their values; empty where none can."""
+        self.copied: Mapping[Path, bytes] = {}
+        """Those in which writes to a part go to a copy."""
         if baseline.failure is not None and baseline.failure.kind not in _NEED_SITES:
             self._begin(_FIRST_RUN)
 
@@ -76,10 +78,30 @@ class Pool:
     def about(self, diagnosis: Diagnosis) -> None:
         """Learn what failed: at some places a reference has to do what the script does not."""
         self.old_values = old_values(self.target, diagnosis.trace)
-        if sites := readings.sites(diagnosis):
+        self.copied = copied(self.target, diagnosis.trace)
+        if sites := self._chosen(readings.sites(diagnosis)):
             self._forget(replace(self._runs.builder, sites=sites))
         elif diagnosis.cause is Cause.CONVERSION:
             self._runs.builder = replace(self._runs.builder, converts=True)
+
+    def _chosen(self, choices: tuple[tuple[wire.Site, ...], ...]) -> tuple[wire.Site, ...]:
+        """The one choice of places with which everything that optimizers own is trained; () where none is the only one.
+
+        The last has all places. What it adds must train nothing else: then only the one place was to have a graph.
+        """
+        if len(choices) < 2:  # noqa: PLR2004  nothing to choose
+            return choices[0] if choices else ()
+        requests = [replace(self._runs.builder, sites=sites).first(_FIRST_RUN) for sites in choices]
+        numbers = [self._probe.submit(request) for request in requests]
+        *each, together = [self._probe.wait(number, self.target.time_limit) for number in numbers]
+        good = [
+            (sites, run)
+            for sites, run in zip(choices, each, strict=False)
+            if not comparable(run) and not readings.contradiction(Refused.UPDATE, run, run)
+        ]
+        if len(good) != 1 or comparable(together) or differences(good[0][1], together, LIVE):
+            return ()
+        return good[0][0]
 
     # What is asked --------------------------------------------------------------------------------------------------
 
@@ -204,8 +226,9 @@ class Pool:
         if spec.reading is None:
             return builder.edited(spec, self._wait(self._first_letter()), self._expected(spec))
         letter = RunSpec.reference(spec.reading.letter)
-        if spec.reading.old_values:
-            spec = replace(spec, files=tuple(sorted(self.old_values.items())))
+        if spec.reading.old_values or spec.reading.copied:
+            files = self.old_values if spec.reading.old_values else self.copied
+            spec = replace(spec, files=tuple(sorted(files.items())))
         return builder.reference(spec, self._wait(letter if spec != letter else _FIRST_RUN))
 
     def _expected(self, spec: RunSpec) -> tuple[tuple[wire.Step, ...], ...]:

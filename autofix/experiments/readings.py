@@ -47,6 +47,8 @@ _ENTERS = (*_WRITES, "conversion")
 _GUESSED = ("nonleaf_gradient", "no_graph")
 _THROUGH = ("numpy", "item")
 """How values leave torch whose graph can be followed through numpy and back."""
+_MOST_PLACES = 4
+"""Places that may each have lost a graph, beyond which nobody tries which of them did."""
 _ACTIONS = dict.fromkeys(("detach", "data", "item", "rebuilt"), "keep") | {
     "no_grad": "grad", "derivative": "create", "plain": "require", "frozen": "unfreeze",
 }  # fmt: skip
@@ -104,11 +106,20 @@ def behind(letter: Reading, run: wire.Trace) -> Iterator[Reading]:
         yield replace(letter, truncated=True, separated=True)
 
 
-def sites(diagnosis: Diagnosis | None) -> tuple[wire.Site, ...]:
-    """The places at which a reference run makes a tensor a leaf, keeps a graph or asks for a gradient."""
+def sites(diagnosis: Diagnosis | None) -> tuple[tuple[wire.Site, ...], ...]:
+    """The places at which a reference run makes a tensor a leaf, keeps a graph or asks for a gradient.
+
+    Where several places lost a graph, each of them by itself, and all together: what the runs then do decides.
+    """
     origins = [o for o in diagnosis.trace.origins if o.stack] if diagnosis is not None else []
     if diagnosis is None or not origins:
         return ()
+    if found := _only(diagnosis, origins):
+        return (found,)
+    return _lost(origins) if diagnosis.cause is Cause.NO_GRAPH else ()
+
+
+def _only(diagnosis: Diagnosis, origins: list[wire.Origin]) -> tuple[wire.Site, ...]:
     if rebound := [o.stack[0] for o in origins if o.kind == "rebound"]:
         return tuple(wire.Site("update", frame) for frame in dict.fromkeys(rebound))
     if diagnosis.cause is Cause.NONLEAF_GRADIENT and not diagnosis.failure.function:
@@ -119,12 +130,19 @@ def sites(diagnosis: Diagnosis | None) -> tuple[wire.Site, ...]:
         return tuple(dict.fromkeys(wire.Site("zero", o.stack[0]) for o in origins if o.kind == "empty"))
     if diagnosis.cause is Cause.NO_GRAPH and any(o.kind in _THROUGH for o in origins):
         return (wire.Site("follow", origins[0].stack[0]),)
-    if diagnosis.cause is Cause.NO_GRAPH and len({o.stack[0] for o in origins}) == 1:
-        kinds = {o.kind for o in origins}
-        actions = {_ACTIONS.get(kind) for kind in kinds}
-        if len(kinds) == 1 and (action := actions.pop()):
-            return (wire.Site(action, origins[0].stack[0]),)
     return ()
+
+
+def _lost(origins: list[wire.Origin]) -> tuple[tuple[wire.Site, ...], ...]:
+    """What is frozen may stay so where something else lost the graph, too: it shows if an optimizer owns it."""
+    kinds = {o.kind for o in origins}
+    kinds = (kinds - {"frozen"}) or kinds
+    places = tuple(dict.fromkeys(o.stack[0] for o in origins if o.kind in kinds))
+    action = _ACTIONS.get(next(iter(kinds)))
+    if len(kinds) > 1 or action is None or len(places) > _MOST_PLACES:
+        return ()
+    each = tuple(wire.Site(action, place) for place in places)
+    return (each,) if len(each) == 1 else (*((one,) for one in each), each)
 
 
 def unsaid(diagnosis: Diagnosis | None, reference: wire.Trace) -> str:

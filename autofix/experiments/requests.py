@@ -130,7 +130,7 @@ class Builder:
             asked = self._shortly(asked, first)
         if spec.reading is not None:
             constants = first.shared if spec.reading.constant else ()
-            asked = replace(asked, apart=spec.reading.apart, constants=constants)
+            asked = replace(asked, apart=spec.reading.apart, constants=constants, addends=spec.reading.addends)
         if spec.intervention in _SHIFTS:
             asked = replace(asked, outputs=True, shifted=_SHIFTS[spec.intervention], shifts=spec.owner)
         if spec.intervention is Intervention.NUDGED and self._converts():

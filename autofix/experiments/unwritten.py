@@ -1,4 +1,4 @@
-"""The program in which a name keeps its value: writes to whole tensors, said without writing."""
+"""The program in which a name keeps its value: whole tensors are not written, and parts are written in a copy."""
 
 from __future__ import annotations
 
@@ -52,6 +52,39 @@ def old_values(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
             continue
         if new != source.data and not lost_write(source.path, source.data, new)[0]:
             files[source.path] = new
+    return files
+
+
+def copied(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
+    """The files in which writes to a part that spoiled a saved tensor go to a copy of the whole; {} where none can.
+
+    `self.memory[i] = …` then follows `self.memory = self.memory.clone()`, so that whoever took the memory before has
+    what it held.
+    """
+    sources = Sources(target.root or target.script.parent, target.buffers)
+    places: dict[Source, dict[int, bytes]] = {}
+    for write in (write for saved in trace.saved for write in saved.writes if write.optimizer < 0):
+        _, source, node = next(sources.nodes(write.stack), (None, None, None))
+        if source is None or node is None:
+            return {}
+        statement = source.statement(node)
+        match statement:
+            case ast.Assign([ast.Subscript(ast.Name() | ast.Attribute() as whole)]):
+                pass
+            case ast.AugAssign(ast.Subscript(ast.Name() | ast.Attribute() as whole)):
+                pass
+            case _:
+                return {}
+        start = statement.lineno - 1
+        margin = source.data.splitlines()[start][: statement.col_offset]
+        if margin.strip():  # another statement stands before it
+            return {}
+        name = ast.unparse(whole).encode()
+        places.setdefault(source, {})[start] = margin + name + b" = " + name + b".clone()\n"
+    files = {}
+    for source, lines in places.items():
+        old = source.data.splitlines(keepends=True)
+        files[source.path] = b"".join(lines.get(number, b"") + line for number, line in enumerate(old))
     return files
 
 

@@ -186,6 +186,8 @@ class Run(State):
         if self.request.constants:
             self.taps.listeners.append(reference.Constants(self.request.constants))
         asked = self.request
+        if asked.addends:
+            self.taps.listeners.append(reference.Addends())
         if asked.segments:
             self.taps.listeners.append(Separate(self.taps, of_other_segments(asked.segments)))
         if asked.apart:
@@ -202,6 +204,7 @@ class Run(State):
             follow.install(self.overlay)
         perform = Perform(self.frames, self.names, asked, follow)
         perform.take_leaves()
+        perform.take_assignments()
         self.taps.listeners.append(perform)
         self.safe = reference.MutationSafe(truncate.wrote, uses, at_once=asked.at_once)
         self.taps.listeners.append(self.safe)

@@ -107,6 +107,7 @@ class Request:
     held: bool = False  # what other state than parameters held at each step is told
     truncated: bool = False
     constants: tuple[int, ...] = ()  # ages of the nodes through which no gradient is to flow
+    addends: bool = False  # an addend of a loss is trained once between two steps, by the first backward that has it
     sources: bool = False  # whether data went into what several passes share is told
     nudged: bool = False  # what autograd.grad and refused conversions give is otherwise: does a loss depend on it?
     doubled: int = -1  # after that many steps each backward sends twice as much: does a loss depend on gradients?
@@ -270,13 +271,14 @@ class Arrivals:
     """The gradients, as sketches in order, that the backward calls at one place sent to what modules gave.
 
     The modules are those all of whose parameters belong to `optimizer` alone. `first`: nothing that another optimizer
-    owns went into what they gave.
+    owns went into what they gave. `place`: of what a call gave, the first, the second, …
     """
 
     optimizer: int
     stack: Stack
     values: tuple[tuple[float, ...], ...]
     first: bool = True
+    place: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -489,8 +491,10 @@ class Trace:
     opposed: tuple[Opposed, ...] = ()  # only where asked for
     alone: bool = False  # of what is reused: the passes that share it have no leaf but in there
     fed: bool = False  # of what is reused: data went into it; only where asked for
+    collected: bool = False  # of what is reused: it is data that was collected once; only where asked for
     shared: tuple[int, ...] = ()  # of what is reused: the ages of its outermost nodes
     added: bool = False  # what is reused is an addend of each loss that reuses it
+    summed: int = -1  # only where addends are trained once: how often one was left out; -1: it could not be said
     graph: Graph | None = None
     drawn_at: tuple[str, ...] = ()  # the call sites that drew random numbers
     intact: bool = False  # each optimizer met its parameters as they were perturbed

@@ -24,7 +24,7 @@ def meant(runs: Runs, found: Assessment) -> Assessment:
     is broken or trains the same. That the edit equals the reading says that it equals the letter in all else.
     """
     letters = runs.case.pool.letters
-    if found.effect is Effect.REFRESHED and (why := broken(runs, replace(letters.first, truncated=True))):
+    if found.effect is Effect.REFRESHED and (why := broken(runs, replace(letters.first, constant=True))):
         return replace(found, sentence=f"{found.sentence}; what was made once can be no constant: {why}")
     if found.effect is not Effect.CHANGED or letters.void or len(letters.readings) > 1:
         return found

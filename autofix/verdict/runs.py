@@ -114,6 +114,11 @@ class Runs:
         return self.case.pool.get(RunSpec.reference(replace(self.case.pool.letters.first, truncated=True)))
 
     @once
+    def constant(self) -> wire.Trace:
+        """The reference in which no gradient flows into what is made once for several passes."""
+        return self.case.pool.get(RunSpec.reference(replace(self.case.pool.letters.first, constant=True)))
+
+    @once
     def old_values(self) -> wire.Trace | None:
         """The reference in which a name bound before a write keeps its value; None where no write can be meant so."""
         pool = self.case.pool

@@ -1,9 +1,12 @@
-"""What a graph was made from: parameters and constants alone, or data too."""
+"""What a graph was made from: parameters and constants alone, or data too; and which data were drawn from it."""
 
 from __future__ import annotations
 
+import functools
 import weakref
 from bisect import bisect_right
+from collections import deque
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -13,12 +16,33 @@ from . import graph
 from .refused import name_of, tensors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from .taps import Taps
 
 _REGULAR = ("zeros", "ones", "full", "eye", "arange", "linspace", "logspace", "tril_indices", "triu_indices")
 """What makes the same numbers wherever it stands: no data."""
+_DRAWS = frozenset(
+    ("multinomial", "bernoulli", "normal", "poisson", "binomial", "_sample_dirichlet", "_standard_gamma")
+)
+"""What draws at random by the values that it is given."""
+_MOST = 256
+"""Nodes from which one tensor was drawn that are remembered, and draws that are."""
+
+
+_NONE: frozenset[Any] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """Of a tensor without a graph: the nodes whose values it was made of, and those that it was drawn from."""
+
+    tensor: Callable[[], torch.Tensor | None]
+    behind: frozenset[graph.Node] = _NONE
+    drawn: frozenset[graph.Node] = _NONE
+
+
+_UNKNOWN = _Values(lambda: None)
 
 
 class Sources(TorchFunctionMode):
@@ -26,6 +50,9 @@ class Sources(TorchFunctionMode):
 
     A constant is a buffer, what torch counts up by itself, what holds one number, and what is made of such alone. All
     else that has no graph is data: who reads a file or draws at random has samples.
+
+    *Drawn* is what has no gradient by its nature though it was made of values with a graph: a random draw by them, an
+    index, a comparison; and what is made of such.
     """
 
     def __init__(self, taps: Taps) -> None:
@@ -34,6 +61,11 @@ class Sources(TorchFunctionMode):
         self._constants: dict[int, weakref.ref[torch.Tensor]] = {}
         self._fed: list[tuple[int, int]] = []
         """The ages of nodes that took data, from and to, in order."""
+        self._values: dict[int, _Values] = {}
+        self._draws: deque[graph.Node] = deque(maxlen=_MOST)
+        """The latest nodes from which something was drawn at random: nobody does so in vain."""
+        self._takers: list[tuple[int, int, frozenset[graph.Node]]] = []
+        """The ages of nodes that took what was drawn, from and to, and where that was drawn."""
         torch.nn.modules.module.register_module_buffer_registration_hook(self._buffer)
 
     def _buffer(self, _module: torch.nn.Module, _name: str, buffer: torch.Tensor | None) -> None:
@@ -52,7 +84,36 @@ class Sources(TorchFunctionMode):
                 for tensor in tensors(result):
                     if tensor.grad_fn is None:
                         self._keep(tensor)
+            name = name_of(func).rsplit(".", 1)[-1]
+            if not name.startswith("new_") and not name.endswith("_like"):  # of the shape alone, not of the values
+                self._follow(name, given, list(tensors(result)), before)
         return result
+
+    def _follow(self, name: str, given: list[torch.Tensor], results: list[torch.Tensor], before: int) -> None:
+        known = [self._values_of(tensor) for tensor in given]
+        behind = _NONE.union(
+            (tensor.grad_fn for tensor in given if tensor.grad_fn is not None), *(one.behind for one in known)
+        )
+        drawn = _NONE.union(*(one.drawn for one in known))
+        if drawn and graph.now() > before:
+            self._takers.append((before, graph.now(), drawn))
+        if name in _DRAWS:
+            self._draws.extend(behind)
+        for tensor in results:
+            if tensor.requires_grad or not behind | drawn:
+                continue
+            mine = drawn | behind if name in _DRAWS or not tensor.is_floating_point() else drawn
+            key = id(tensor)
+            if len(behind | mine) <= _MOST:
+                forget = functools.partial(self._forget, key)
+                self._values[key] = _Values(weakref.ref(tensor, forget), behind, mine)
+
+    def _forget(self, key: int, _ref: object) -> None:
+        self._values.pop(key, None)
+
+    def _values_of(self, tensor: torch.Tensor) -> _Values:
+        known = self._values.get(id(tensor))
+        return known if known is not None and known.tensor() is tensor else _UNKNOWN
 
     def _keep(self, tensor: torch.Tensor) -> None:
         key = id(tensor)
@@ -77,3 +138,11 @@ class Sources(TorchFunctionMode):
                 if first <= node._sequence_nr() < end:
                     return True
         return False
+
+    def drawn(self, shared: Iterable[graph.Node], fresh: Iterable[graph.Node]) -> bool:
+        """Whether something was drawn from these nodes, or from what they were made of, that others took."""
+        ages = {node._sequence_nr() for node in fresh if graph.leaf(node) is None}
+        taken = (nodes for begin, end, nodes in self._takers if not ages.isdisjoint(range(begin, end)))
+        nodes = {node for node in shared if graph.leaf(node) is None}
+        sources = set(self._draws).union(*taken)
+        return any(not nodes.isdisjoint(graph.walk_nodes([source])) for source in sources)

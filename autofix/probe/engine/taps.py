@@ -64,6 +64,9 @@ class Listener:
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         """A step, or one evaluation of its closure, is about to use gradients."""
 
+    def evaluate(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        """A step is about to evaluate its closure, at parameters that it may have moved already."""
+
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         """A step has changed its parameters."""
 
@@ -166,6 +169,8 @@ class Taps:
             return None
 
         def witnessed() -> Any:
+            for listener in self.listeners:
+                listener.evaluate(index, optimizer)
             self.stepping = -1
             loss = closure()
             self.stepping = index

@@ -126,7 +126,10 @@ def _without_gradient(error: BaseException, run: State) -> str:
 def _assigned(error: BaseException) -> bool:
     """Whether a module refused a tensor under the name of one of its parameters."""
     frames = [one.tb_frame for one in entries(error.__traceback__)]
-    if not frames or frames[-1].f_code is not getattr(torch.nn.Module.__setattr__, "__code__", None):
+    if not frames:
+        return False
+    code = frames[-1].f_code  # by name: a reference puts a function of its own before it
+    if (code.co_name, code.co_filename) != ("__setattr__", torch.nn.modules.module.__file__):
         return False
     given = frames[-1].f_locals
     return isinstance(given.get("value"), torch.Tensor) and given.get("name") in given["self"]._parameters

@@ -175,10 +175,13 @@ class Courses(Listener):
 
 
 class Stepped(Listener):
-    """Tells that a step is over, where it is not undone."""
+    """Tells that a step is over, where it is not undone; what it moves between two evaluations is its own, too."""
 
     def __init__(self, courses: Courses) -> None:
         self._given = courses
+
+    def evaluate(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._given.stepped(parameters(optimizer))
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._given.stepped(parameters(optimizer))

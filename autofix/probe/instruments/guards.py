@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ..program.frames import Frames, Raw
 
 
+_NO_SHAPE = ("Detach", "Select", "Unbind", "Split", "Slice")
+
+
 @dataclass(slots=True)
 class _Site:
     """What is known of one backward site.
@@ -172,13 +175,16 @@ class Guards(Listener):
         return [Counter(node.name() for node, found in leads.items() if i in found) for i in range(len(owners))]
 
     def shape(self, index: int, optimizer: torch.optim.Optimizer) -> str:
-        """What the graphs behind the gradients that lie in this optimizer's parameters are made of."""
+        """What the graphs behind the gradients that lie in this optimizer's parameters are made of.
+
+        But for what takes a part of a tensor: a reference takes it in another way where it may be written to.
+        """
         mine = [self._sent[id(p)] for p in parameters(optimizer) if p.grad is not None and id(p) in self._sent]
         total: Counter[str] = Counter()
         for number in {n for sent in mine for n in sent.calls}:
             counted = self._counted.get(number, [])
             total.update(counted[index] if index < len(counted) else {})
-        return " ".join(f"{name}{count}" for name, count in sorted(total.items()) if "Detach" not in name)
+        return " ".join(f"{name}{count}" for name, count in sorted(total.items()) if not name.startswith(_NO_SHAPE))
 
     def _wasted(self) -> Iterator[wire.Fact]:
         """Derivatives that were given a graph through which no backward ever goes."""

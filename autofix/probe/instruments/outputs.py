@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import types
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +39,8 @@ class _Given:
 class Outputs(Listener):
     """Watches the outermost call of each module all of whose parameters belong to one optimizer alone.
 
+    A call is one of the module, or of any method of the user's class: `policy.sample(seen)` gives what a policy gives.
+
     What the modules of the optimizer `shifts` give is moved by `shifted` times its size, in a fixed random direction: a
     loss that is affine in it sends the same gradient all the same. One number would not do: a softmax does not see it.
     """
@@ -49,12 +53,13 @@ class Outputs(Listener):
         self._shifts = shifts
         self._inside: list[int | None] = []
         self._owners: dict[int, int | None] = {}
-        self._arrived: dict[tuple[int, Raw, bool], list[tuple[float, ...]]] = {}
+        self._arrived: dict[tuple[int, Raw, bool, int], list[tuple[float, ...]]] = {}
         self._given: OrderedDict[tuple[Any, ...], _Given] = OrderedDict()
         self._pairs: dict[tuple[int, Raw, Raw], list[int]] = {}
         modules = torch.nn.modules.module
         modules.register_module_forward_pre_hook(self._called)
         modules.register_module_forward_hook(self._gave, always_call=True)
+        setattr(torch.nn.Module, "__init_subclass__", classmethod(self._subclass))  # noqa: B010  no method of its own
 
     def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._owners.clear()
@@ -67,8 +72,8 @@ class Outputs(Listener):
         resolve = self._frames.resolve
         return {
             "arrivals": tuple(
-                wire.Arrivals(owner, resolve(raw), tuple(values), first)
-                for (owner, raw, first), values in self._arrived.items()
+                wire.Arrivals(owner, resolve(raw), tuple(values), first, place)
+                for (owner, raw, first, place), values in self._arrived.items()
             ),
             "opposed": tuple(
                 wire.Opposed(owner, resolve(first), resolve(second), times, against)
@@ -77,6 +82,27 @@ class Outputs(Listener):
         }  # fmt: skip
 
     # Calls of modules -----------------------------------------------------------------------------------------------
+
+    def _subclass(self, kind: type, /, **_words: Any) -> None:
+        for name, value in list(vars(kind).items()):
+            plain = isinstance(value, types.FunctionType) and self._frames.owns(value.__code__)
+            if plain and name != "forward" and not name.startswith("__"):
+                setattr(kind, name, self._method(value))
+
+    def _method(self, function: Any) -> Any:
+        @functools.wraps(function)
+        def called(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
+            if "_parameters" not in vars(module):  # it is being made
+                return function(module, *args, **kwargs)
+            self._called(module, args)
+            output = None
+            try:
+                output = function(module, *args, **kwargs)
+            finally:
+                moved = self._gave(module, args, output)
+            return output if moved is None else moved
+
+        return called
 
     def _called(self, module: torch.nn.Module, _inputs: Any) -> None:
         self._inside.append(self._owner(module))
@@ -87,10 +113,11 @@ class Outputs(Listener):
             return None
         given = [one for one in inputs if isinstance(one, torch.Tensor)]
         if isinstance(output, torch.Tensor):
-            return self._watched(module, owner, given, output)
+            return self._watched(module, owner, given, output, 0)
         if type(output) in (tuple, list):
             return type(output)(
-                self._watched(module, owner, given, one) if isinstance(one, torch.Tensor) else one for one in output
+                self._watched(module, owner, given, one, place) if isinstance(one, torch.Tensor) else one
+                for place, one in enumerate(output)
             )
         return None
 
@@ -104,7 +131,9 @@ class Outputs(Listener):
             self._owners[id(module)] = touching[0] if alone else None
         return self._owners[id(module)]
 
-    def _watched(self, module: torch.nn.Module, owner: int, inputs: list[Any], output: torch.Tensor) -> torch.Tensor:
+    def _watched(
+        self, module: torch.nn.Module, owner: int, inputs: list[Any], output: torch.Tensor, place: int
+    ) -> torch.Tensor:
         if not output.requires_grad or not output.is_floating_point() or output.numel() > _LARGE:
             return output
         if owner == self._shifts:
@@ -114,13 +143,15 @@ class Outputs(Listener):
                 noise = torch.randn(plain.shape, generator=generator).to(plain)
                 move = noise * (self._shifted * (1 + float(plain.square().mean().sqrt())))
             output = output + move
-        key = (id(module), *((id(one), one._version) for one in inputs), tuple(output.shape))
+        else:
+            output = output.view_as(output)  # what the network itself makes of it is none of what it gave
+        key = (id(module), place, *((id(one), one._version) for one in inputs), tuple(output.shape))
         known = self._given.pop(key, None) or _Given(tuple(inputs))
         self._given[key] = known
         if len(self._given) > _CALLS:
             self._given.popitem(last=False)
         first = not self._leads_to_others(owner, output)
-        output.register_hook(lambda gradient: self._arrive(owner, known, gradient, first=first))
+        output.register_hook(lambda gradient: self._arrive(owner, place, known, gradient, first=first))
         return output
 
     def _leads_to_others(self, owner: int, output: torch.Tensor) -> bool:
@@ -130,18 +161,18 @@ class Outputs(Listener):
 
     # Gradients ------------------------------------------------------------------------------------------------------
 
-    def _arrive(self, owner: int, known: _Given, gradient: torch.Tensor, *, first: bool) -> None:
+    def _arrive(self, owner: int, place: int, known: _Given, gradient: torch.Tensor, *, first: bool) -> None:
         call: Call | None = self._taps.current
         if call is None or not call.accumulate:
             return
-        values = self._arrived.setdefault((owner, call.stack, first), [])
+        values = self._arrived.setdefault((owner, call.stack, first, place), [])
         if len(values) < _MOST:
             values += self._witness.sketch_all([gradient])
         with quiet():
             mine = gradient.detach().clone()
-            for place, other in known.came:
-                if place != call.stack and bool(mine.any()) and bool(other.any()):
-                    product, pair = mine * other, self._pairs.setdefault((owner, place, call.stack), [0, 0])
+            for stack, other in known.came:
+                if stack != call.stack and bool(mine.any()) and bool(other.any()):
+                    product, pair = mine * other, self._pairs.setdefault((owner, stack, call.stack), [0, 0])
                     apart = bool((product <= 0).all())
                     pair[0] += apart and int((product < 0).sum()) >= _FEW
                     pair[1] += not apart

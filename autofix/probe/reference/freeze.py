@@ -160,6 +160,13 @@ class Freeze(Perturb):
             with quiet():
                 self._before[index] = [p.detach().clone() for p in parameters(optimizer)]
 
+    def evaluate(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        mine = [parameter for parameter in parameters(optimizer) if id(parameter) in self._trained]
+        with quiet(), outside():
+            for parameter in mine:
+                self._put_back(parameter)
+        self._courses.stepped(mine)
+
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         with quiet():
             for parameter, old in zip(parameters(optimizer), self._before.pop(index, []), strict=False):

@@ -12,7 +12,10 @@ from __future__ import annotations
 import contextlib
 import dis
 import functools
+import gc
 import sys
+from collections import Counter
+from types import CellType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -20,6 +23,7 @@ from torch.overrides import TorchFunctionMode
 
 from .. import HERE, wire
 from ..engine import graph
+from ..engine.operators import storage_key
 from ..engine.refused import DERIVATIVE, name_of, refused, swapped
 from ..engine.taps import NUDGE, Call, Listener, parameters
 from .follow import NOTHING as UNFOLLOWED
@@ -53,7 +57,11 @@ class Perform(TorchFunctionMode, Listener):
         self._kind = "conversion" if self._operation else "no_graph"
         self._nudged = asked.nudged
         self._performed: dict[Raw, str] = {}
-        self._zeros: list[Raw] = []
+        self._zeros: Counter[Raw] = Counter()
+        self._memories: set[int | None] = set()
+        """The memory of what was subtracted from itself in this pass."""
+        self._held = False
+        """Whether somebody else than its owner holds such memory from pass to pass."""
         self._pending: dict[int, Raw] = {}
         self._unreached: set[Raw] = set()
         self._follow_values = follow
@@ -68,8 +76,9 @@ class Perform(TorchFunctionMode, Listener):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if func in _DIFFERENCES and not self._zeros and _of_one_memory(args):
-            self._zeros.append(self._frames.here())
+        if func in _DIFFERENCES and _of_one_memory(args):
+            self._zeros[self._frames.here()] += 1
+            self._memories.add(storage_key(args[0]))
         if self._follow_values is not None:
             followed = self._follow_values.before(func, args, kwargs)
             if followed is not UNFOLLOWED:
@@ -152,6 +161,29 @@ class Perform(TorchFunctionMode, Listener):
 
         kind.add_param_group = add
 
+    def take_assignments(self) -> None:
+        """Let a tensor without a graph that is assigned to the name of a parameter become the value of that parameter.
+
+        One with a graph may be meant as the value for one pass, too.
+        """
+        kind = torch.nn.Module
+        assign = kind.__setattr__
+
+        def assigned(module: torch.nn.Module, name: str, value: Any) -> None:
+            parameter = vars(module).get("_parameters", {}).get(name)
+            plain = isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter)
+            if not isinstance(parameter, torch.Tensor) or not plain or value.requires_grad:
+                assign(module, name, value)
+                return
+            self._performed.setdefault(self._frames.here(), "parameter_assigned")
+            with torch.no_grad():
+                if parameter.shape == value.shape:
+                    parameter.copy_(value)
+                else:
+                    parameter.data = value.clone()
+
+        setattr(kind, "__setattr__", assigned)  # noqa: B010  mypy does not let a method be replaced
+
     def _leaves_of(self, optimizer: torch.optim.Optimizer, given: list[Any]) -> list[Any]:
         if not any(isinstance(one, torch.Tensor) and not one.is_leaf for one in given):
             return given
@@ -186,13 +218,19 @@ class Perform(TorchFunctionMode, Listener):
         self._performed.setdefault(self._frames.here(), self._kind)
         self._follow(tensor)
 
+    def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        if self._memories and not self._held:
+            self._held = _holders(self._memories) > 1
+        self._memories.clear()
+
     def told(self) -> dict[str, Any]:
         """The refused calls, one record a site; leaves that lose what comes after a leaf that was made of them; facts.
 
         These are of values that were followed through arrays, and of tensors subtracted from themselves.
         """
         resolve, facts = self._frames.resolve, self._follow_values.facts() if self._follow_values is not None else []
-        facts += [wire.Fact("zero-difference", "", resolve(raw)) for raw in self._zeros]
+        facts += [wire.Fact("zero-difference", str(times), resolve(raw)) for raw, times in self._zeros.items()]
+        facts += [wire.Fact("memory-held", "")] if self._held else []
         calls = (self._performed | (self._sites.met if self._sites is not None else {})).items()
         left_out = self._sites.left_out() if self._sites is not None else []
         return {
@@ -317,6 +355,14 @@ def _as_float(func: Any, args: Any, kwargs: Any, target: torch.Tensor | None) ->
         return plain.to(dtype).requires_grad_()
     target.data = target.data.to(dtype)
     return target.requires_grad_()
+
+
+def _holders(memories: set[int | None]) -> int:
+    """How many dictionaries, lists and closures hold tensors in these memories."""
+    alive = [one for one in gc.get_objects() if isinstance(one, torch.Tensor) and storage_key(one) in memories]
+    kinds = (dict, list, tuple, set, CellType)
+    holders = (one for tensor in alive for one in gc.get_referrers(tensor) if isinstance(one, kinds))
+    return len({id(one) for one in holders} - {id(alive)})
 
 
 def _of_one_memory(args: Any) -> bool:

@@ -44,6 +44,7 @@ class Perturb(Listener):
         self._left: dict[int, tuple[float, float]] = {}
         self._storages: dict[int | None, torch.Tensor] = {}
         self._checked: set[int] = set()
+        self._of_modules: set[int] = set()
         self._uses = Known(_uses)
         self._mode: Starting | None = None
         self.intact = True
@@ -65,7 +66,7 @@ class Perturb(Listener):
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
-        """Watch each op until the first step: parameters may be used without a module."""
+        """Watch each op until the first step of what no module has: it may be used without one."""
         self._mode = Starting(self)
         self._mode.__enter__()
         try:
@@ -82,6 +83,7 @@ class Perturb(Listener):
 
     def _register(self, _module: torch.nn.Module, _name: str, parameter: torch.Tensor | None) -> None:
         if parameter is not None and parameter.requires_grad:
+            self._of_modules.add(id(parameter))
             self.meet(parameter)
 
     def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
@@ -170,7 +172,8 @@ class Perturb(Listener):
                 p.grad is None or (id(p) in self._left and self._left[id(p)] == _content(p)) for p in mine
             )
         self._settle([id(p) for p in mine])
-        self._unwatch()
+        if self._of_modules >= self._starting.keys():  # a module tells when its own are used
+            self._unwatch()
 
     def _settle(self, keys: list[int]) -> None:
         for key in keys:

@@ -8,6 +8,7 @@ write through a view at another offset.
 from __future__ import annotations
 
 import contextlib
+import functools
 import resource
 import threading
 import weakref
@@ -20,11 +21,12 @@ from torch.utils._python_dispatch import _get_current_dispatch_mode
 from .. import OURS
 from ..engine import graph, transforms
 from ..engine.operators import Dispatch, Known, storage_key, tensors_at, written_arguments
+from ..engine.quiet import quiet
 from ..engine.taps import Call, Listener
 from ..instruments.terms import addends
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from ..engine.sources import Sources
     from ..instruments.uses import Uses
@@ -183,8 +185,10 @@ class Truncate(Listener):
     A pass is what a site does from one step to the next: one line may run backward for several losses, and each of them
     ends where the pass began. `reused` holds the sites with a pass that reached only nodes older than the pass before:
     not a state that each pass hands to the next, but something made once, for several passes. `alone` says that these
-    passes had no leaf but in there, `added` that it was an addend of all their losses, `fed` that data went into it, as
-    far as somebody watches for `sources`; `shared` are the ages of its outermost nodes.
+    passes had no leaf but in there, `added` that it was an addend of all their losses; `shared` are the ages of its
+    outermost nodes. As far as somebody watches for `sources`, `fed` says that data went into it, and `collected` that
+    it is data itself: something was drawn from it that all these passes use, and each of them applies its parameters
+    anew, in the same way.
     """
 
     def __init__(self, frames: Frames, cut: bool, sources: Sources | None = None) -> None:
@@ -194,6 +198,9 @@ class Truncate(Listener):
         self._sources = sources
         self.alone = self.added = True
         self.fed = False
+        self._collected = sources is not None
+        self._unshared: dict[int, int] = {}
+        """The ages of older nodes that a pass reached and that are not known to be shared, with its number of steps."""
         self._leaves: set[int | None] = set()
         self._ended: dict[Raw, tuple[int, int]] = {}
         """How many steps there had been when a site last ran, and the age of the graph at its end."""
@@ -207,7 +214,7 @@ class Truncate(Listener):
         """Whether a graph is carried over, and of what is made once, for several passes, all that is known."""
         return {
             "carried": self.carried, "reused": tuple(map(self._frames.resolve, self.reused)), "alone": self.alone,
-            "fed": self.fed, "added": self.added, "shared": tuple(sorted(self.shared)),
+            "fed": self.fed, "collected": self.collected, "added": self.added, "shared": tuple(sorted(self.shared)),
         }  # fmt: skip
 
     def backward(self, call: Call) -> None:
@@ -230,15 +237,29 @@ class Truncate(Listener):
         if not old:
             return
         self.carried = True
+        ages = {node._sequence_nr() for node in old}
+        self._unshared |= dict.fromkeys(ages - self.shared - self._unshared.keys(), self._steps)
         if len(began) > 1 and all(node._sequence_nr() < began[-2] for node in old):
             self.reused[call.stack] = None
-            self.shared.update(node._sequence_nr() for node in old)
+            self.shared.update(ages)
+            self._unshared = {age: steps for age, steps in self._unshared.items() if age not in ages}
             self.alone = self.alone and not leaves
             self.added = self.added and set(old) <= set(addends(call.roots, recent))
             if self._sources is not None:
-                self.fed = self.fed or self._sources.fed(graph.walk_nodes(old))
+                shared = list(graph.walk_nodes(old))
+                fresh = [node for node in graph.walk(call.roots, recent) if recent(node)]
+                self.fed = self.fed or self._sources.fed(shared)
+                again = set(_applied(shared)) <= set(_applied(fresh))
+                self._collected = self._collected and again and self._sources.drawn(shared, fresh)
         if self._cut:
             call.cleanups.extend(node.register_prehook(_zeros).remove for node in old)
+
+    @property
+    def collected(self) -> bool:
+        """Whether all that passes took from earlier ones is data; of what only the last pass took, nobody knows yet."""
+        last = max((steps for steps, _ in self._ended.values()), default=0)
+        known = all(steps == last for steps in self._unshared.values())
+        return self._collected and bool(self.reused) and known
 
     def backward_done(self, call: Call) -> None:
         self._ended[call.stack] = self._steps, graph.now()
@@ -263,6 +284,66 @@ class Constants(Listener):
 
     def _is_other(self, node: Any) -> bool:
         return node._sequence_nr() not in self._ages
+
+
+class Addends(Listener):
+    """Trains each addend of a loss once between two steps, by the first backward call at its place that has it.
+
+    `summed` counts how often one was left out later. It is -1 where that could not be meant: the gradients that earlier
+    calls left are gone by then, or the loss has an addend with another weight than before.
+    """
+
+    def __init__(self) -> None:
+        self.summed = 0
+        self._sent: dict[tuple[Raw, graph.Node], torch.Tensor | None] = {}
+        """The gradient that each addend had from the first backward call since the latest step."""
+        self._trained: list[torch.Tensor] = []
+        """The leaves in which the latest call left a gradient."""
+
+    def told(self) -> dict[str, Any]:
+        """How often an addend was left out."""
+        return {"summed": self.summed}
+
+    def backward(self, call: Call) -> None:
+        if not call.accumulate:
+            return
+        with quiet():
+            gone = any(leaf.grad is None or not bool(leaf.grad.any()) for leaf in self._trained)
+        for node in [node for node in addends(call.roots) if graph.leaf(node) is None]:
+            key = call.stack, node
+            again = key in self._sent
+            if again and gone:
+                self.summed = -1
+            self._sent.setdefault(key, None)
+            hook = self._leave_out if again else self._first
+            call.cleanups.append(node.register_prehook(functools.partial(hook, key)).remove)
+
+    def _first(self, key: tuple[Raw, graph.Node], gradients: tuple[torch.Tensor | None, ...]) -> None:
+        self._sent[key] = next((one.detach().clone() for one in gradients if one is not None), None)
+
+    def _leave_out(self, key: tuple[Raw, graph.Node], gradients: tuple[torch.Tensor | None, ...]) -> Any:
+        before, now = self._sent[key], next((one for one in gradients if one is not None), None)
+        if before is None or now is None or not torch.equal(before, now):
+            self.summed = -1
+        elif self.summed >= 0:
+            self.summed += 1
+        return _zeros(gradients)
+
+    def backward_done(self, call: Call) -> None:
+        leaves = (leaf for node in graph.walk(call.roots) if (leaf := graph.leaf(node)) is not None)
+        with quiet():
+            self._trained = [leaf for leaf in leaves if leaf.grad is not None and bool(leaf.grad.any())]
+
+    def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._sent.clear()
+
+
+def _applied(nodes: Iterable[graph.Node]) -> Iterator[tuple[int, str]]:
+    """Each leaf that some nodes use themselves, with the kind of the node."""
+    for node in nodes:
+        for child, _ in node.next_functions:
+            if child is not None and (variable := graph.leaf(child)) is not None:
+                yield id(variable), node.name()
 
 
 def _zeros(gradients: tuple[torch.Tensor | None, ...]) -> tuple[torch.Tensor | None, ...]:

@@ -71,14 +71,18 @@ def _affine(runs: Runs) -> tuple[wire.KeptOut, ...]:
     left = {fact.stack for fact in runs.letter.facts if fact.name == "cross-talk"}
     if not doubted or doubted & left or comparable(runs.outputs):
         return ()
-    found = []
+    given: dict[tuple[int, wire.Stack], list[wire.Arrivals]] = {}
     for one in runs.outputs.arrivals:
-        own = [other for other in runs.outputs.arrivals if other.optimizer == one.optimizer]
-        own = [other for other in own if other.stack not in doubted]
-        if not (one.stack in doubted and one.first and own):
+        given.setdefault((one.optimizer, one.stack), []).append(one)
+    found = []
+    for (optimizer, stack), ones in given.items():
+        own = [others for (owner, other), others in given.items() if owner == optimizer and other not in doubted]
+        if not (stack in doubted and all(one.first for one in ones) and own):
             continue
-        if _is_affine(runs, one) and all(_bends(runs, other) for other in own):
-            found.append(wire.KeptOut(one.stack, one.optimizer))
+        if all(_is_affine(runs, one) for one in ones) and all(
+            any(_bends(runs, one) for one in others) for others in own
+        ):
+            found.append(wire.KeptOut(stack, optimizer))
     # Of losses in doubt that have a minimum in what they reach, nothing is known.
     return tuple(found) if {one.stack for one in found} == doubted else ()
 
@@ -102,9 +106,8 @@ def _bends(runs: Runs, one: wire.Arrivals) -> bool:
 
 def _moved(runs: Runs, one: wire.Arrivals) -> list[tuple[tuple[float, ...], ...]]:
     """What came to the same place where the network gives something else; nothing where a run went another way."""
-    place = (one.optimizer, one.stack, one.first)
     return [
-        next((other.values for other in run.arrivals if (other.optimizer, other.stack, other.first) == place), ())
+        next((other.values for other in run.arrivals if replace(other, values=one.values) == one), ())
         for run in runs.shifted(one.optimizer)
     ]
 

@@ -6,28 +6,67 @@ An addend of a loss that was made once, of owned parameters alone, would train i
 none of the later ones, if it were cut: a penalty over all weights that is built before the loop. It is to be computed
 anew.
 
+The code as written breaks the law where it subtracts from a tensor what was taken of the same memory before it was
+written (`before = self.memory`, then `self.memory[i] = …`), so that the difference is always 0. The reading that keeps
+the law writes to a copy, and leaves what it held to who took it before.
+
 ## Where it is silent
 
-Where data went into it, or parameters that no optimizer owns; where it is no addend, but a factor or an input; and of a
-graph that each pass makes from that of the one before, as a running average of the loss.
+Where data went into the addend, or parameters that no optimizer owns; where it is no addend, but a factor or an input;
+and of a graph that each pass makes from that of the one before, as a running average of the loss. Of a difference:
+where it is still 0 if writes go to a copy, as that of a tensor with its own `detach()`, and where it has a gradient.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autofix.verdict.law import SILENT, Law, Ruling, Word
+from autofix.experiments.compare import comparable
+from autofix.experiments.spec import RunSpec
+from autofix.verdict.law import KEPT, PASSES, SILENT, Law, Ruling, Word, at
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from autofix.core.model import Reading
+    from autofix.probe import wire
     from autofix.verdict.runs import Runs
 
 
 class EveryTermCounts(Law):
     name = "every-term-counts"
-    clause = "every term of a loss trains in each pass"
+    clause = "every term of a loss counts"
+
+    def readings(self, runs: Runs) -> Iterator[Reading]:
+        if _zeros(runs):
+            yield _copied(runs)
 
     def says(self, runs: Runs, reading: Reading) -> Ruling:
-        if not (reading.truncated and runs.letter.reused and runs.letter.added) or runs.sourced.fed:
+        if zeros := _zeros(runs):
+            sentence = (
+                f"what {at(zeros[0].stack)} subtracts from a tensor is the same memory, and the difference always 0"
+            )
+            return KEPT if reading.copied else Ruling(Word.BROKEN, sentence)
+        reused = (reading.truncated or reading.constant) and runs.letter.reused and runs.letter.added
+        if not reused or runs.sourced.fed:
             return SILENT
-        return Ruling(Word.BROKEN, "a term of the loss would train in the first pass alone")
+        return Ruling(Word.BROKEN, "a term of the loss would train in the first pass alone, or in none")
+
+
+def _copied(runs: Runs) -> Reading:
+    return replace(runs.case.pool.letters.first, copied=True)
+
+
+def _zeros(runs: Runs) -> list[wire.Fact]:
+    """Where differences are 0 in each pass that are not if writes go to a copy."""
+    found = _differences(runs.letter)
+    held = any(fact.name == "memory-held" for fact in runs.letter.facts)  # by somebody who may mean to see it written
+    if not found or held or not runs.case.pool.copied:
+        return []
+    other = runs.case.pool.get(RunSpec.reference(_copied(runs)))
+    return [] if comparable(other) or _differences(other) else found
+
+
+def _differences(run: wire.Trace) -> list[wire.Fact]:
+    return [fact for fact in run.facts if fact.name == "zero-difference" and int(fact.subject) >= PASSES]

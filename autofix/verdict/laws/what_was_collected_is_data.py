@@ -1,0 +1,58 @@
+"""What was collected is data
+
+## What it says
+
+A program collects data with the networks that it trains: it draws actions, or takes the label that scores most, and
+then trains on them in several passes. What was computed along with such data is as old as they are: the
+log-probability of an action when it was drawn, the value that was expected then, the centre of a class. In all these
+passes it is a constant. The code as written breaks that where a graph is kept with it: the gradient would be that of
+parameters which are no more. Nor is it computed anew: the data would have to be drawn anew, too.
+
+That something is data is seen by two things together: numbers were drawn from it, by its values, which have no
+gradient by their nature and which each of these passes uses; and each of these passes applies all the parameters that
+it was made of anew, in the same way, so that they learn from their own forward.
+
+## Where it is silent
+
+Where nothing was drawn, as from the prototypes of a few examples, which may be meant to learn; and where some parameter
+is not applied anew, as that of a trunk under several heads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from autofix.experiments.compare import comparable, starved
+from autofix.verdict.law import KEPT, SILENT, Law, Ruling, Word, at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.core.model import Reading
+    from autofix.verdict.runs import Runs
+
+
+class WhatWasCollectedIsData(Law):
+    name = "what-was-collected-is-data"
+    clause = "what was collected once is a constant in all passes that use it"
+
+    def readings(self, runs: Runs) -> Iterator[Reading]:
+        if _collected(runs):
+            yield replace(runs.case.pool.letters.first, constant=True)
+
+    def says(self, runs: Runs, reading: Reading) -> Ruling:
+        if not _collected(runs):
+            return SILENT
+        if reading.constant:
+            return KEPT
+        where = at(runs.letter.reused[0])
+        return Ruling(
+            Word.BROKEN, f"the loss of {where} differentiates what data were drawn from before, at older parameters"
+        )
+
+
+def _collected(runs: Runs) -> bool:
+    if not runs.letter.reused or comparable(runs.sourced) or not runs.sourced.collected:
+        return False
+    return not comparable(runs.constant) and not any(starved(runs.letter, runs.constant))

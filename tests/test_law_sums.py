@@ -1,0 +1,70 @@
+"""A sum is finished before it is trained on: losses that grow from backward to backward, and what looks like them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from lawful import Program, judged, safe
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from autofix.experiments.run import Probe
+
+pytestmark = pytest.mark.torch
+
+TASKS = Program(
+    "a total of tasks",
+    """\
+from parts import *
+
+net, head = Net(4, 2), Net(2, 2)
+both = Optimizers(net, head)
+for _ in range(3):
+    both.zero_grad()
+    terms, total, state = [], torch.zeros(()), torch.zeros(6, 4)
+    for task in range(3):
+        state = torch.randn(6, 4)
+        term = (head(net(state)) - task).square().mean()
+        terms.append(term)
+        total = total + term
+        total.backward()
+    both.step()
+""",
+    {
+        "after the loop": (("        total.backward()\n", "    total.backward()\n"),),
+        "each addend": (("total.backward()", "term.backward(retain_graph=True)"),),
+        "keep": (("total.backward()", "total.backward(retain_graph=True)"),),
+        "the last addend": (("        total.backward()\n", "    term.backward()\n"),),
+    },
+    frozenset({"after the loop", "each addend"}),
+)
+ADDED = "total = total + term"
+PROGRAMS = (
+    TASKS,
+    TASKS.mutated(
+        "over time, through a state",
+        ("state = torch.randn(6, 4)", "state = torch.randn(6, 4) + torch.cat([net(state), net(state)], 1)"),
+        ("        term =", "        total = total / 1.0\n        term ="),
+        right=("after the loop", "each addend"),
+    ),
+    TASKS.mutated("a list of terms", (ADDED, "total = sum(terms)"), right=("after the loop", "each addend")),
+    TASKS.mutated("a mean of those so far", (ADDED, "total = torch.stack(terms).mean()")),
+    TASKS.mutated("a running average", (ADDED, "total = 0.5 * total + 0.5 * term")),
+    TASKS.mutated(
+        "what earlier calls left is thrown away",
+        ("        total.backward()", "        both.zero_grad()\n        total.backward()"),
+        right=("after the loop",),
+    ),
+    TASKS.mutated(
+        "for one of the networks it is",
+        ("        total.backward()", "        both.each[0].zero_grad()\n        total.backward()"),
+    ),
+)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=[one.name for one in PROGRAMS])
+def test_no_edit_is_safe_but_those_that_are_right(probe: Probe, tmp_path: Path, program: Program) -> None:
+    verdicts = judged(probe, tmp_path, program)
+    assert safe(verdicts) == program.right, {name: one.summary for name, one in verdicts.items()}

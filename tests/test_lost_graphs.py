@@ -1,0 +1,156 @@
+"""What each reading's edit is called: of a graph lost in several places, a parameter's name, a forward too early."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from lawful import Program, judged, safe
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from autofix.experiments.run import Probe
+
+pytestmark = pytest.mark.torch
+
+ADAPTED = Program(
+    "a frozen trunk and an adapter, both without gradients",
+    """\
+from parts import *
+
+trunk, adapter = Net(4, 3).requires_grad_(False), Net(3, 2)
+optimizer = torch.optim.SGD(adapter.parameters(), lr=0.05)
+
+
+@torch.no_grad()
+def encode(x):
+    return adapter(trunk(x))
+
+
+for _ in range(5):
+    loss = F.mse_loss(encode(torch.randn(6, 4)), torch.ones(6, 2))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    {
+        "with gradients": (("@torch.no_grad()", "@torch.enable_grad()"),),
+        "a leaf of the result": (("(torch.randn(6, 4)), torch", "(torch.randn(6, 4)).requires_grad_(), torch"),),
+        "half of it": (
+            ("@torch.no_grad()", "@torch.enable_grad()"),
+            ("return adapter(trunk(x))", "return adapter.out(torch.tanh(adapter.hidden(trunk(x))).detach())"),
+        ),
+    },
+    frozenset({"with gradients"}),
+)  # fmt: skip
+CUT = Program(
+    "a prediction and its target are cut alike",
+    """\
+from parts import *
+
+net, target = Net(4, 1), Net(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+for _ in range(5):
+    now, then = torch.randn(6, 4), torch.randn(6, 4)
+    value = net(now).data
+    best = net(then).data.argmax(1)
+    goal = 1 + 0.9 * target(then).data
+    loss = F.mse_loss(value, goal)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    {
+        "the prediction": (("net(now).data", "net(now)"),),
+        "the target": (("target(then).data", "target(then)"),),
+        "both": (("net(now).data", "net(now)"), ("target(then).data", "target(then)")),
+        "a leaf of the loss": (("loss = F.mse_loss(value, goal)", "loss = F.mse_loss(value, goal).requires_grad_()"),),
+    },
+    frozenset({"the prediction", "both"}),
+)
+ASSIGNED = Program(
+    "a tensor without a graph is assigned to a parameter's name",
+    """\
+from parts import *
+
+net = Net(4, 1)
+scale = 1.0
+
+
+@torch.no_grad()
+def rescale(by):
+    net.out.weight = net.out.weight * by
+
+
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+for step in range(5):
+    rescale(0.9)
+    loss = F.mse_loss(net(torch.randn(6, 4)), torch.ones(6, 1))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    {
+        "a new value": (("net.out.weight = net.out.weight * by", "net.out.weight.copy_(net.out.weight * by)"),),
+        "by data": (("net.out.weight = net.out.weight * by", "net.out.weight.data = net.out.weight * by"),),
+        "a new parameter": (
+            ("net.out.weight = net.out.weight * by", "net.out.weight = nn.Parameter(net.out.weight * by)"),
+        ),
+        "nothing": (("net.out.weight = net.out.weight * by", "net.out.weight * by"),),
+    },
+    frozenset({"a new value", "by data"}),
+)
+CLOSURE = Program(
+    "the forward stands before the closure",
+    """\
+from parts import *
+
+net = Net(4, 1)
+optimizer = torch.optim.LBFGS(net.parameters(), lr=0.3, max_iter=3)
+x = torch.randn(6, 4)
+for _ in range(3):
+    out = net(x)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = F.mse_loss(out, torch.ones(6, 1))
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+""",
+    {
+        "within": (("        loss = F", "        out = net(x)\n        loss = F"),),
+        "keep": (("loss.backward()", "loss.backward(retain_graph=True)"),),
+        "cut": (("mse_loss(out,", "mse_loss(out.detach().requires_grad_(),"),),
+        "one evaluation": (("max_iter=3", "max_iter=1"),),
+    },
+    frozenset({"within"}),
+)
+PROGRAMS = (
+    ASSIGNED,
+    ASSIGNED.mutated("it has a graph", ("@torch.no_grad()\n", "")),
+    CLOSURE,
+    CLOSURE.mutated(
+        "the closure clamps what it trains",
+        (
+            "        optimizer.zero_grad()",
+            "        net.out.weight.data.clamp_(-0.2, 0.2)\n        optimizer.zero_grad()",
+        ),
+    ),
+    ADAPTED,
+    ADAPTED.mutated(
+        "the optimizer has the frozen trunk, too",
+        ("(adapter.parameters()", "([*trunk.parameters(), *adapter.parameters()]"),
+    ),
+    CUT,
+    CUT.mutated("one network is both", ("Net(4, 1), Net(4, 1)", "[Net(4, 1)] * 2")),
+    CUT.mutated("the optimizer has both", ("(net.parameters()", "([*net.parameters(), *target.parameters()]")),
+)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=[one.name for one in PROGRAMS])
+def test_no_edit_is_safe_but_those_that_are_right(probe: Probe, tmp_path: Path, program: Program) -> None:
+    verdicts = judged(probe, tmp_path, program)
+    assert safe(verdicts) == program.right, {name: one.summary for name, one in verdicts.items()}
