@@ -13,6 +13,8 @@ from autofix import cli, pipeline
 from autofix.audit import told
 from autofix.audit.fault import HEAD, MARK, Fault, faults
 from autofix.core.model import Applicability, Outcome, Target
+from autofix.render import Snapshot
+from autofix.render import audit as shown
 from autofix.search.rule import Example
 
 if TYPE_CHECKING:
@@ -137,27 +139,43 @@ def test_the_books_say_who_trains_what(probe: Probe, tmp_path: Path) -> None:
 
 
 @pytest.mark.torch
+def test_programs_and_code_hosts_get_what_people_get(probe: Probe, tmp_path: Path) -> None:
+    report = audit(probe, tmp_path, CUT.format(""), mend=True)
+    snapshot = Snapshot(report)
+    document = json.loads(shown.as_json(report, snapshot))
+    assert [(one["code"], one["level"]) for one in document["findings"]] == [("AG524", "broken")]
+    assert [(one["rules"], one["applicability"]) for one in document["fixes"]] == [(["AG524"], "unsafe")]
+    assert [one["ruleId"] for one in json.loads(shown.as_sarif(report, snapshot))["runs"][0]["results"]] == ["AG524"]
+    assert shown.as_github(report, snapshot).startswith("::warning file=train.py")
+
+
+@pytest.mark.torch
 @pytest.mark.usefixtures("warm")
-def test_the_command_speaks_to_people_and_programs_and_ends_with_its_status(
+def test_the_command_writes_only_what_it_is_told_to_and_ends_with_its_status(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    script = tmp_path / "train.py"
+    def command(*words: str) -> int:
+        return cli.main(["audit", "--python", sys.executable, *words, str(script)])
+
+    script, settings = tmp_path / "train.py", tmp_path / "pyproject.toml"
     script.write_text(HEAD + CUT.format(""), encoding="utf-8")
-    assert cli.main(["audit", "--python", sys.executable, str(script)]) == 1
-    assert re.search(r"train\.py:\d+:\d+: AG524 enc", capsys.readouterr().out)
-    for how in ("json", "sarif", "github"):
-        assert cli.main(["audit", "--python", sys.executable, "--output-format", how, str(script)]) == 1
-        out = capsys.readouterr().out
-        if how == "json":
-            assert [(one["code"], one["level"]) for one in json.loads(out)["findings"]] == [("AG524", "broken")]
-        elif how == "sarif":
-            assert [one["ruleId"] for one in json.loads(out)["runs"][0]["results"]] == ["AG524"]
-        else:
-            assert out.startswith("::warning file=train.py")
-    script.write_text(HEAD + CUT.format("").replace(".data", ""), encoding="utf-8")
-    assert cli.main(["audit", "--python", sys.executable, str(script)]) == 0
+    for table in ("[tool.autofix.audit]", "[tool.autofix]"):
+        settings.write_text(f'{table}\nignore = ["AG52"]\n', encoding="utf-8")
+        assert command() == 0
+        assert len(capsys.readouterr().out.splitlines()) == 3
+    settings.unlink()
+    assert command("--write") == 1
+    out, err = capsys.readouterr()
+    assert re.search(r"train\.py:\d+:\d+: AG524 enc", out)
+    assert "+    code = torch.tanh(enc(x))\n" in out
+    assert "no fix is safe" in err
+    assert script.read_text(encoding="utf-8") == HEAD + CUT.format("")
+    assert command("--write", "--unsafe-fixes") == 1
+    assert script.read_text(encoding="utf-8") == HEAD + CUT.format("").replace(".data", "")
+    capsys.readouterr()
+    assert command() == 0
     assert len(capsys.readouterr().out.splitlines()) == 3
     script.write_text("raise ValueError('no')\n", encoding="utf-8")
-    assert cli.main(["audit", "--python", sys.executable, str(script)]) == 2
-    assert cli.main(["audit", "--python", sys.executable, "--ignore", "AG999", str(script)]) == 2
+    assert command() == 2
+    assert command("--ignore", "AG999") == 2
     assert "AG999" in capsys.readouterr().err
