@@ -41,13 +41,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from autofix.probe.wire import Origin
-    from autofix.syntax.edits import Step
     from autofix.syntax.source import Source
 
 WHY_LEAF = "The tensor with the value that is meant is the leaf, so that its gradient arrives in it."
 WHY_RETAIN = "A result keeps its gradient only where it is asked to."
+DETACH = "Detach the tensor before its flag is set"
 WHY_DETACH = "A detached tensor is a leaf, whose flag may be set; it shares the values."
-_MAKERS = ("requires_grad", "requires_grad_")
 _PARAMETERS = ("Parameter", "UninitializedParameter")
 _DEEPEST = 3
 
@@ -146,7 +145,9 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
             if setter or len(origins) == 1 or any(origin.kind != "nonleaf" for origin in origins):
                 yield from (one for proposals in alike.values() for one in proposals)
             elif len(alike) == len(origins):  # each alone would be refused as before
-                yield from map(_together, zip(*alike.values(), strict=False))
+                for same in zip(*alike.values(), strict=False):
+                    steps = dict.fromkeys(step for one in same for step in one.steps)
+                    yield dataclasses.replace(same[0], steps=tuple(steps))
         if declined:
             raise declined[0]
 
@@ -166,19 +167,14 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
 
     def _begun(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
         """`requires_grad` taken out of the expression and put behind it; a `Parameter(...)` put around it."""
-        for call in ast.walk(node):
-            if not isinstance(call, ast.Call):
-                continue
+        for call in (one for one in ast.walk(node) if isinstance(one, ast.Call)):
             name = calls.name_of(call)
             if calls.keyword(call, "requires_grad") is not None:
-                edits = [
-                    *remove_keyword(source, call, "requires_grad"),
-                    *append_call(source, node, ".requires_grad_()"),
-                ]
-                yield self.propose(edits, WHY_LEAF)
+                begun = remove_keyword(source, call, "requires_grad")
+                yield self.propose([*begun, *append_call(source, node, ".requires_grad_()")], WHY_LEAF)
             elif name == "requires_grad_" and isinstance(call.func, ast.Attribute) and call is not node:
-                edits = [*receiver(source, call), *append_call(source, node, ".requires_grad_()")]
-                yield self.propose(edits, WHY_LEAF)
+                begun = receiver(source, call)
+                yield self.propose([*begun, *append_call(source, node, ".requires_grad_()")], WHY_LEAF)
             elif name in _PARAMETERS and len(call.args) == 1 and not call.keywords and call is not node:
                 made = replace(source, call, source.segment(call.args[0]))
                 edits = [*made, *embed(source, node, f"{source.segment(call.func)}({{}})")]
@@ -187,24 +183,21 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
     def _inside(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
         """The dtype or device given where the tensor is created, in place of a cast behind it."""
         match node:
-            case ast.Call(func=ast.Attribute(value=ast.Call() as made, attr="to"), args=[kind], keywords=[]):
-                if calls.keyword(made, "requires_grad") is None:
-                    return
+            case ast.Call(func=ast.Attribute(value=ast.Call() as made, attr="to"), args=[kind], keywords=[]) if (
+                calls.keyword(made, "requires_grad") is not None
+            ):
                 text = source.segment(kind)
                 name = "device" if "dev" in text.lower() or "cuda" in text.lower() or "cpu" in text else "dtype"
                 edits = [*set_keyword(source, made, name, text), *receiver(source, node)]
                 yield self.propose(edits, WHY_LEAF, title=f"Give the {name} where the tensor is made", later=2)
 
     def _leaf(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
-        edits = append_call(source, node, ".detach().requires_grad_()")
-        yield self.propose(edits, WHY_LEAF, title="Make a leaf of the result", later=4)
-        edits = append_call(source, node, ".detach().clone().requires_grad_()")
-        title = "Make a leaf of a copy of the result"
-        yield self.propose(edits, WHY_LEAF, title=title, later=5)
+        for copy, of, later in (("", "", 4), (".clone()", "a copy of ", 5)):
+            edits = append_call(source, node, f".detach(){copy}.requires_grad_()")
+            yield self.propose(edits, WHY_LEAF, title=f"Make a leaf of {of}the result", later=later)
 
     def _cut(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
-        title = "Detach the tensor before its flag is set"
-        yield self.propose(append_call(source, node, ".detach()"), WHY_DETACH, title=title, later=4)
+        yield self.propose(append_call(source, node, ".detach()"), WHY_DETACH, title=DETACH, later=4)
 
     def _retained(self, origin: Origin, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """`h.retain_grad()` where the tensor whose gradient is read gets its name."""
@@ -219,7 +212,6 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
 
     def _flag(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """`x = x.detach()` in place of `x.requires_grad = False`, or before it."""
-        title = "Detach the tensor before its flag is set"
         for _, source, node in sources.nodes(diagnosis.failure.stack[:1]):
             statement = source.statement(node)
             holder, flag = _flagged(statement)
@@ -228,43 +220,31 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
             name = ast.unparse(holder)
             detach = f"{name} = {name}.detach()"
             if flag is False:
-                yield self.propose(replace_statement(source, statement, [detach]), WHY_DETACH, title=title)
+                yield self.propose(replace_statement(source, statement, [detach]), WHY_DETACH, title=DETACH)
             for assigned in names.assignments(source, name):
                 if isinstance(assigned.value, (ast.Name, ast.Attribute)):
                     edits = append_call(source, assigned.value, ".detach()")
-                    yield self.propose(
-                        [*edits, *_gone(source, statement, flag)], WHY_DETACH, title=title, tier=Tier.ANSWER, later=1
-                    )
-            yield self.propose(insert_before(source, statement, [detach]), WHY_DETACH, title=title, later=2)
-
-
-def _together(proposals: tuple[Proposal, ...]) -> Proposal:
-    """The same edit at several places."""
-    steps = dict.fromkeys(step for one in proposals for step in one.steps)
-    return dataclasses.replace(proposals[0], steps=tuple(steps))
-
-
-def _gone(source: Source, statement: ast.stmt, flag: bool | None) -> list[Step]:
-    """The edits that drop a statement which only switches off a flag that a detached tensor has off already."""
-    several = len(blocks.block_of(source, statement)) > 1
-    return delete(source, statement) if flag is False and several else []
+                    if flag is False and len(blocks.block_of(source, statement)) > 1:
+                        edits += delete(source, statement)  # a detached tensor has the flag off already
+                    yield self.propose(edits, WHY_DETACH, title=DETACH, tier=Tier.ANSWER, later=1)
+            yield self.propose(insert_before(source, statement, [detach]), WHY_DETACH, title=DETACH, later=2)
 
 
 def _flagged(statement: ast.stmt) -> tuple[ast.expr | None, bool | None]:
     """The tensor whose flag a statement sets, and the value if it is plain."""
     match statement:
         case ast.Assign(targets=[ast.Attribute(value=holder, attr="requires_grad")], value=value):
-            return holder, value.value if isinstance(value, ast.Constant) and isinstance(value.value, bool) else None
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=holder, attr="requires_grad_"), args=given)):
-            if not isinstance(holder, (ast.Name, ast.Attribute)):
-                return None, None
-            first = given[0] if given else None
-            return holder, first.value if isinstance(first, ast.Constant) and isinstance(first.value, bool) else None
-    return None, None
+            given = [value]
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=holder, attr="requires_grad_"), args=given)) if (
+            calls.path_of(holder)
+        ):
+            pass
+        case _:
+            return None, None
+    plain = given[0].value if given and isinstance(given[0], ast.Constant) else None
+    return holder, plain if isinstance(plain, bool) else None
 
 
 def _makes(node: ast.expr) -> bool:
     """Whether an expression itself makes the tensor, and is not code run from text."""
-    return isinstance(node, calls.VALUES) and not (
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("exec", "eval")
-    )
+    return isinstance(node, calls.VALUES) and calls.path_of(getattr(node, "func", None)) not in ("exec", "eval")

@@ -136,22 +136,6 @@ for _ in range(4):
 +    states = repackage(states)
 """),
         Example("""\
-import torch
-
-torch.manual_seed(0)
-cell, mix = torch.nn.LSTMCell(2, 4), torch.nn.Linear(4, 4)
-opt = torch.optim.SGD([*cell.parameters(), *mix.parameters()], lr=0.1)
-state = ((torch.zeros(3, 4), torch.zeros(3, 4)), torch.zeros(3, 4), 0)
-for _ in range(4):
-    h, c = cell(torch.randn(3, 2), state[0])
-    seen = mix(h) + 0.5 * state[1]
-    state = ((h, c), seen, state[2] + 1)
-    opt.zero_grad()
-    seen.pow(2).mean().backward()
-    opt.step()
-+    state = (tuple(t.detach() for t in state[0]), state[1].detach(), state[2])
-"""),
-        Example("""\
 ! nothing is carried anywhere: the same loss twice
 import torch
 

@@ -19,8 +19,9 @@ import ast
 from typing import TYPE_CHECKING
 
 from autofix.core.model import Cause, Diagnosis
+from autofix.diagnosis import scenes
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
-from autofix.syntax import blocks, names
+from autofix.syntax import names
 from autofix.syntax.edits import User, computed_in, insert_before
 
 if TYPE_CHECKING:
@@ -57,27 +58,6 @@ for _ in range(4):
     opt.step()
 """),
         Example("""\
-! an optimizer calls its closure several times a step
-! unsafe: it takes other steps where each call computes the loss anew
-import torch
-
-torch.manual_seed(0)
-net = torch.nn.Linear(2, 1)
-opt = torch.optim.LBFGS(net.parameters(), lr=0.1, max_iter=4)
-x, y = torch.randn(5, 2), torch.randn(5, 1)
-for _ in range(3):
--    out = net(x)
-
-    def closure():
-        opt.zero_grad()
-+        out = net(x)
-        loss = (out - y).pow(2).mean()
-        loss.backward()
-        return loss
-
-    opt.step(closure)
-"""),
-        Example("""\
 import torch
 
 
@@ -100,26 +80,6 @@ for _ in range(4):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-        Example("""\
-! unsafe: a value that is made once may also be meant to stay as it was
-import torch
-
-torch.manual_seed(0)
-
-
-def train(net, steps):
-    opt = torch.optim.SGD(net.parameters(), lr=0.1)
--    scale = net.bias.exp()
-    for _ in range(steps):
-+        scale = net.bias.exp()
-        out = net(torch.randn(5, 2)) * scale
-        opt.zero_grad()
-        out.pow(2).mean().backward()
-        opt.step()
-
-
-train(torch.nn.Linear(2, 1), 4)
 """),
         Example("""\
 import torch
@@ -227,54 +187,11 @@ for _ in range(3):
     opt.step()
     second = w.sin() + first
 """),
-        Example("""\
-! unsafe: what is made once of data may also be meant to stay as it was
-import torch
-
-
-class Heat:
-    def __init__(self):
-        self.net = torch.nn.Sequential(torch.nn.Linear(1, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1, bias=False))
-        self.x = torch.rand(6, 1, requires_grad=True)
-        self.u = self.net(self.x)
-        self.opt = torch.optim.SGD(self.net.parameters(), lr=0.1)
-
-    def loss(self):
-+        self.u = self.net(self.x)
-        u_x = torch.autograd.grad(self.u.sum(), self.x, create_graph=True)[0]
-        return (u_x - self.u).pow(2).mean() + (self.net(torch.zeros(1, 1)) - 1).pow(2).sum()
-
-    def train(self):
-        for _ in range(4):
-            self.opt.zero_grad()
-            self.loss().backward(retain_graph=True)
-            self.opt.step()
-
-
-torch.manual_seed(0)
-Heat().train()
-"""),
-        Example("""\
-! unsafe: the code describes other gradients: those of what was computed once
-import torch
-
-torch.manual_seed(0)
-net = torch.nn.Linear(2, 2)
-seeds = torch.nn.Parameter(torch.randn(3, 2))
-opt = torch.optim.SGD([*net.parameters(), seeds], lr=0.1)
-for _ in range(2):
--    mean, spread = net(seeds).tanh().chunk(2, 1)
-    for x in torch.randn(3, 5, 2):
-+        mean, spread = net(seeds).tanh().chunk(2, 1)
-        loss = (net(x).mean() - mean).pow(2).sum() + (spread - 1).pow(2).sum()
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
-"""),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For what was made outside the function or loop that uses it: all of it together, then each statement."""
+        failed = diagnosis.failure.stack
         crossings = [one for one in diagnosis.trace.crossings if one.by == "failing"]
         # Where no boundary was crossed, the failing backward starts at what was made once: all of its graph was.
         stacks = [one.made for one in crossings or diagnosis.trace.saved]
@@ -285,7 +202,7 @@ for _ in range(2):
         ordered = sorted(places, key=lambda one: one.lineno)
         for statement in ordered:
             source, frame = places[statement]
-            users = [_closure(source, statement, diagnosis), *(_loops(*places[statement], statement, diagnosis))]
+            users = [scenes.closure(source, statement, failed), *(scenes.loops(*places[statement], statement, failed))]
             made = [
                 one
                 for user in users[: 1 if crossings else 2]
@@ -299,7 +216,7 @@ for _ in range(2):
             for frame, source, node in sources.located(crossing.made):
                 if not isinstance(statement := source.statement(node), ast.Assign) or len(statement.targets) != 1:
                     continue
-                for loop in _loops(source, frame, statement, diagnosis):
+                for loop in scenes.loops(source, frame, statement, failed):
                     yield from self._computed(source, statement, [statement], loop)
                 for used in dict.fromkeys((crossing.used, *beside)):
                     yield from self._where_used(statement, source, used, sources, crossing.carriers)
@@ -331,28 +248,3 @@ for _ in range(2):
                 edits = insert_before(source, first, names.copied(source, statement))
                 yield self.propose(edits, WHY.format(path=target))
                 return
-
-
-def _closure(source: Source, statement: ast.stmt, diagnosis: Diagnosis) -> ast.FunctionDef | None:
-    """The function without arguments, an optimizer's closure, in which the failing call was made."""
-    scope, stack = source.function(statement), diagnosis.failure.stack
-    for node in ast.walk(scope or source.tree):
-        if isinstance(node, ast.FunctionDef) and node is not scope and blocks.passed(source, node, stack):
-            arguments = any(isinstance(one, ast.arg) for one in ast.walk(node.args))
-            return node if source.function(node) is scope and not arguments else None
-    return None
-
-
-def _loops(
-    source: Source, frame: Frame, statement: ast.stmt, diagnosis: Diagnosis
-) -> Iterator[ast.For | ast.While]:  # fmt: skip
-    """The loop after a statement in which its function made the failing call; where none stands beside it, all."""
-    stack = [one for one in diagnosis.failure.stack if one.function == frame.function]
-    scope = source.function(statement)
-    around = [
-        one for one in ast.walk(scope or source.tree)
-        if isinstance(one, (ast.For, ast.While)) and one.lineno > statement.lineno and source.function(one) is scope
-        and blocks.passed(source, one, stack)
-    ]  # fmt: skip
-    beside = [one for one in around if one in blocks.block_of(source, statement)]
-    yield from beside[:1] or around

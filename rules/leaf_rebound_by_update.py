@@ -138,15 +138,6 @@ for _ in range(3):
     w, b = w - 0.1 * w.grad, b - 0.1 * b.grad
 """),
         Example("""\
-! nothing is updated by the gradient
-import torch
-
-w = torch.ones(2, requires_grad=True)
-h = w * 2
-h.sum().backward()
-print(h.grad.norm())
-"""),
-        Example("""\
 ! the best of the values is kept, and an update in place would change it
 import torch
 

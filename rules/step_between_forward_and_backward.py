@@ -31,7 +31,7 @@ from autofix.syntax.edits import insert_after, insert_before, move_after, move_b
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from autofix.diagnosis.scenes import Hoisted, Scene
+    from autofix.diagnosis.scenes import Scene
     from autofix.probe.wire import Stack, Write
     from autofix.syntax.edits import Step
 
@@ -76,27 +76,6 @@ for _ in range(4):
 import torch
 
 torch.manual_seed(0)
-actor = torch.nn.Linear(2, 1)
-critic = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
-actor_opt = torch.optim.Adam(actor.parameters())
-critic_opt = torch.optim.Adam(critic.parameters())
-for _ in range(4):
-    s, a, r = torch.randn(5, 2), torch.randn(5, 1), torch.randn(5, 1)
-    critic_loss = (critic(torch.cat([s, a], 1)) - r).pow(2).mean()
--    actor_loss = -critic(torch.cat([s, actor(s)], 1)).mean()
-    critic_opt.zero_grad()
-    critic_loss.backward()
-    critic_opt.step()
-
-    actor_opt.zero_grad()
-+    actor_loss = -critic(torch.cat([s, actor(s)], 1)).mean()
-    actor_loss.backward()
-    actor_opt.step()
-"""),
-        Example("""\
-import torch
-
-torch.manual_seed(0)
 E, D = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
 e_opt = torch.optim.SGD([*E.parameters(), D[0].bias], lr=0.1)
 d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
@@ -111,43 +90,6 @@ for _ in range(4):
 +    score = D(z.detach())
     (score - 1).pow(2).mean().backward()
     d_opt.step()
-"""),
-        Example("""\
-! unsafe: what is made once of data may also be meant to stay as it was
-import torch
-
-torch.manual_seed(0)
-E, head = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 3)), torch.nn.Linear(3, 1)
-opt = torch.optim.SGD([*E.parameters(), *head.parameters()], lr=0.1)
-x = torch.randn(4, 2)
--z = E(x)
-for _ in range(4):
-    opt.zero_grad()
-+    z = E(x)
-    head(z).pow(2).mean().backward(retain_graph=True)
-    opt.step()
-"""),
-        Example("""\
-import torch
-
-torch.manual_seed(0)
-critic = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
-opt = torch.optim.SGD(critic.parameters(), lr=0.1)
-
-
-@torch.no_grad()
-def clip(net):
-    for p in net.parameters():
-        p.clamp_(-0.2, 0.2)
-
-
-for _ in range(4):
-    gap = critic(torch.randn(4, 2)).mean()
--    clip(critic)
-    opt.zero_grad()
-    gap.backward()
-+    clip(critic)
-    opt.step()
 """),
         Example("""\
 ! the graph is that of an earlier iteration, and wants a cut
@@ -171,28 +113,6 @@ w = torch.ones(3, requires_grad=True)
 x = torch.sigmoid(w)
 x += 1
 x.sum().backward()
-"""),
-        Example("""\
-import copy
-
-import torch
-
-torch.manual_seed(0)
-g, d = torch.nn.Linear(2, 2), torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
-g_opt = torch.optim.SGD(g.parameters(), lr=0.1)
-d_opt = torch.optim.SGD(d.parameters(), lr=0.1)
-for _ in range(3):
-    fake = g(torch.randn(5, 2))
-    backup = copy.deepcopy(d.state_dict())
-    d_opt.zero_grad()
-    d(fake.detach()).pow(2).mean().backward()
-    d_opt.step()
-    loss = (d(fake) - 1).pow(2).mean()
--    d.load_state_dict(backup)
-    g_opt.zero_grad()
-    loss.backward()
-+    d.load_state_dict(backup)
-    g_opt.step()
 """),
         Example("""\
 ! unsafe: as it is written nothing reaches the generator
@@ -235,24 +155,6 @@ for _ in range(3):
                 if write.optimizer >= 0 or any("backward" in calls.method(one) for one in scene.before):
                     yield from self._again(scene, attached=_leaves_one_out(diagnosis))
                 yield from self._step(scene, steps)
-            for write in saved.writes[-1:]:
-                found = scenes.before_loop(sources, saved.made, write.stack, diagnosis.failure.stack)
-                yield from self._into_loop(found)
-
-    def _into_loop(self, found: Hoisted | None) -> Iterator[Proposal]:
-        """A forward that ran once, into the loop that trains what it used."""
-        if found is None:
-            return
-        moved = names.forward(found.between[0], found.between[1:])
-        bound = update.bound(moved)
-        body = found.loop.body
-        anchor = next((one for one in body if names.meets(bound, names.reads(one))), body[0])
-        if any(map(update.trains, moved)):
-            return
-        with suppress(Declined):
-            runs = blocks.runs(found.between, moved)
-            edits = [edit for run in runs for edit in move_before(found.source, run, anchor)]
-            yield self.propose(edits, WHY_MOVE, title="Compute it in each iteration")
 
     def _later(self, scene: Scene) -> Iterator[Proposal]:
         """The forward, and what hangs on it, behind the step."""
@@ -320,8 +222,7 @@ for _ in range(3):
             # A scheduler's step belongs to the optimizer's; another optimizer's does not.
             last += calls.method(following) in ("step", "update") and calls.statement_call(following) not in steps
         step, whole = scene.block[small : last + 1], scene.block[first : last + 1]
-        end = scene.end
-        pairs = [(step, scene.backward), (step, end), (whole, end)]
+        pairs = [(step, scene.backward), (step, scene.end), (whole, scene.end)]
         with suppress(Declined):
             for moved, anchor in dict.fromkeys((tuple(moved), anchor) for moved, anchor in pairs):
                 edits = move_after(scene.source, moved, anchor)
@@ -337,8 +238,5 @@ def _moves(scene: Scene, made: Stack, written: Stack, failed: Stack, write: Writ
     """Whether a write that is no optimizer's is a statement of its own: a helper's call, or a `with no_grad`."""
     helper = scenes.parting(made, written, failed)[1] != write.stack[0]
     method = calls.method(scene.step)
-    return (
-        (helper and (bool(method) or isinstance(scene.step, _COMPOUND)))
-        or method == "load_state_dict"
-        or writes.without_gradient(scene.step)
-    )
+    called = helper and (bool(method) or isinstance(scene.step, _COMPOUND))
+    return called or method == "load_state_dict" or writes.without_gradient(scene.step)

@@ -170,7 +170,7 @@ for name in ("weight", "bias"):
             match statement:
                 case ast.Assign(targets=[ast.Attribute() as target], value=value):
                     begun = bool(diagnosis.trace.counts)
-                    off = writes.gradient_off(source, statement)  # what is computed there has no gradient to pass on
+                    off = writes.under_no_grad(source, statement)  # what is computed there has no gradient to pass on
                     if edits := _renamed(source, statement, target):
                         yield self.propose(edits, WHY_VALUE, later=0 if begun and not off else 2)
                     yield from self._written(source, statement, target, off=off)

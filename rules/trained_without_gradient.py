@@ -21,14 +21,13 @@ from typing import TYPE_CHECKING
 
 from autofix.core.model import Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
-from autofix.syntax import blocks, calls, vocabulary
-from autofix.syntax.edits import Splice, decorate, embed, ensure_import, replace, set_keyword, undecorate, unwrap
+from autofix.syntax import blocks, calls, modes
+from autofix.syntax.edits import decorate, embed, ensure_import, replace, set_keyword, undecorate, unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from autofix.probe.wire import Frame, Origin
-    from autofix.syntax.edits import Step
     from autofix.syntax.source import Source
 
 WHY = "The forward that backward goes through records its graph."
@@ -61,64 +60,11 @@ for _ in range(4):
     opt.step()
 """),
         Example("""\
-import torch
-
-torch.manual_seed(0)
-net = torch.nn.Linear(2, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-
-
-class Objective:
--    @torch.no_grad()
-    def __call__(self, x):
-        return net(x).pow(2).mean()
-
-
-objective = Objective()
-for _ in range(4):
-    loss = objective(torch.randn(5, 2))
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-"""),
-        Example("""\
-! what adapts to the data is called from what evaluates
-import torch
-
-torch.manual_seed(0)
-net = torch.nn.Linear(2, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-
-
-+@torch.enable_grad()
-def adapt(x):
-    loss = net(x).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-
-
-def evaluate():
-    total = 0
-    with torch.no_grad():
-        for _ in range(4):
-            x = torch.randn(5, 2)
-            adapt(x)
-            total += net(x).mean().item()
-    return total
-
-
-print(evaluate())
-"""),
-        Example("""\
 ! a decorator of the project's own
-import functools
-
 import torch
 
 
 def without_gradient(function):
-    @functools.wraps(function)
     def inner(*args):
         with torch.no_grad():
             return function(*args)
@@ -131,23 +77,15 @@ net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 
 
-@without_gradient
-def accuracy(x):
-    return net(x).mean().item()
-
-
 -@without_gradient
 def objective(x):
     return net(x).pow(2).mean()
 
 
 for _ in range(4):
-    x = torch.randn(5, 2)
-    loss = objective(x)
     opt.zero_grad()
-    loss.backward()
+    objective(torch.randn(5, 2)).backward()
     opt.step()
-print(accuracy(x))
 """),
         Example("""\
 ! a context of the project's own
@@ -158,9 +96,8 @@ import torch
 
 @contextlib.contextmanager
 def evaluating(net):
-    net.eval()
     with torch.no_grad():
-        yield net
+        yield net.eval()
     net.train()
 
 
@@ -174,8 +111,6 @@ for _ in range(4):
     opt.zero_grad()
     loss.backward()
     opt.step()
-with evaluating(net):
-    print(net(torch.ones(1, 2)))
 """),
         Example("""\
 ! a flag that whoever trains has to give
@@ -195,21 +130,6 @@ for _ in range(4):
 -    loss = predict(torch.randn(5, 2)).pow(2).mean()
 +    loss = predict(torch.randn(5, 2), train=True).pow(2).mean()
     opt.zero_grad()
-    loss.backward()
-    opt.step()
-"""),
-        Example("""\
-! one of two contexts
-import torch
-
-torch.manual_seed(0)
-net = torch.nn.Linear(2, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(4):
-    opt.zero_grad()
--    with torch.no_grad(), torch.autocast("cpu", enabled=False):
-+    with torch.autocast("cpu", enabled=False):
-        loss = net(torch.randn(5, 2)).pow(2).mean()
     loss.backward()
     opt.step()
 """),
@@ -245,12 +165,11 @@ net(x).detach().pow(2).mean().backward()
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For each place where gradients went off: where it was written, and who it was meant for."""
         seen: set[tuple[str, int]] = set()
-        for origin in diagnosis.trace.origins:
-            if origin.kind != "no_grad" or not origin.stack or origin.stack[0] in diagnosis.failure.stack[:1]:
-                continue
-            if (place := (origin.stack[0].file, origin.stack[0].line)) not in seen:
-                seen.add(place)
-                yield from self._within(origin.stack[0], diagnosis, sources)
+        for origin in (one for one in diagnosis.trace.origins if one.kind == "no_grad" and one.stack):
+            off = origin.stack[0]
+            if off not in diagnosis.failure.stack[:1] and (off.file, off.line) not in seen:
+                seen.add((off.file, off.line))
+                yield from self._within(off, diagnosis, sources)
                 yield from self._blocks(origin, sources)
                 yield from self._decorated(origin, sources)
 
@@ -258,34 +177,31 @@ net(x).detach().pow(2).mean().backward()
         """Where the backward itself runs with gradients off: they are switched on for the function that trains."""
         failing = diagnosis.failure.stack
         holders = [f for f in failing[1:] if (f.file, f.function) == (off.file, off.function)]
-        node, source = sources.node(off), sources.source(off.file)
-        function = sources.function(failing[0]) if failing else None
-        if node is None or source is None or function is None or not holders:
+        within = any(blocks.passed(source, source.statement(node), holders) for _, source, node in sources.nodes([off]))
+        if not within:
             return
-        if blocks.passed(source, source.statement(node), holders):
-            trained = sources.source(failing[0].file)
-            assert trained is not None  # noqa: S101  as it has the function
+        function, trained = sources.function(failing[0]), sources.source(failing[0].file)
+        if function is not None and trained is not None:
             torch, imports = ensure_import(trained, "torch")
             edits = [*imports, *decorate(trained, function, f"@{torch}.enable_grad()")]
             yield self.propose(edits, WHY_WITHIN, title=f"Switch gradients on in {function.name}")
 
     def _blocks(self, origin: Origin, sources: Sources) -> Iterator[Proposal]:
         """The `with` that switched gradients off, or one around it that did so by a context of the project's own."""
-        found: list[tuple[Source, ast.With, ast.withitem, Frame]] = []
+        found: list[tuple[Source, ast.With, ast.withitem]] = []
         for frame, source, node in sources.nodes(origin.stack[:_OUTWARDS]):
             statement = source.statement(node)
             if not isinstance(statement, ast.With):
                 continue
-            off = [one for one in statement.items if _switches(one.context_expr)]
+            off = [one for one in statement.items if modes.may_switch_off(one.context_expr)]
             if frame is not origin.stack[0]:
                 whole = node is statement and len(statement.items) == 1
                 off = [one for one in statement.items if whole or node is one.context_expr]
-            found += [(source, statement, one, frame) for one in off[:1]]
-        for depth, (source, statement, item, _) in enumerate(reversed(found)):
-            yield self.propose(_without(source, statement, item), WHY, later=2 + depth)
-        for source, statement, item, frame in found:
-            if frame is origin.stack[0]:
-                yield from self._flag(source, statement, item, origin, sources)
+            elif off:
+                yield from self._flag(source, statement, off[0], origin, sources)
+            found += [(source, statement, one) for one in off[:1]]
+        for depth, place in enumerate(reversed(found)):
+            yield self.propose(unwrap(*place), WHY, later=2 + depth)
 
     def _flag(
         self, source: Source, statement: ast.With, item: ast.withitem, origin: Origin, sources: Sources
@@ -323,32 +239,11 @@ net(x).detach().pow(2).mean().backward()
             for node in ast.walk(source.tree):
                 if isinstance(node, _DEFINED):
                     for one in node.decorator_list:
-                        if _switches(one) if not makers else calls.name_of(one) in makers:
+                        if modes.may_switch_off(one) if not makers else calls.name_of(one) in makers:
                             implied = node.name in (*called, "forward", "__call__")
                             title = f"Take {node.name} out of {ast.unparse(one).removesuffix('()')}"
                             edits = undecorate(source, node, one)
                             yield self.propose(edits, WHY, title=title, later=1 if implied else 5)
-                elif isinstance(node, ast.Call) and _switches(node.func) and node.args and not makers:
+                elif isinstance(node, ast.Call) and modes.wraps(node) and not makers:
                     edits = replace(source, node, source.segment(node.args[0]))
                     yield self.propose(edits, WHY, title="Use the function itself", later=2)
-
-
-def _switches(node: ast.expr) -> bool:
-    """Whether an expression is a call that gives a mode without gradient, or a mode that may be one."""
-    if isinstance(node, ast.Call):
-        return calls.name_of(node) in vocabulary.GRADIENT_MODES
-    return isinstance(node, ast.Attribute) and node.attr in vocabulary.WITHOUT_GRADIENT
-
-
-def _without(source: Source, statement: ast.With, item: ast.withitem) -> list[Step]:
-    """A block without one of its contexts."""
-    if len(statement.items) == 1:
-        return unwrap(source, statement)
-    place = statement.items.index(item)
-    start, end = source.extent(item.context_expr)
-    if place + 1 < len(statement.items):
-        end = source.extent(statement.items[place + 1].context_expr)[0]
-    else:
-        before = statement.items[place - 1]
-        start = source.extent(before.optional_vars or before.context_expr)[1]
-    return [Splice(source, start, end, "")]

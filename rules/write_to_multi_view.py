@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from autofix.core.edit import Declined
 from autofix.core.model import Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
-from autofix.syntax import calls, names, slices, vocabulary, writes
+from autofix.syntax import calls, modes, names, slices, vocabulary, writes
 from autofix.syntax.edits import (
     append_call,
     embed,
@@ -230,14 +230,15 @@ getattr(first, "add_")(1)
             functions = [n for n in ast.walk(source.tree) if isinstance(n, ast.FunctionDef) and n.name in called]
             scopes += [inner for function in functions for inner in ast.walk(function)]
             for scope in scopes:
-                if isinstance(scope, ast.With) and writes.without_gradient(scope):
-                    edits = unwrap(source, scope)
+                off = [one for one in getattr(scope, "items", ()) if modes.may_switch_off(one.context_expr)]
+                if isinstance(scope, ast.With) and off:
+                    edits = unwrap(source, scope, off[0])
                     yield self.propose(edits, WHY_VIEW, title="Take the view with gradients", later=2)
             for function in functions:
                 yield from self._undecorated(source, function)
 
     def _undecorated(self, source: Source, function: ast.FunctionDef) -> Iterator[Proposal]:
         for decorator in function.decorator_list:
-            if any(word in ast.unparse(decorator) for word in ("no_grad", "inference_mode")):
+            if modes.switches_off(decorator):
                 edits = undecorate(source, function, decorator)
                 yield self.propose(edits, WHY_VIEW, title="Take the view with gradients", later=2)

@@ -200,6 +200,16 @@ def alone():
 alone()
 (w * w).sum().backward()
 """,
+    "a part that is first read without gradients": """\
+def go(outputs):
+    with torch.no_grad():
+        noise = outputs.loss * 0.1
+    loss = outputs.loss + noise
+    loss.backward()
+class Outputs:
+    loss = (w * w).sum()
+go(Outputs)
+""",
     "the larger of two": """\
 best = (w * w).sum()
 best.backward()

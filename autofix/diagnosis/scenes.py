@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from autofix.syntax import calls, names, vocabulary
+from autofix.syntax import blocks, calls, names, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,15 +70,6 @@ class Scene:
 
 
 @dataclass(frozen=True, slots=True)
-class Hoisted:
-    """A forward before a loop: `between` leads from it to the loop."""
-
-    source: Source
-    between: tuple[ast.stmt, ...]
-    loop: ast.For | ast.AsyncFor | ast.While
-
-
-@dataclass(frozen=True, slots=True)
 class Turn:
     """A step and a backward that it spoils, in one block; with `loop`, the step stands behind in the body of it."""
 
@@ -128,23 +119,6 @@ def scene(sources: Sources, made: Stack, written: Stack, failed: Stack) -> Scene
     return Scene(source, made_there, first, second, call, block, tuple(before), tuple(upstream))
 
 
-def before_loop(sources: Sources, made: Stack, written: Stack, failed: Stack) -> Hoisted | None:
-    """A forward that ran once before the loop in which the write and the backward come round."""
-    found = _chains(sources, made, written, failed)
-    if found is None:
-        return None
-    source, (forward, step, backward), _ = found
-    around = {statement for _, statement in backward} - {statement for _, statement in forward}
-    for block, statement in step:
-        if statement in around and isinstance(statement, (ast.For, ast.AsyncFor, ast.While)):
-            start = _fork(forward, [(block, statement)])
-            if start is None:
-                return None
-            between = block[block.index(start[1]) : block.index(statement)]
-            return Hoisted(source, tuple(between), statement)
-    return None
-
-
 def _chains(sources: Sources, *stacks: Stack) -> tuple[Source, list[list[Place]], ast.AST] | None:
     """The statements around the frames where the stacks part, and the node of the last of them."""
     frames = parting(*stacks)
@@ -181,3 +155,26 @@ def _fork(one: Sequence[Place], other: Sequence[Place]) -> tuple[list[ast.stmt],
             if same is block and first is not second:
                 return (block, first, second) if block.index(first) < block.index(second) else None
     return None
+
+
+def closure(source: Source, statement: ast.stmt, failed: Stack) -> ast.FunctionDef | None:
+    """The function without arguments, an optimizer's closure, in which the failing call was made."""
+    scope = source.function(statement)
+    for node in ast.walk(scope or source.tree):
+        if isinstance(node, ast.FunctionDef) and node is not scope and blocks.passed(source, node, failed):
+            arguments = any(isinstance(one, ast.arg) for one in ast.walk(node.args))
+            return node if source.function(node) is scope and not arguments else None
+    return None
+
+
+def loops(source: Source, frame: Frame, statement: ast.stmt, failed: Stack) -> Iterator[ast.For | ast.While]:
+    """The loop after a statement in which its function made the failing call; where none stands beside it, all."""
+    stack = [one for one in failed if one.function == frame.function]
+    scope = source.function(statement)
+    around = [
+        one for one in ast.walk(scope or source.tree)
+        if isinstance(one, (ast.For, ast.While)) and one.lineno > statement.lineno and source.function(one) is scope
+        and blocks.passed(source, one, stack)
+    ]  # fmt: skip
+    beside = [one for one in around if one in blocks.block_of(source, statement)]
+    yield from beside[:1] or around

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from autofix.core.edit import Declined
 from autofix.diagnosis.scenes import turn
-from autofix.syntax import blocks, calls, names
+from autofix.syntax import blocks, calls, modes, names
 from autofix.syntax.edits import ensure_import, wrap
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def decorates(source: Source) -> bool:
     """Whether a file switches gradients off by decorators."""
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
     functions = (node for node in ast.walk(source.tree) if isinstance(node, kinds))
-    return any("no_grad" in ast.unparse(one) for function in functions for one in function.decorator_list)
+    return any(modes.switches_off(one) for function in functions for one in function.decorator_list)
 
 
 def _made(diagnosis: Diagnosis) -> list[Stack]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from autofix.syntax.calls import path_of
 from autofix.syntax.facts import Bind, Block, Call, Module, Scope
-from autofix.syntax.vocabulary import WITHOUT_GRADIENT
+from autofix.syntax.modes import switches_off
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -160,7 +160,7 @@ class _Walk:
         outer = self.quiet
         for item in node.items:
             made = self._made(node, "other", item.context_expr)
-            self.quiet = self.quiet or silences(item.context_expr)
+            self.quiet = self.quiet or switches_off(item.context_expr)
             if item.optional_vars is not None:
                 self._bind(item.optional_vars, None, made)
         self.statements(node.body)
@@ -183,7 +183,7 @@ class _Walk:
         arguments = node.args
         listed = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
         inner.parameters = frozenset(argument.arg for argument in listed if argument is not None)
-        inner.quiet = self.scope.quiet or any(map(silences, node.decorator_list))
+        inner.quiet = self.scope.quiet or any(map(switches_off, node.decorator_list))
         if self.scope is self.scope.module.top:
             self.scope.module.functions[node.name] = inner
         _Walk(inner).statements(node.body)
@@ -298,13 +298,3 @@ class _Walk:
         ast.SetComp: _comprehension, ast.GeneratorExp: _comprehension, ast.DictComp: _comprehension,
         ast.IfExp: _choice, ast.BoolOp: _choice, ast.Lambda: _lambda, ast.NamedExpr: _named,
     }  # fmt: skip
-
-
-def silences(node: ast.expr) -> bool:
-    """Whether a `with` item or decorator switches gradients off."""
-    call = node if isinstance(node, ast.Call) else None
-    name = path_of(call.func if call else node).rpartition(".")[2]
-    if name in WITHOUT_GRADIENT:
-        return True
-    off = call is not None and bool(call.args) and isinstance(call.args[0], ast.Constant) and not call.args[0].value
-    return name == "set_grad_enabled" and off

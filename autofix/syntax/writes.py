@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from autofix.syntax import vocabulary
 from autofix.syntax.blocks import around, block_of
 from autofix.syntax.calls import name_of, path_of
-from autofix.syntax.vocabulary import GRADIENT_MODES, INPLACE, VIEWS, WITHOUT_GRADIENT
+from autofix.syntax.modes import may_switch_off, switches_off
+from autofix.syntax.vocabulary import INPLACE, VIEWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,15 +58,7 @@ def without_gradient(statement: ast.AST) -> bool:
     """Whether a statement is a `with torch.no_grad():` or one of its kind."""
     if not isinstance(statement, (ast.With, ast.AsyncWith)):
         return False
-    return any(word in ast.unparse(item.context_expr) for item in statement.items for word in GRADIENT_MODES)
-
-
-def gradient_off(source: Source, node: ast.AST) -> bool:
-    """Whether the function that runs a node switches gradients off around it, by a `with` or a decorator."""
-    function = source.function(node)
-    decorators = function.decorator_list if function is not None else []
-    words = (word for one in decorators for word in WITHOUT_GRADIENT if word in ast.unparse(one))
-    return any(map(without_gradient, around(source, node))) or any(words)
+    return any(may_switch_off(node) for item in statement.items for node in ast.walk(item.context_expr))
 
 
 def neighbours(source: Source, node: ast.AST) -> list[ast.AST]:
@@ -194,4 +187,4 @@ def under_no_grad(source: Source, node: ast.AST) -> bool:
     if any(map(without_gradient, around(source, node))):
         return True
     decorators = getattr(source.function(node), "decorator_list", ())
-    return any(name_of(one) == "no_grad" for one in decorators)
+    return any(map(switches_off, decorators))

@@ -169,13 +169,14 @@ class Player(ABC):
         return self.unknown(node)
 
     def part(self, value: Opaque, name: str, node: ast.AST) -> Opaque:
-        """Something read of an unknown value: it hangs on its graph, if there is one."""
+        """Something read of an unknown value: it hangs on its graph, if there is one, whatever the mode is now."""
+        result = Opaque()
         if value.node is None:
-            result = Opaque()
             result.data = value.data
             return result
-        result = Opaque()
+        before, self.tape.grad = self.tape.grad, True
         self.tape.operate(name, [value], self.place(node), holds=False, into=result)
+        self.tape.grad = before
         return result
 
     def later(self, value: Value, node: ast.AST) -> Value:

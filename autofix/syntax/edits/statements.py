@@ -58,15 +58,25 @@ def wrap(source: Source, statements: Sequence[ast.stmt], header: str) -> list[St
     return steps
 
 
-def unwrap(source: Source, statement: ast.With | ast.AsyncWith) -> list[Step]:
-    """Replace a `with` of one context by its body, one step to the left."""
-    if len(statement.items) != 1:
-        raise Declined("other contexts share its `with`")
+def unwrap(source: Source, statement: ast.With | ast.AsyncWith, context: ast.withitem) -> list[Step]:
+    """Take one context from a `with`; where it is the only one, the body stands one step to the left instead."""
+    if len(statement.items) > 1:
+        place = statement.items.index(context)
+        start, end = source.extent(context.context_expr)[0], source.extent(_last(context))[1]
+        if place + 1 < len(statement.items):
+            end = source.extent(statement.items[place + 1].context_expr)[0]
+        else:
+            start = source.extent(_last(statement.items[place - 1]))[1]
+        return [Splice(source, start, end, "")]
     outer, body = run_of(source, [statement]), run_of(source, statement.body)
     if not body.leads or not outer.leads:
         return [Splice(source, outer.start, body.start, "")]
     gone = Splice(source, outer.line_start, body.line_start, "")
     return [gone, Shift(source, body.line_start, outer.line_end[0], body.indent, outer.indent)]
+
+
+def _last(context: ast.withitem) -> ast.expr:
+    return context.optional_vars or context.context_expr
 
 
 def delete(source: Source, statement: ast.stmt) -> list[Step]:
