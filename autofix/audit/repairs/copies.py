@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from autofix.audit.repair import Found, Keeps, Offer, Place
 from autofix.audit.repairs import owning
-from autofix.syntax import blocks, names
+from autofix.syntax import blocks, modes, names
 from autofix.syntax.calls import name_of
 from autofix.syntax.edits import (
     append_call,
@@ -22,7 +22,6 @@ from autofix.syntax.edits import (
     undecorate,
     unwrap,
 )
-from autofix.syntax.vocabulary import GRADIENT_MODES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,10 +121,10 @@ def _uncut(place: Place) -> Iterator[Offer]:
             )  # fmt: skip
     for around in (place.node, *blocks.around(source, place.node), source.function(place.node)):
         match around:
-            case ast.With(items=[ast.withitem(context_expr=ast.Call() as context)]):
-                if name_of(context) in GRADIENT_MODES:
-                    yield Offer(title, tuple(unwrap(source, around)), Keeps.LOSSES)
+            case ast.With(items=items):
+                for item in (one for one in items if modes.may_switch_off(one.context_expr)):
+                    yield Offer(title, tuple(unwrap(source, around, item)), Keeps.LOSSES)
             case ast.FunctionDef(decorator_list=decorators):
                 for one in decorators:
-                    if name_of(one) in GRADIENT_MODES:
+                    if modes.may_switch_off(one):
                         yield Offer(title, tuple(undecorate(source, around, one)), Keeps.LOSSES)
