@@ -114,6 +114,32 @@ class Cache:
 cache = Cache()
 copy.deepcopy(cache)
 """),
+        Example("""\
+! the forward computes it anew
+import copy
+import torch
+
+
+class Normed(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.v = torch.nn.Parameter(torch.ones(2, 3))
+-        self.weight = self.v / self.v.norm()
++        self.weight = (self.v / self.v.norm()).detach()
+
+    def forward(self, x):
+        self.weight = self.v / self.v.norm()
+        return x @ self.weight.t()
+
+
+net = torch.nn.Sequential(Normed())
+kept = copy.deepcopy(net)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    (net(torch.ones(1, 3)) - kept(torch.ones(1, 3)).detach() - 1).pow(2).sum().backward()
+    opt.step()
+"""),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
@@ -183,6 +209,9 @@ copy.deepcopy(cache)
                 raise Declined("what is copied has no name")
             copied = ast.unparse(node.args[0])
             statement = source.statement(node)
+            for within, made in _constructed(diagnosis, sources):
+                edits = append_call(within, made.value, ".detach()")
+                yield self.propose(edits, WHY_CACHE, title="Keep the result without its graph", later=1)
             for name in dict.fromkeys(_kept(diagnosis, sources)):
                 path = f"{copied}.{name}"
                 detach = insert_before(source, statement, [f"{path} = {path}.detach()"])
@@ -210,6 +239,15 @@ def _assigned(diagnosis: Diagnosis, sources: Sources, deepest: int = _DEEPEST) -
         for _, source, node in sources.located(origin.stack[:deepest]):
             statement = source.statement(node)
             yield from statement.targets if isinstance(statement, ast.Assign) else ()
+
+
+def _constructed(diagnosis: Diagnosis, sources: Sources) -> Iterator[tuple[Source, ast.Assign]]:
+    """Where a constructor keeps the refused tensor: a forward that needs its graph computes it anew."""
+    for origin in diagnosis.trace.origins:
+        for _, source, node in sources.located(origin.stack[:_DEEPEST]):
+            statement, function = source.statement(node), source.function(node)
+            if isinstance(statement, ast.Assign) and getattr(function, "name", "") == "__init__":
+                yield source, statement
 
 
 def _kept(diagnosis: Diagnosis, sources: Sources) -> Iterator[str]:
