@@ -31,7 +31,7 @@ def stored(carriers: Sequence[Carrier], sources: Sources) -> Iterator[tuple[Fram
             values = ((one, one.value) for one in names.assignments(source, carrier.path))
             nodes += [one for one, value in values if value is not None and not isinstance(value, ast.Constant)]
         for node in nodes:
-            yield _frame(carrier.file, node, carrier.function), carrier.path
+            yield Frame.around(carrier.file, node, carrier.function), carrier.path
 
 
 def handed_on(crossings: Sequence[Crossing], failed: Stack, sources: Sources) -> Iterator[tuple[Frame, str]]:
@@ -51,7 +51,7 @@ def handed_on(crossings: Sequence[Crossing], failed: Stack, sources: Sources) ->
             read = {path for line, paths in used for path in paths if path in held or (handed and line <= one.lineno)}
             paths = names.binds(one) & read
             if paths:
-                yield _frame(frame.file, one, frame.function), ", ".join(sorted(paths))
+                yield Frame.around(frame.file, one, frame.function), ", ".join(sorted(paths))
         if held:
             return
 
@@ -65,7 +65,7 @@ def built(writes: Sequence[Write], sources: Sources) -> Iterator[Frame]:
         for source in filter(None, map(sources.source, dict.fromkeys(frame.file for frame in write.stack))):
             for call in ast.walk(source.tree):
                 if isinstance(call, ast.Call) and any(_works_in_place(keyword) for keyword in call.keywords):
-                    yield _frame(str(source.path), call, "")
+                    yield Frame.around(str(source.path), call, "")
 
 
 def rebound(origins: Sequence[Origin], sources: Sources) -> Iterator[Origin]:
@@ -84,7 +84,7 @@ def rebound(origins: Sequence[Origin], sources: Sources) -> Iterator[Origin]:
         if not bound:
             yield origin
         for within, one in bound:
-            frame = _frame(origin.stack[0].file, one.value, blocks.qualified(within, one.statement))
+            frame = Frame.around(origin.stack[0].file, one.value, blocks.qualified(within, one.statement))
             if frame not in seen:
                 seen.add(frame)
                 yield replace(origin, kind="rebound", stack=(frame, *origin.stack[1:]), name=one.path)
@@ -104,13 +104,3 @@ def _without_gradient(source: Source, node: ast.AST) -> Iterator[ast.stmt]:
 
 def _works_in_place(keyword: ast.keyword) -> bool:
     return keyword.arg == "inplace" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True
-
-
-def _frame(file: str, node: ast.AST, function: str) -> Frame:
-    """A node's own span; of a compound statement, where it begins."""
-    if not isinstance(node, (ast.stmt, ast.expr)):
-        raise TypeError(node)
-    if hasattr(node, "body"):
-        return Frame(file, node.lineno, node.col_offset, node.lineno, node.col_offset, function)
-    end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
-    return Frame(file, node.lineno, node.col_offset, *end, function)

@@ -144,16 +144,15 @@ def _optimizers(reference: wire.Trace, candidate: wire.Trace, tolerance: float) 
         yield Change("", 0, expected, made, note=f"{made} optimizers are made, the code makes {expected}")
         return
     for index in range(len(reference.counts)):
-        wanted, got = _of(reference, index), _of(candidate, index)
-        names = reference.names[index] if index < len(reference.names) else ()
+        wanted, got = reference.of(index), candidate.of(index)
         fewer = len(got) < len(wanted) or (reference.outcome == "finished" and len(got) != len(wanted))
         if fewer and not candidate.parted:
-            label = owner(names, index)
+            label = reference.owner(index)
             note = f"the optimizer of {label} makes {len(got)} steps, the code makes {len(wanted)}"
             yield Change(label, min(len(got), len(wanted)), len(wanted), len(got), note=note)
-        yield from _rhythm(names, wanted, got)
+        yield from _rhythm(reference, wanted, got)
         for number, (want, have) in enumerate(zip(wanted, got, strict=False)):
-            yield from _step(names, number, want, have, tolerance)
+            yield from _step(reference, number, want, have, tolerance)
 
 
 def cuts_the_graph(reference: wire.Trace, candidate: wire.Trace, tolerance: float = LIVE) -> bool:
@@ -170,7 +169,7 @@ def cuts_the_graph(reference: wire.Trace, candidate: wire.Trace, tolerance: floa
         if number >= len(mine[want.optimizer]):
             return False
         have = mine[want.optimizer][number]
-        if next(_step((), number, want, have, tolerance), None) is not None:
+        if next(_step(reference, number, want, have, tolerance), None) is not None:
             return want.losses == have.losses != ()
     return False
 
@@ -192,19 +191,15 @@ def _stopped_alike(reference: wire.Trace, candidate: wire.Trace) -> bool:
     )
 
 
-def owner(names: tuple[str, ...], index: int) -> str:
-    """What an optimizer is called by: the variables that hold its parameters."""
-    owners = list(dict.fromkeys(name.split(".")[0] for name in names))
-    return ", ".join(owners[:3]) or f"optimizer {index}"
-
-
-def _step(names: tuple[str, ...], number: int, want: wire.Step, have: wire.Step, tolerance: float) -> Iterator[Change]:
+def _step(
+    reference: wire.Trace, number: int, want: wire.Step, have: wire.Step, tolerance: float
+) -> Iterator[Change]:  # fmt: skip
+    names = reference.names[want.optimizer] if want.optimizer < len(reference.names) else ()
     if want.settings != have.settings:
-        yield Change(owner(names, want.optimizer), number, 0, 0, note="the optimizer's settings differ")
+        yield Change(reference.owner(want.optimizer), number, 0, 0, note="the optimizer's settings differ")
     if len(want.gradients) != len(have.gradients):
-        yield Change(
-            owner(names, want.optimizer), number, len(want.gradients), len(have.gradients), note="parameters differ"
-        )
+        label, counts = reference.owner(want.optimizer), (len(want.gradients), len(have.gradients))
+        yield Change(label, number, *counts, note="parameters differ")
         return
     largest = max(map(norm, (*want.gradients, *have.gradients)), default=0.0)
     least, rounding = _NOTHING * largest, _rounding(largest, tolerance)
@@ -214,11 +209,6 @@ def _step(names: tuple[str, ...], number: int, want: wire.Step, have: wire.Step,
     for place, (expected, got) in enumerate(zip(want.changes, have.changes, strict=False)):
         if not close(expected, got, CHANGES if tolerance else EXACT):
             yield Change(_name(names, place), number, norm(expected), norm(got), note=_MOVED)
-
-
-def _of(trace: wire.Trace, index: int) -> list[wire.Step]:
-    """The steps of one optimizer."""
-    return [step for step in trace.steps if step.optimizer == index]
 
 
 def _name(names: tuple[str, ...], place: int, kind: str = "parameter") -> str:
@@ -410,7 +400,7 @@ def lost_writes(reference: wire.Trace, candidate: wire.Trace) -> list[Change]:
 def starved(reference: wire.Trace, cut: wire.Trace) -> Iterator[str]:
     """The parameters that the cut leaves, at some step, without any of the gradient they have in the reference."""
     for index in range(min(len(reference.counts), len(cut.counts))):
-        for want, have in zip(_of(reference, index), _of(cut, index), strict=False):
+        for want, have in zip(reference.of(index), cut.of(index), strict=False):
             pairs = zip(want.gradients, have.gradients, strict=False)
             lost = (place for place, (a, b) in enumerate(pairs) if norm(a) > 0.0 == norm(b))
             yield from (reference.names[index][place] for place in lost)
@@ -421,7 +411,7 @@ def same_shape(reference: wire.Trace, candidate: wire.Trace) -> bool:
     return all(
         want.shape == have.shape
         for index in range(len(reference.counts))
-        for want, have in zip(_of(reference, index), _of(candidate, index), strict=False)
+        for want, have in zip(reference.of(index), candidate.of(index), strict=False)
     )
 
 
@@ -435,7 +425,7 @@ def _finals(reference: wire.Trace, candidate: wire.Trace, tolerance: float, *, l
             yield Change(name, 0, norm(want), norm(have), note=f"{name} ends with other values")
 
 
-def _rhythm(names: tuple[str, ...], wanted: list[wire.Step], got: list[wire.Step]) -> Iterator[Change]:
+def _rhythm(reference: wire.Trace, wanted: list[wire.Step], got: list[wire.Step]) -> Iterator[Change]:
     """How many backward calls lie between the steps of one optimizer: more, or none, is another training."""
     before, mine = 0, 0
     period = max((b.calls - a.calls for a, b in pairwise(wanted)), default=wanted[0].calls if wanted else 0)
@@ -445,7 +435,7 @@ def _rhythm(names: tuple[str, ...], wanted: list[wire.Step], got: list[wire.Step
         again = have.calls == mine and want.calls > before
         before, mine = want.calls, have.calls
         if late or again:
-            label = owner(names, want.optimizer)
+            label = reference.owner(want.optimizer)
             note = f"the optimizer of {label} has made {number + 1} steps after {have.calls} backward calls"
             yield Change(label, number, want.calls, have.calls, note=f"{note}, in the code after {want.calls}")
             return

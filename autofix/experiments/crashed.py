@@ -28,7 +28,7 @@ def run_for_real(target: Target, without: tuple[str, ...]) -> tuple[int, Crash |
     with tempfile.TemporaryDirectory(prefix="autofix-run-") as folder:
         report = Path(folder) / "crash"
         asked = wire.dump(plain(target)).decode()
-        command = [str(target.python), str(PROBE / "real.py"), str(report), asked]
+        command = [str(target.python), str(PROBE), "--real", str(report), asked]
         process = subprocess.Popen(command)
         try:
             status = process.wait()

@@ -225,7 +225,7 @@ def orphans(run: wire.Trace) -> Iterator[str]:
 
 def _gradients(run: wire.Trace, index: int) -> list[tuple[tuple[float, ...], ...]]:
     """What the steps of an optimizer used, without the first, which may come before what is in question."""
-    found = [step.gradients for step in run.steps if step.optimizer == index]
+    found = [step.gradients for step in run.of(index)]
     return found[1:] or found
 
 

@@ -13,6 +13,8 @@ from autofix.experiments.run import Probe, run
 from autofix.probe import wire
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from autofix.core.model import Target
 
 _ITERATIONS = 20
@@ -56,12 +58,7 @@ def audited(probe: Probe, target: Target) -> tuple[Target, wire.Trace]:
     probe.hello()
     if target.device == "cpu":
         target = _on_cpu(target)
-    trace = run(probe, auditing(target))
-    if target.device == "auto" and trace.outcome == "failed" and _WANTS_GPU.search(trace.detail):
-        again = run(probe, auditing(_on_cpu(target)))
-        if again.notes:
-            return _on_cpu(target), again
-    return target, trace
+    return _first(probe, target, auditing)
 
 
 def _sooner(
@@ -86,12 +83,14 @@ def _lines(failure: wire.Failure) -> list[tuple[str, int]]:
     return [(frame.file, frame.line) for frame in failure.stack]
 
 
-def _first(probe: Probe, target: Target) -> tuple[Target, wire.Trace]:
+def _first(
+    probe: Probe, target: Target, ask: Callable[[Target], wire.Request] = plain
+) -> tuple[Target, wire.Trace]:  # fmt: skip
     """The first run of a target, on the CPU where it asks for a GPU in vain."""
-    baseline = run(probe, plain(target))
+    baseline = run(probe, ask(target))
     if target.device == "auto" and baseline.outcome == "failed" and _WANTS_GPU.search(baseline.detail):
         moved = _on_cpu(target)
-        again = run(probe, plain(moved))
+        again = run(probe, ask(moved))
         # Where that did not help, the words of the script as it stands say more.
         if again.notes:
             return moved, again

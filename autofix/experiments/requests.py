@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from autofix.core.model import Refused, Treatment
-from autofix.experiments.compare import owner
 from autofix.experiments.later import died_later
 from autofix.experiments.run import SHARE
 from autofix.experiments.spec import Intervention, RunSpec
@@ -102,7 +101,7 @@ class Builder:
     removed: Mapping[str, tuple[int, ...]] | None = None
     converts: bool = False
     """Whether a conversion was refused: an operation that keeps its graph is a reading of it."""
-    perturbed: bool = field(default=True)
+    perturbed: bool = True
     """Parameters start a little beside where the script puts them: a gradient that a zero-initialised layer hides
     would be equal whatever an edit does to it."""
 
@@ -197,7 +196,7 @@ class Builder:
         fewest = min(made.values(), default=first.backward_count - self.baseline.backward_count)
         if fewest >= STEPS:
             return ""
-        who = next((owner(first.names[i], i) for i, count in made.items() if count == fewest), "")
+        who = next((first.owner(i) for i, count in made.items() if count == fewest), "")
         what = f"step{'s' * (fewest != 1)} of the optimizer of {who}" if made else f"backward call{'s' * (fewest != 1)}"
         seconds = max(_LONGEST, self.budget)
         return (
@@ -236,8 +235,7 @@ def first_steps(trace: wire.Trace) -> tuple[wire.Step, ...]:
     """The gradients that the first steps of each optimizer used; () where there is no step."""
     found = []
     for index in range(len(trace.counts)):
-        mine = [step for step in trace.steps if step.optimizer == index][:_FIRST]
-        found += [wire.Step(index, step.gradients, (), "") for step in mine]
+        found += [wire.Step(index, step.gradients, (), "") for step in trace.of(index)[:_FIRST]]
     return tuple(found)
 
 

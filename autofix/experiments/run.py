@@ -22,7 +22,6 @@ PROBE = Path(__file__).parent.parent / "probe"
 SLACK = 15.0
 """Seconds beyond a run's own time limit after which a silent probe is given up."""
 _MESSAGE_LIMIT = 1 << 28
-_SIGN = b'{"sign":'
 _SINGLE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 # A reference keeps the graph of one pass while the next is made. What it gives back and asks for anew goes through the
 # kernel, page by page, unless glibc keeps it: for a CNN this was a third of a run.
@@ -178,7 +177,7 @@ class Probe:
         return number in self._traces
 
     def _take(self, line: bytes) -> None:
-        if line.startswith(_SIGN):
+        if line.startswith(wire.SIGN):
             sign = wire.load(wire.Sign, line)
             if sign.sign == self._awaited:
                 self.heard(sign)

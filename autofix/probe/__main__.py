@@ -8,7 +8,7 @@ NAME = "_autofix_probe"
 
 
 def start() -> None:
-    """Load the package beside this file as `_autofix_probe` and hand over to its server."""
+    """Load the package beside this file as `_autofix_probe`; hand over to its server, or to a real run (`--real`)."""
     sys.path.pop(0)
     here = os.path.dirname(os.path.abspath(__file__))
     spec = importlib.util.spec_from_file_location(
@@ -19,8 +19,10 @@ def start() -> None:
     package = importlib.util.module_from_spec(spec)
     sys.modules[NAME] = package
     spec.loader.exec_module(package)
-    server = importlib.import_module(f"{NAME}.server")
-    server.main(sys.argv[1:])
+    if sys.argv[1:2] == ["--real"]:
+        importlib.import_module(f"{NAME}.real").main(*sys.argv[2:4])
+    else:
+        importlib.import_module(f"{NAME}.server").main(sys.argv[1:])
 
 
 if __name__ == "__main__":

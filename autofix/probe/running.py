@@ -14,7 +14,6 @@ from .fence import isolate, usage
 if TYPE_CHECKING:
     from .fence.fencing import Place
 
-_SIGN = b'{"sign":'
 LOOK = 0.1
 """Seconds between two looks at what the processes of a run use."""
 
@@ -66,7 +65,7 @@ class Child:
     def signs(self) -> bytes:
         """The latest sign of life that came before its report, as a line; b'' where none did or it was no sign."""
         data, line = self.data["result"], b""
-        while data.startswith(_SIGN) and (end := data.find(b"\n") + 1):
+        while data.startswith(wire.SIGN) and (end := data.find(b"\n") + 1):
             line = bytes(data[:end])
             del data[:end]
         try:

@@ -257,12 +257,11 @@ class Server:
         except (isolate.Refused, OSError) as error:
             self._answer(wire.Trace(request.id, "cannot_run", f"isolation {request.isolation}: {error}"))
             return
-        pairs = {name: os.pipe() for name in ("result", "stdout", "stderr")}
-        ends = {name: pair[1] for name, pair in pairs.items()}
+        pipes, ends = _pipes()
         try:
             pid = self._forked(place, ends) if self._fork else spawn(place, ends)
         except OSError as error:  # no memory; or the room, which waited for its run, was killed, and others with it
-            for descriptor in (*ends.values(), *(pair[0] for pair in pairs.values())):
+            for descriptor in (*ends.values(), *pipes):
                 os.close(descriptor)
             place.let_go()
             self._fencing.rest()
@@ -273,7 +272,7 @@ class Server:
             return
         for end in ends.values():
             os.close(end)
-        child = Child(place, pid, {pair[0]: name for name, pair in pairs.items()})
+        child = Child(place, pid, pipes)
         child.deadline += 0.0 if self._fork else _IMPORTING
         with contextlib.suppress(OSError, AttributeError):  # not every system tells of an end without being asked
             child.ended = os.pidfd_open(pid)
@@ -281,10 +280,9 @@ class Server:
 
     def _resume(self, stem: stems.Stem, request: wire.Request) -> bool:
         """Have a run go on from a stem, if it can."""
-        pairs = {name: os.pipe() for name in ("result", "stdout", "stderr")}
-        ends = {name: pair[1] for name, pair in pairs.items()}
-        child = stem.resume(request, {pair[0]: name for name, pair in pairs.items()}, ends)
-        for descriptor in (*ends.values(), *(() if child is not None else (pair[0] for pair in pairs.values()))):
+        pipes, ends = _pipes()
+        child = stem.resume(request, pipes, ends)
+        for descriptor in (*ends.values(), *(() if child is not None else pipes)):
             os.close(descriptor)
         if child is not None:
             self._look_after(child)
@@ -395,6 +393,12 @@ class Server:
         with contextlib.suppress(ChildProcessError, AttributeError):
             while (one := os.waitid(os.P_ALL, 0, ended | os.WNOWAIT)) and one.si_pid not in self._children:
                 os.waitid(os.P_PID, one.si_pid, ended)
+
+
+def _pipes() -> tuple[dict[int, str], dict[str, int]]:
+    """The pipes of a run: what each of our ends is for, and the run's end for each."""
+    pairs = {name: os.pipe() for name in ("result", "stdout", "stderr")}
+    return {ours: name for name, (ours, _) in pairs.items()}, {name: theirs for name, (_, theirs) in pairs.items()}
 
 
 def _ready(descriptor: int) -> bool:

@@ -42,6 +42,13 @@ class Frame:
     end_column: int
     function: str
 
+    @classmethod
+    def around(cls, file: str, node: Any, function: str) -> Frame:
+        """The place of a node of a syntax tree; of a compound statement, where it begins."""
+        start = node.lineno, node.col_offset
+        end = start if hasattr(node, "body") else (node.end_lineno or node.lineno, node.end_col_offset or 0)
+        return cls(file, *start, *end, function)
+
 
 Stack = tuple[Frame, ...]
 """User frames, innermost first."""
@@ -522,10 +529,24 @@ class Trace:
     torch: str = ""
     python: str = ""
 
+    def of(self, optimizer: int) -> list[Step]:
+        """The steps of one optimizer."""
+        return [step for step in self.steps if step.optimizer == optimizer]
+
+    def owner(self, optimizer: int) -> str:
+        """What an optimizer is called by: the variables that hold its parameters."""
+        names = self.names[optimizer] if optimizer < len(self.names) else ()
+        owners = list(dict.fromkeys(name.split(".")[0] for name in names))
+        return ", ".join(owners[:3]) or f"optimizer {optimizer}"
+
     @property
     def reason(self) -> str:
         """The first line of what it ended with, where that was said."""
         return self.detail.partition("\n")[0]
+
+
+SIGN = b'{"sign":'
+"""How the line of a sign begins."""
 
 
 @dataclass(frozen=True, slots=True)

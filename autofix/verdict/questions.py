@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from autofix.core import kept
 from autofix.core.model import Answer, Question, Reading
-from autofix.experiments.compare import comparable, owner
+from autofix.experiments.compare import comparable
 from autofix.experiments.readings import LEAF_WORDS, LOSS_WORDS, words
 from autofix.experiments.spec import RunSpec
 from autofix.probe import wire
@@ -110,7 +110,7 @@ def _left_over(runs: Runs) -> Question | None:
         return None
     letter = runs.case.pool.letters.first
     index = next((i for i, names in enumerate(runs.letter.names) if fact.subject in names), 0)
-    who, name = owner(runs.letter.names[index], index), _loss(fact.stack)
+    who, name = runs.letter.owner(index), _loss(fact.stack)
     answers = (
         Answer("own", f"{who} learns from its own loss alone", replace(letter, separated=True)),
         Answer("both", f"{who} learns from {name}, too", letter),

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ..wire import Frame
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import CodeType, FrameType
 
     from ..program.frames import Frames
-    from ..wire import Frame
 
 
 def missing(error: BaseException, frames: Frames, read: Callable[[str], bytes]) -> list[tuple[str, torch.Tensor]]:
@@ -59,7 +60,7 @@ def empty(error: BaseException, frames: Frames, read: Callable[[str], bytes]) ->
             used = [part for one in failing for part in _used(one)]
             if not any(_is_empty(value(part.value, frame)) for part in used):
                 return []
-            return [_frame(part, place) for one in statements for part in _used(one)]
+            return [Frame.around(place.file, part, place.function) for one in statements for part in _used(one)]
     return []
 
 
@@ -76,11 +77,6 @@ def _uses(statement: ast.stmt, part: ast.Attribute) -> bool:
 
 def _is_empty(tensor: Any) -> bool:
     return isinstance(tensor, torch.Tensor) and tensor.is_leaf and tensor.requires_grad and tensor.grad is None
-
-
-def _frame(node: ast.expr, place: Frame) -> Frame:
-    end = node.end_lineno or node.lineno, node.end_col_offset or 0
-    return type(place)(place.file, node.lineno, node.col_offset, *end, place.function)
 
 
 def _given_none(frame: FrameType, frames: Frames) -> bool:

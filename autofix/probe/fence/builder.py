@@ -27,8 +27,8 @@ AGAIN = b"+"
 LOOK = b"?"
 """What is asked at the door when a run has ended, and another goes on from where it began."""
 _COUNTED = 0.1
-_LAST = 2
-"""The last process before the first run: this one, and the one that passed through the second namespaces."""
+_FIRST = 3
+"""The number of the first run: before it come this process, and the one that passed through the second namespaces."""
 
 
 def answer(fence: Fence, inner: socket.socket, *, privileged: bool) -> None:
@@ -137,8 +137,9 @@ def _live(stage: mounts.Stage, inner: socket.socket, lasting: tuple[int, ...], n
         while word[:1] == LOOK and not stopped:
             following, *keep = json.loads(word[1:])
             _spare(keep)
-            if following:
-                _number(stage, following)
+            with contextlib.suppress(OSError):
+                if following:
+                    _number(stage, following)
             say(inner, b"L", mounts.state(stage) + _kept(stage))
             stopped = _watch(inner, stage.fence.processes)
             word = inner.recv(MESSAGE)
@@ -164,13 +165,12 @@ def _spare(keep: list[int]) -> None:
 
 
 def _number(stage: mounts.Stage, following: int) -> None:
-    """Have the next process get this number, if it is free and that is allowed."""
-    with contextlib.suppress(OSError):
-        last = os.open("sys/kernel/ns_last_pid", os.O_WRONLY | os.O_CLOEXEC, dir_fd=stage.host)
-        try:
-            os.write(last, str(following - 1).encode())
-        finally:
-            os.close(last)
+    """Have the next process get this number, if it is free; raises OSError where that is not allowed."""
+    last = os.open("sys/kernel/ns_last_pid", os.O_WRONLY | os.O_CLOEXEC, dir_fd=stage.host)
+    try:
+        os.write(last, str(following - 1).encode())
+    finally:
+        os.close(last)
 
 
 def _kept(stage: mounts.Stage) -> str:
@@ -199,11 +199,7 @@ def _renewed(stage: mounts.Stage) -> bool:
         if not stage.fence.network and _linux.connections():
             return False  # one that is closed keeps its port for a minute
         _linux.unshare(_linux.CLONE_NEWIPC)
-        last = os.open("sys/kernel/ns_last_pid", os.O_WRONLY | os.O_CLOEXEC, dir_fd=stage.host)
-        try:
-            os.write(last, str(_LAST).encode())
-        finally:
-            os.close(last)
+        _number(stage, _FIRST)
     except OSError:
         return False
     return _processes() == 1

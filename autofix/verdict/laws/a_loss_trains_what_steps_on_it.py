@@ -25,7 +25,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autofix.experiments.compare import LIVE, close, comparable, norm, owner
+from autofix.experiments.compare import LIVE, close, comparable, norm
 from autofix.probe import wire
 from autofix.verdict.law import KEPT, PASSES, SILENT, Law, Ruling, Word, at
 
@@ -50,7 +50,7 @@ class ALossTrainsWhatStepsOnIt(Law):
     def says(self, runs: Runs, reading: Reading) -> Ruling:
         found = []
         if affine := _affine(runs):
-            owners = ", ".join(_owner(runs, one.optimizer) for one in affine)
+            owners = ", ".join(runs.letter.owner(one.optimizer) for one in affine)
             sentence = (
                 f"the loss of {at(affine[0].stack)} also trains {owners}, although it is affine in what that gives, "
                 "has no minimum there, and another loss has"
@@ -59,7 +59,7 @@ class ALossTrainsWhatStepsOnIt(Law):
         if opposed := _opposed(runs):
             sentence = (
                 f"a step also uses what the loss of {at(opposed.first)} left, although that pulls what "
-                f"{_owner(runs, opposed.optimizer)} gives the other way than its own loss of {at(opposed.second)}"
+                f"{runs.letter.owner(opposed.optimizer)} gives the other way than its own loss of {at(opposed.second)}"
             )
             found.append(KEPT if reading.separated else Ruling(Word.BROKEN, sentence))
         return next((one for one in found if one.word is Word.BROKEN), KEPT if found else SILENT)
@@ -135,8 +135,3 @@ def _against(run: wire.Trace, one: wire.Opposed) -> bool:
     """Whether these losses pull the same way anywhere, as two that have a minimum each do beyond both."""
     places = (one.optimizer, one.first, one.second)
     return any(other.against for other in run.opposed if (other.optimizer, other.first, other.second) == places)
-
-
-def _owner(runs: Runs, optimizer: int) -> str:
-    names = runs.letter.names
-    return owner(names[optimizer] if optimizer < len(names) else (), optimizer)

@@ -119,7 +119,7 @@ class StepsWithoutGradient(Property):
 
 def _used(run: wire.Trace, index: int) -> tuple[int, list[tuple[float, ...]]]:
     """How many steps an optimizer made that asks for gradients, and the gradients that they used."""
-    steps = [step for step in run.steps if step.optimizer == index and step.settings != "closure" and step.asks]
+    steps = [step for step in run.of(index) if step.settings != "closure" and step.asks]
     return len(steps), [gradient for step in steps for gradient in step.gradients if gradient]
 
 
