@@ -25,7 +25,7 @@ FOLDER = Path(__file__).parent.parent / "autofix" / "verdict" / "properties"
 ELSEWHERE = {"depends-on-stand-in", "fails-when-compiled"}
 OTHERS = {
     *("assessment", "case", "compared", "converts", "failure", "files", "follows", "freed_by", "looks_at_gradient"),
-    "through_numpy",
+    *("through_numpy", "whole_writes"),
 }
 RUNS = {name for name in dir(Evidence) if not name.startswith("_")} - OTHERS
 PROPERTIES = {one.name: one for one in properties()}

@@ -96,7 +96,7 @@ def letters(update: wire.Trace, operation: Callable[[], wire.Trace], *, sites: b
 
 def behind(letter: Reading, run: wire.Trace) -> Iterator[Reading]:
     """The readings worth comparing with behind a letter whose live reference ran, itself first."""
-    crossed = any(fact.name == "cross-talk" for fact in run.facts)
+    crossed = bool(run.seen("cross-talk"))
     yield letter
     if run.carried:
         yield replace(letter, truncated=True)
@@ -196,7 +196,7 @@ def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace) -> str:
         lost += orphans(run)
     if run.left_out and not run.steps:  # what an optimizer is given need not be all that could be trained
         return f"{run.left_out[0]}, of which it is made, would get no gradient"
-    stale = next((fact.subject for fact in run.facts if fact.name == "stale"), "")
+    stale = next((fact.subject for fact in run.seen("stale")), "")
     if reading == OPERATION and stale and any(done.kind == "nonleaf_gradient" for done in run.performed):
         return f"what is computed from {stale} once would stay as it is, whatever a step does"
     if lost:

@@ -529,6 +529,10 @@ class Trace:
     torch: str = ""
     python: str = ""
 
+    def seen(self, name: str) -> list[Fact]:
+        """The facts of one name."""
+        return [fact for fact in self.facts if fact.name == name]
+
     def of(self, optimizer: int) -> list[Step]:
         """The steps of one optimizer."""
         return [step for step in self.steps if step.optimizer == optimizer]

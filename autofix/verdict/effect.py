@@ -274,7 +274,7 @@ class _Comparison:
         ]
 
     def _outlived(self, full: wire.Trace) -> bool:
-        stale = any(fact.name == "stale" for fact in full.facts) or bool(full.reused)
+        stale = bool(full.seen("stale") or full.reused)
         stepped = any(write.optimizer >= 0 for saved in self._runs.trace.saved for write in saved.writes)
         if self._runs.freed_by and not self._offered:
             # A rule first keeps the graph, and meets what the step wrote only then.

@@ -66,7 +66,7 @@ class Seen(Property):
 
     def first(self, *traces: wire.Trace) -> Finding | None:
         """The finding on the first of these facts in any of the runs."""
-        facts = (fact for trace in traces for fact in trace.facts if fact.name == self.fact)
+        facts = (fact for trace in traces for fact in trace.seen(self.fact))
         return next((self.found(fact.stack, subject=fact.subject) for fact in facts), None)
 
 

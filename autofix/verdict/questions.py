@@ -86,7 +86,7 @@ def _refused(runs: Runs) -> Question | None:
 
 
 def _two_losses(runs: Runs) -> Question | None:
-    fact = next((fact for fact in runs.letter.facts if fact.name == "mixed"), None)
+    fact = next(iter(runs.letter.seen("mixed")), None)
     owners = [i for i, names in enumerate(runs.letter.names[: len(runs.letter.counts)]) if _begins(names, fact)]
     if fact is None or not owners or not runs.freed_by:
         return None
@@ -105,7 +105,7 @@ def _begins(names: tuple[str, ...], fact: wire.Fact | None) -> bool:
 
 
 def _left_over(runs: Runs) -> Question | None:
-    fact = next((fact for fact in runs.letter.facts if fact.name == "cross-talk"), None)
+    fact = next(iter(runs.letter.seen("cross-talk")), None)
     if fact is None:
         return None
     letter = runs.case.pool.letters.first
@@ -122,8 +122,7 @@ def _old_values(runs: Runs) -> Question | None:
     if runs.old_values is None:
         return None
     letter = runs.case.pool.letters.first
-    stacks = (write.stack for saved in runs.trace.saved for write in saved.writes if write.whole)
-    place = next(stacks, ())
+    place = next(iter(runs.whole_writes), ())
     answers = (
         Answer("old", "what is read later by an older name has its old value", replace(letter, old_values=True)),
         Answer("written", "what is read later by an older name has the value written", letter),

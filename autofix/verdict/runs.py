@@ -86,6 +86,12 @@ class Runs:
         return {saved.freed_by for saved in self.trace.saved if saved.freed_by} if self.failure.in_backward else set()
 
     @property
+    def whole_writes(self) -> list[wire.Stack]:
+        """Where whole tensors of the same pass were written that a later backward needed."""
+        found = (write.stack for saved in self.trace.saved for write in saved.writes if write.whole and write.stack)
+        return list(dict.fromkeys(found))
+
+    @property
     def converts(self) -> bool:
         """Whether torch refuses to turn a tensor into an array or a number."""
         return any(done.kind == "conversion" for done in self.letter.performed)

@@ -67,8 +67,7 @@ class ALossTrainsWhatStepsOnIt(Law):
 
 def _affine(runs: Runs) -> tuple[wire.KeptOut, ...]:
     """The losses that are affine in what another optimizer's network gives, each with that optimizer."""
-    doubted = {fact.stack for fact in runs.letter.facts if fact.name == "mixed"}
-    left = {fact.stack for fact in runs.letter.facts if fact.name == "cross-talk"}
+    doubted, left = ({fact.stack for fact in runs.letter.seen(name)} for name in ("mixed", "cross-talk"))
     if not doubted or doubted & left or comparable(runs.outputs):
         return ()
     given: dict[tuple[int, wire.Stack], list[wire.Arrivals]] = {}
@@ -114,7 +113,7 @@ def _moved(runs: Runs, one: wire.Arrivals) -> list[tuple[tuple[float, ...], ...]
 
 def _opposed(runs: Runs) -> wire.Opposed | None:
     """Two losses that pull apart, if each loss that leaves gradient for another's step is one of such two."""
-    left = {fact.stack: fact.subject for fact in runs.letter.facts if fact.name == "cross-talk"}
+    left = {fact.stack: fact.subject for fact in runs.letter.seen("cross-talk")}
     if not left or comparable(runs.outputs):
         return None
     reached = {reach.stack: reach.parameters for reach in runs.letter.reaches}

@@ -44,20 +44,14 @@ class ANameKeepsItsValue(Law):
             return SILENT
         if reading.old_values:
             return KEPT
-        where = at(_writes(runs)[0])
+        where = at(runs.whole_writes[0])
         return Ruling(
             Word.BROKEN, f"what {where} writes is read later by a name bound before, and training differs by it"
         )
 
 
-def _writes(runs: Runs) -> list[wire.Stack]:
-    """Where whole tensors of the same pass were written that a later backward needed."""
-    found = (write.stack for saved in runs.trace.saved for write in saved.writes if write.whole and write.stack)
-    return list(dict.fromkeys(found))
-
-
 def _broken(runs: Runs) -> bool:
-    places = {(stack[0].file, stack[0].line) for stack in _writes(runs)}  # one line may chain several
+    places = {(stack[0].file, stack[0].line) for stack in runs.whole_writes}  # one line may chain several
     others = any(not write.whole for saved in runs.trace.saved for write in saved.writes)
     return len(places) == 1 and not others and passes_apart(runs) >= PASSES and reads_what_is_written(runs) is True
 

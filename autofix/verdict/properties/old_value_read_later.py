@@ -124,7 +124,7 @@ COPIED = ("self.inner(x)", "self.inner(x.clone())")
 
 class OldValueReadLater(Property):
     name = "old-value-read-later"
-    runs = ("trace",)
+    runs = ("letter", "letter_frozen", "old_values", "old_values_frozen", "old_values_moved", "trace")
     sentence = "what is written here is read later by a name bound before, which may be meant to have the old value"
     raises = (
         Example(SKIP, *COPIED),
@@ -149,5 +149,4 @@ class OldValueReadLater(Property):
             return None
         if reads_what_is_written(evidence) is False:  # nothing does but by the older name: a write on purpose
             return None
-        stacks = (write.stack for saved in evidence.trace.saved for write in saved.writes if write.whole)
-        return self.found(next(stacks, ()))
+        return self.found(next(iter(evidence.whole_writes), ()))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from autofix.experiments.compare import comparable
 from autofix.verdict.losses import losses
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Example, Seen
 
 if TYPE_CHECKING:
     from autofix.core.model import Finding
@@ -44,8 +44,8 @@ PRINTED = AVERAGED.replace(" + weight)", "); print(weight)")
 IN_NUMPY = AVERAGED.replace("statistics.fmean", "np.mean")
 
 
-class ValueLeftNumpy(Property):
-    name = "value-left-numpy"
+class ValueLeftNumpy(Seen):
+    name = fact = "value-left-numpy"
     runs = ("letter", "nudged")
     sentence = "a value that the loss depends on left numpy here, where its gradient cannot be followed"
     raises = (Example(AVERAGED, *EDIT),)
@@ -59,9 +59,6 @@ class ValueLeftNumpy(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        left = next((fact.stack for fact in evidence.letter.facts if fact.name == self.name), None)
-        if left is None:
-            return None
-        nudged = evidence.nudged
-        depends = comparable(nudged) or losses(nudged) != losses(evidence.letter)
-        return self.found(left) if depends else None
+        found = self.first(evidence.letter)
+        depends = found and (comparable(evidence.nudged) or losses(evidence.nudged) != losses(evidence.letter))
+        return found if depends else None
