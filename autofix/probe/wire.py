@@ -188,21 +188,12 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """A name in the user's code that holds a tensor of the graph in question: `path` is an expression in `function`."""
+    """A name in the user's code, and what it holds of the graph in question: `path` is an expression in `function`."""
 
     file: str
     function: str
     path: str
-    kind: str  # tensor | parameter | the form of a container, as `forms` writes it
-
-
-@dataclass(frozen=True, slots=True)
-class Plain:
-    """A variable of a function that held something other than a tensor when the run failed."""
-
-    file: str
-    function: str
-    path: str
+    kind: str  # tensor | parameter | the form of a container, as `forms` writes it | other: no tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -490,7 +481,7 @@ class Trace:
     left_out: tuple[str, ...] = ()  # leaves that a tensor made leaf was made of, without gradient in this reading
     origins: tuple[Origin, ...] = ()
     behind: tuple[Behind, ...] = ()
-    plain: tuple[Plain, ...] = ()
+    plain: tuple[Carrier, ...] = ()  # variables that held no tensor when the run failed
     carried: bool = False
     reused: tuple[Stack, ...] = ()
     used: tuple[int, ...] = ()  # optimizers without gradient on whose parameters a loss depends; only of references

@@ -71,7 +71,7 @@ def hints(diagnosis: Diagnosis, rules: Iterable[Rule]) -> tuple[Hint, ...]:
 
 
 def _candidate(
-    rule: Rule, proposal: Proposal, sources: Sources, base: Candidate | None, plain: Iterable[wire.Plain]
+    rule: Rule, proposal: Proposal, sources: Sources, base: Candidate | None, plain: Iterable[wire.Carrier]
 ) -> Candidate:  # fmt: skip
     files: dict[Path, bytes] = dict(base.files) if base is not None else {}
     edits = rendered(proposal.steps)
@@ -93,7 +93,7 @@ def _candidate(
     )  # fmt: skip
 
 
-def _in_vain(before: bytes, edited: Source, plain: Iterable[wire.Plain]) -> str:
+def _in_vain(before: bytes, edited: Source, plain: Iterable[wire.Carrier]) -> str:
     """The variable that an edit treats as a tensor, or as a container of some, although it held neither; '' if none."""
     known = {(one.function, one.path) for one in plain if one.file == str(edited.path)}
     texts = [re.compile(rb"(?<![\w.])%s(?:\.(?:detach|clone)\(|[\])])" % path.encode()) for _, path in known]

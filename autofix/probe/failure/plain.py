@@ -17,14 +17,14 @@ _MAY_BE_TENSORS = (bool, int, float, complex, type(None))
 """What a variable may hold for a while that holds a tensor at other times."""
 
 
-def plain(traceback: TracebackType | None, frames: Frames) -> tuple[wire.Plain, ...]:
+def plain(traceback: TracebackType | None, frames: Frames) -> tuple[wire.Carrier, ...]:
     """The names, and their attributes, that the user's frames use for what has no `detach` and no items."""
-    found: dict[wire.Plain, None] = {}
+    found: dict[wire.Carrier, None] = {}
     for frame in (one.tb_frame for one in frames.own(traceback)):
         for path, value in _used(frame, frames):
             kind = type(value)
             if not (hasattr(kind, "detach") or hasattr(kind, "__iter__") or isinstance(value, _MAY_BE_TENSORS)):
-                found[wire.Plain(frame.f_code.co_filename, frame.f_code.co_qualname, path)] = None
+                found[wire.Carrier(frame.f_code.co_filename, frame.f_code.co_qualname, path, "other")] = None
     return tuple(found)
 
 

@@ -29,4 +29,4 @@ class State:
         self.origins: Any = None
         self.found: tuple[wire.Origin, ...] = ()
         self.behind: tuple[wire.Behind, ...] = ()
-        self.plain: tuple[wire.Plain, ...] = ()
+        self.plain: tuple[wire.Carrier, ...] = ()
