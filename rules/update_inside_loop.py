@@ -9,8 +9,8 @@ Each pass of the loop goes backward through all that was added before, whose gra
 changes parameters that later terms were computed with.
 
 ## Fix safety
-Never shown to be safe: as it is written, each pass trains on its own. That one update is meant for all of them is what
-the place of `zero_grad` and `step`, or of the forward, suggests.
+Safe where the run shows that each term of the sum is then trained once, and all else is the same. A step that moves is
+never shown to be: that one is meant for all passes is only what the place of the forward suggests.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix.core.model import Applicability, Cause, Diagnosis
+from autofix.core.model import Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import move_after, move_before
@@ -42,10 +42,8 @@ class UpdateInsideLoop(Rule):
     title = "Go backward once, after the loop"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.ORDER
-    applicability = Applicability.UNSAFE
     examples = (
         Example("""\
-! unsafe: the code as it stands trains on each partial sum
 import torch
 
 torch.manual_seed(0)
@@ -62,7 +60,6 @@ for _ in range(3):
     opt.step()
 """),
         Example("""\
-! unsafe: the code as it stands trains on each partial sum
 import torch
 
 
