@@ -42,7 +42,7 @@ def train(args):
             output = model(input)
             loss = criterion(output, target)
         grad, = torch.autograd.grad(loss, input, create_graph=True)
-        penalty = grad.pow(2).sum((1, 2, 3)).mean()
+        penalty = grad.flatten(1).norm(dim=1).mean()
         optimizer.zero_grad()
         (loss + args.penalty * penalty).backward()
         optimizer.step()

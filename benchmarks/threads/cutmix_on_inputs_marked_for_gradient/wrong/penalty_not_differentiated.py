@@ -26,7 +26,6 @@ def train(args):
     for i in range(args.iters):
         target = torch.randint(4, (8,))
         input = patterns[target] + 0.3 * torch.randn(8, 1, 8, 8)
-        plain = input
         if rng.rand() < args.cutmix_prob:
             # generate mixed sample
             lam = rng.beta(args.beta, args.beta)
@@ -40,11 +39,9 @@ def train(args):
         else:
             output = model(input)
             loss = criterion(output, target)
-        mixed = input.detach().requires_grad_()
-        with torch.enable_grad():
-            again = criterion(model(mixed), target)
-        grad, = torch.autograd.grad(again, mixed)
-        penalty = grad.pow(2).sum((1, 2, 3)).mean()
+        again = input.detach().requires_grad_()
+        grad, = torch.autograd.grad(criterion(model(again), target), again)
+        penalty = grad.flatten(1).norm(dim=1).mean()
         optimizer.zero_grad()
         (loss + args.penalty * penalty).backward()
         optimizer.step()
