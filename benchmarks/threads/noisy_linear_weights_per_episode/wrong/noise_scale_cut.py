@@ -26,12 +26,11 @@ class NoisyLinear(nn.Module):
 
     def reset_noise(self):
         eps_in, eps_out = self.scaled(self.n_in), self.scaled(self.n_out)
-        self.w = self.mu_w + self.sigma_w * torch.outer(eps_out, eps_in)
-        self.b = self.mu_b + self.sigma_b * eps_out
+        self.eps_w, self.eps_b = self.sigma_w.detach() * torch.outer(eps_out, eps_in), self.sigma_b.detach() * eps_out
 
     def forward(self, x):
         if self.training:
-            return F.linear(x, self.w, self.b)
+            return F.linear(x, self.mu_w + self.eps_w, self.mu_b + self.eps_b)
         return F.linear(x, self.mu_w, self.mu_b)
 
 
@@ -72,7 +71,6 @@ def main():
                 S, A, R, S2, D = zip(*batch)
                 with torch.no_grad():
                     y = torch.tensor(R) + 0.9 * target(torch.stack(S2)).max(1)[0] * (1 - torch.tensor(D).float())
-                online.head.reset_noise()
                 q = online(torch.stack(S)).gather(1, torch.tensor(A)[:, None]).squeeze(1)
                 loss = F.mse_loss(q, y)
                 opt.zero_grad(); loss.backward(); opt.step()
