@@ -23,7 +23,8 @@ def meta(case: Path) -> dict[str, object]:
 
 
 def files(version: Path) -> list[Path]:
-    return sorted(version.rglob("*.py")) if version.is_dir() else [version]
+    """The scripts of a version, and the configuration that they read."""
+    return sorted((*version.rglob("*.py"), *version.rglob("*.json"))) if version.is_dir() else [version]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -49,7 +50,8 @@ def test_every_version_of_a_case_parses_and_differs_from_the_failing_one(case: P
     assert [path.name[0] for path in accepted] == [str(n) for n in range(1, len(accepted) + 1)]
     for version in (*accepted, *wrong):
         for path in files(version):
-            ast.parse(path.read_text(encoding="utf-8"))
+            if path.suffix == ".py":
+                ast.parse(path.read_text(encoding="utf-8"))
         text = "".join(path.read_text(encoding="utf-8") for path in files(version))
         assert text not in texts
         texts.add(text)
