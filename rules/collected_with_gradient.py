@@ -42,7 +42,6 @@ class CollectedWithGradient(Rule):
     conventional = True
     examples = (
         Example("""\
-! unsafe: the code describes a loss that trains what made the values, too
 import torch
 
 torch.manual_seed(0)

@@ -122,7 +122,6 @@ for _ in range(4):
 """),
         Example("""\
 ! the loop looks at the values too, so they are computed in both places
-! unsafe: the optimizer takes other steps where each call computes the loss anew
 import torch
 
 torch.manual_seed(0)

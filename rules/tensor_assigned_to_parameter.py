@@ -45,6 +45,7 @@ class TensorAssignedToParameter(Rule):
     tier = Tier.MEANT
     examples = (
         Example("""\
+! unsafe: the value has a graph, and may be meant as the new one of the parameter
 import torch
 import torch.nn.functional as F
 
@@ -72,6 +73,7 @@ for _ in range(4):
 """),
         Example("""\
 ! the layer is called with the value
+! unsafe: the value has a graph, and may be meant as the new one of the parameter
 import torch
 
 
@@ -98,6 +100,7 @@ for _ in range(4):
 """),
         Example("""\
 ! weights are kept in range after the step
+! unsafe: the value has a graph, and may be meant for this pass
 import torch
 
 net = torch.nn.Linear(3, 2)
@@ -112,7 +115,7 @@ for _ in range(4):
 +        net.weight.copy_(net.weight.clamp(-0.1, 0.1))
 """),
         Example("""\
-! unsafe: the code does not say that it is not a value for this pass
+! a value without a graph is a new one of the parameter
 import torch
 
 
