@@ -258,6 +258,8 @@ class _Repair:
         trace = run(self.probe, asked)
         if trace.late:  # it went another way than the first run, or a mode of the script's own was in the way
             trace = run(self.probe, replace(asked, watch_from=0))
+        if trace.failure is None:  # it ended otherwise, on a busy machine say: once more, whole and from the first line
+            trace = run(self.probe, replace(asked, watch_from=0, watch_origins=True))
         return diagnose(failed, trace, Sources.of(self.target, files))
 
     def _search(self, case: Case) -> None:

@@ -301,6 +301,7 @@ class Fact:
     """
 
     # stale | cross-talk | growth | mixed | wasted | same-loss-twice | loss-grows | elder | zero-difference |
+    # memory-held | one-memory-joined | gradient-adds-up |
     # array-may-be-constant | value-left-numpy | stand-in | swallowed, or a suspicion
     name: str
     subject: str

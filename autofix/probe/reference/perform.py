@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.overrides import TorchFunctionMode
+from torch.utils.weak import WeakIdKeyDictionary
 
 from .. import HERE, wire
 from ..engine import graph
@@ -44,6 +45,10 @@ _DIFFERENCES = frozenset({
     torch.nn.functional.mse_loss, torch.nn.functional.l1_loss, torch.nn.functional.smooth_l1_loss,
     torch.nn.functional.huber_loss, torch.nn.functional.pairwise_distance,
 })  # fmt: skip
+_JOINS = frozenset({
+    torch.stack, torch.cat, torch.concat, torch.concatenate, torch.hstack, torch.vstack, torch.dstack,
+    torch.column_stack,
+})  # fmt: skip
 _BOTH = 2
 
 
@@ -58,6 +63,10 @@ class Perform(TorchFunctionMode, Listener):
         self._nudged = asked.nudged
         self._performed: dict[Raw, str] = {}
         self._zeros: Counter[Raw] = Counter()
+        self._views = WeakIdKeyDictionary()
+        """How often what a view shows had been written when the view was made."""
+        self._joined: Counter[Raw] = Counter()
+        """Where views of one memory are joined between which it was written, and how many."""
         self._memories: set[int | None] = set()
         """The memory of what was subtracted from itself in this pass."""
         self._held = False
@@ -75,7 +84,26 @@ class Perform(TorchFunctionMode, Listener):
             super().__exit__(*error)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
+        if func in _JOINS and args and isinstance(args[0], (list, tuple)) and (times := self._of_one_view(args[0])):
+            here = self._frames.here()
+            self._joined[here] = max(self._joined[here], times)
+        result = self._done(func, args, kwargs or {})
+        if isinstance(result, torch.Tensor):
+            with torch._C.DisableTorchFunction():
+                if result._is_view() or func is torch.Tensor.detach:
+                    self._views[result] = result._version
+        return result
+
+    def _of_one_view(self, parts: Any) -> int:
+        """How many of these are views of one memory that was written between them."""
+        made: dict[Any, list[int]] = {}
+        with torch._C.DisableTorchFunction(), contextlib.suppress(RuntimeError, NotImplementedError):  # no memory
+            for part in parts:
+                if isinstance(part, torch.Tensor) and part.numel() and part in self._views:
+                    made.setdefault((part.data_ptr(), part.shape, part.stride()), []).append(self._views[part])
+        return max((len(versions) for versions in made.values() if len(set(versions)) > 1), default=0)
+
+    def _done(self, func: Any, args: Any, kwargs: Any) -> Any:
         if func in _DIFFERENCES and _of_one_memory(args):
             self._zeros[self._frames.here()] += 1
             self._memories.add(storage_key(args[0]))
@@ -226,11 +254,15 @@ class Perform(TorchFunctionMode, Listener):
     def told(self) -> dict[str, Any]:
         """The refused calls, one record a site; leaves that lose what comes after a leaf that was made of them; facts.
 
-        These are of values that were followed through arrays, and of tensors subtracted from themselves.
+        These are of values that were followed through arrays, of tensors subtracted from themselves, of views of one
+        memory that are joined, and of results whose gradients add up.
         """
         resolve, facts = self._frames.resolve, self._follow_values.facts() if self._follow_values is not None else []
         facts += [wire.Fact("zero-difference", str(times), resolve(raw)) for raw, times in self._zeros.items()]
         facts += [wire.Fact("memory-held", "")] if self._held else []
+        facts += [wire.Fact("one-memory-joined", str(times), resolve(raw)) for raw, times in self._joined.items()]
+        added = self._sites.added if self._sites is not None else {}
+        facts += [wire.Fact("gradient-adds-up", "", resolve(raw)) for raw in added]
         calls = (self._performed | (self._sites.met if self._sites is not None else {})).items()
         left_out = self._sites.left_out() if self._sites is not None else []
         return {

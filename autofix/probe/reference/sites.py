@@ -10,6 +10,7 @@ frozen there requires a gradient again when an optimizer takes it, if that optim
 from __future__ import annotations
 
 import sys
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -46,6 +47,8 @@ class Sites:
         self._remake = any(site.action == "keep" for site in sites)
         self._frozen: dict[int, tuple[torch.Tensor, Raw]] = {}
         self.met: dict[Raw, str] = {}
+        self.added: dict[Raw, None] = {}
+        """Where results were made whose gradients add up."""
         self._behind: list[torch.Tensor] = []
         self._held: list[torch.Tensor] = []
 
@@ -124,8 +127,20 @@ class Sites:
                     self._behind += [leaf for node in graph.walk([result]) if (leaf := graph.leaf(node)) is not None]
                     # Where a view is made a leaf, its steps are not to write what it is a view of.
                     return result.detach().clone().requires_grad_()
-                result.retain_grad()
+                self._keep_gradient(result, raw)
         return result
+
+    def _keep_gradient(self, result: torch.Tensor, raw: Raw) -> None:
+        """Let a result keep its gradient, and note where a further one comes before that was cleared."""
+        result.retain_grad()
+        held = weakref.ref(result)
+
+        def comes(_gradient: torch.Tensor) -> None:
+            with torch._C.DisableTorchFunction():
+                if (one := held()) is not None and one.grad is not None:
+                    self.added[raw] = None
+
+        result.register_hook(comes)
 
     def _updated(self, result: torch.Tensor) -> torch.Tensor:
         if not self._operation:

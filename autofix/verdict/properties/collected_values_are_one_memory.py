@@ -1,0 +1,61 @@
+"""Values that were collected are views of one memory
+
+## What it finds
+
+The code joins (`torch.stack`, `torch.cat`) views of the same part of one memory, which was written between them: a
+solver adds to its field in place, and appends a slice of it every few steps. The edit keeps that. Parts that lie apart,
+copies, and a part that is used twice as it is, as in padding, are no such case.
+
+## Why it matters
+
+All of them show what was written last. The code says so to the letter, and nobody means it: each needs a copy of what
+it was (`.clone()`), or a new tensor for each step.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.core.model import Effect
+from autofix.verdict.property import Example, Seen
+
+if TYPE_CHECKING:
+    from autofix.core.model import Finding
+    from autofix.verdict.evidence import Evidence
+
+SOLVER = """
+import torch
+
+torch.manual_seed(0)
+rate = torch.tensor(0.5, requires_grad=True)
+optimizer = torch.optim.SGD([rate], lr=0.01)
+for _ in range(4):
+    field, seen = torch.linspace(0, 1, 6), []
+    for _ in range(3):
+        change = field.square()
+        field[1:-1] += 0.1 * rate * change[1:-1]
+        seen.append(SEEN)
+    loss = torch.stack(seen).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+COPIED = ("field.square()", "field.clone().square()")
+
+
+class CollectedValuesAreOneMemory(Seen):
+    name, fact = "collected-values-are-one-memory", "one-memory-joined"
+    sentence = "{subject} tensors joined here are views of one memory, written between them: all are the last one"
+    runs = ("letter",)
+    raises = (
+        Example(SOLVER.replace("SEEN", "field[1:-1]"), *COPIED),
+        Example(SOLVER.replace("SEEN", "field[2:]"), *COPIED),
+    )
+    silent = (
+        Example(SOLVER.replace("SEEN", "field[1:-1].clone()"), *COPIED),
+        Example(SOLVER.replace("SEEN", "torch.cat([field[:1], field[:1], field])"), *COPIED),
+    )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        effect = evidence.assessment.effect
+        return self.first(evidence.letter) if effect.keeps_gradients and effect is not Effect.MEANT else None

@@ -1,0 +1,59 @@
+"""The gradient that a result keeps adds up
+
+## What it finds
+
+The code reads the gradient of a result, `part.grad`, after each of several backward calls that reach it, and nothing
+clears it between. The edit asks the result to keep its gradient. A result that is made anew for each call, and one
+whose gradient is cleared, are no such case.
+
+## Why it matters
+
+What is read is then the sum over all calls so far, where it would be that of the last one if the result were made
+anew. The code does not say which is meant: read the gradient of the leaf behind it, or make the result in each pass.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.verdict.property import Example, Seen
+
+if TYPE_CHECKING:
+    from autofix.core.model import Finding
+    from autofix.verdict.evidence import Evidence
+
+NOISE = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net = nn.Linear(3, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+noise = torch.zeros(6, 3, requires_grad=True)
+for _ in range(3):
+    x = torch.randn(4, 3)
+    part = noise[:4]
+    for _ in range(3):
+        MADE
+        loss = net(x + part).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        moved = 0.1 * part.grad.sign()
+        CLEARED
+        noise.data[:4] += moved
+        noise.grad.zero_()
+        optimizer.step()
+"""
+ONCE = ("    part = noise[:4]\n    for", "    part = noise[:4]\n    part.retain_grad()\n    for")
+EACH = ("        part = noise[:4]\n        loss", "        part = noise[:4]\n        part.retain_grad()\n        loss")
+
+
+class GradientAddsUp(Seen):
+    name, fact = "gradient-adds-up", "gradient-adds-up"
+    sentence = "the gradient that this keeps is the sum of those of several backward calls: nothing clears it between"
+    runs = ("letter",)
+    raises = (Example(NOISE.replace("        MADE\n", "").replace("        CLEARED\n", ""), *ONCE),)
+    silent = (Example(NOISE.replace("MADE", "part = noise[:4]").replace("        CLEARED\n", ""), *EACH),)
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        return self.first(evidence.letter) if evidence.assessment.effect.keeps_gradients else None
