@@ -144,7 +144,10 @@ def test_right_edits_have_their_effect(probe: Probe, name: str) -> None:
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("name", having("wrong"))
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.apart("long")] * (at % 2)) for at, name in enumerate(having("wrong"))],
+)
 def test_wrong_edits_are_never_safe(probe: Probe, name: str) -> None:
     passed = (RunOutcome.PASSED, RunOutcome.FINISHED)
     found = {edit: (one.run in passed, safe(one)) for edit, one in judged(probe, name, "wrong").items()}

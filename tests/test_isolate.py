@@ -293,8 +293,14 @@ def assert_untouched(world: World, before: dict[str, tuple[Any, ...]], is_open: 
     assert world.connected == [] or (is_open == "sockets" and "tcp" not in world.connected)
 
 
-@pytest.mark.parametrize("rung", ["overlay", "landlock"])
-@pytest.mark.parametrize("trick", TRICKS)
+@pytest.mark.parametrize(
+    ("rung", "trick"),
+    [
+        pytest.param(rung, trick, marks=[pytest.mark.apart("long")] * (rung == "landlock" and at % 2))
+        for rung in ("overlay", "landlock")
+        for at, trick in enumerate(TRICKS)
+    ],
+)
 def test_a_hostile_script_neither_escapes_nor_survives(world: World, trick: str, rung: str) -> None:
     need(rung)
     if rung == "landlock" and trick == "kill_all.py" and isolate._linux.landlock_abi() < 6:
