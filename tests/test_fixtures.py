@@ -105,7 +105,9 @@ def test_a_family_has_classes_methods_and_imported_modules(family: str) -> None:
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.apart("long")] * (at % 2)) for at, name in enumerate(CASES)]
+)
 def test_a_case_dies_as_it_says_and_is_offered_what_it_says(probe: Probe, name: str) -> None:
     case = told(name)
     report = pipeline.fix(target(name), registry.rules(), probe=probe, progress=lambda _: None)
