@@ -249,7 +249,7 @@ class _Repair:
     def _looked_at(self, seen: tuple[Suspicion, ...]) -> tuple[Suspicion, ...]:
         """What a closer look at a script that ends well finds, if it comes to its end there too."""
         _, trace = audited(self.probe, self.target)
-        if trace.outcome not in ("finished", "stopped"):
+        if not trace.ended_well:
             return seen
         return _audited(self.target, trace, ()).suspicions
 
@@ -419,7 +419,7 @@ def _baseline_words(ended: Outcome, target: Target, baseline: wire.Trace) -> str
 
 def _baseline_outcome(trace: wire.Trace) -> Outcome | None:
     """The outcome of a target whose first run settles it, None if there is a failure to look into."""
-    if trace.outcome in ("finished", "stopped"):
+    if trace.ended_well:
         return Outcome.CLEAN
     if trace.outcome == "failed":
         return None if trace.failure is not None else Outcome.OTHER_FAILURE

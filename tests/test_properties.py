@@ -24,7 +24,8 @@ FOLDER = Path(__file__).parent.parent / "autofix" / "verdict" / "properties"
 # test_frameworks.
 ELSEWHERE = {"depends-on-stand-in", "fails-when-compiled"}
 OTHERS = {
-    *("assessment", "case", "compared", "converts", "failure", "files", "follows", "freed_by", "looks_at_gradient"),
+    *("assessment", "case", "code", "compared", "converts", "failure", "files", "follows", "freed_by"),
+    *("looks_at_gradient", "of", "of_edit"),
     *("through_numpy", "whole_writes"),
 }
 RUNS = {name for name in dir(Evidence) if not name.startswith("_")} - OTHERS

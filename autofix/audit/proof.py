@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from autofix.probe import wire
 
 _CLOSE = 1e-5
-_ENDED = ("finished", "stopped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class Proof:
     def doubt(self, mended: Suspicion, keeps: Keeps) -> str:
         """Why it is not proved that an edit mends one fault and leaves all else as it was; '' where it is."""
         before, after = self._before.trace, self._after.trace
-        if after.outcome not in _ENDED or after.books is None or before.books is None:
+        if not after.ended_well or after.books is None or before.books is None:
             return f"the edited script does not run: {after.detail or after.outcome}"
         if before.outcome == "finished" != after.outcome:
             return "the edited script takes longer"

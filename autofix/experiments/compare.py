@@ -128,7 +128,7 @@ def comparable(trace: wire.Trace) -> str:
     """Why a reference cannot be compared with, or ''."""
     if trace.outcome == "failed":
         return f"the reference run itself failed: {trace.reason or 'no reason given'}"
-    if trace.outcome not in ("finished", "stopped"):
+    if not trace.ended_well:
         why = ": ".join(filter(None, (trace.outcome.replace("_", " "), trace.reason)))
         return f"the reference run ended early ({why})"
     if not trace.steps and not trace.leaves and not _NUMBER.search(trace.stdout):

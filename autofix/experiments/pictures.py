@@ -44,7 +44,7 @@ def taken(probe: Probe, report: Report, progress: Callable[[str], None]) -> Pict
     files = fix.candidate.files
     progress("drawing the graph with the fix")
     after = run(probe, drawing_past(target, before, files))
-    if after.graph is None or after.outcome not in ("finished", "stopped"):
+    if after.graph is None or not after.ended_well:
         return Pictures(before.graph)
     maps = {str(path): line_map(target.read(path), data) for path, data in files.items()}
     matched = matching(before.graph, after.graph, maps)

@@ -529,6 +529,16 @@ class Trace:
         """The steps of one optimizer."""
         return [step for step in self.steps if step.optimizer == optimizer]
 
+    @property
+    def whole_steps(self) -> list[Step]:
+        """The steps, without the single evaluations of closures."""
+        return [step for step in self.steps if step.settings != "closure"]
+
+    @property
+    def ended_well(self) -> bool:
+        """Whether the script came to its end, or was ended because enough was seen."""
+        return self.outcome in ("finished", "stopped")
+
     def owner(self, optimizer: int) -> str:
         """What an optimizer is called by: the variables that hold its parameters."""
         names = self.names[optimizer] if optimizer < len(self.names) else ()

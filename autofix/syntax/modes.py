@@ -11,6 +11,11 @@ _ON = {"set_grad_enabled": True, "inference_mode": False}
 """The flag by which a mode leaves gradients on."""
 
 
+def is_mode(node: ast.AST) -> bool:
+    """Whether an expression names or calls a mode that switches gradients off or on."""
+    return name_of(node) in (*GRADIENT_MODES, "enable_grad")
+
+
 def may_switch_off(node: ast.AST) -> bool:
     """Whether an expression gives a mode without gradient, or one that is without where its flag says so."""
     if not isinstance(node, ast.Call):

@@ -5,13 +5,11 @@ from __future__ import annotations
 import ast
 import copy
 
-from autofix.syntax.calls import name_of
-from autofix.syntax.vocabulary import GRADIENT_MODES
+from autofix.syntax.modes import is_mode
 
 _COPIES = {"clone", "contiguous"}
 _GRAPH_CALLS = {"detach", "detach_", "item", "requires_grad_", "retain_grad"}
 _GRAPH_WORDS = {"retain_graph", "create_graph", "requires_grad", "inplace"}
-_GRAD_MODES = {*GRADIENT_MODES, "enable_grad"}
 
 
 class _Copies(ast.NodeTransformer):
@@ -56,12 +54,12 @@ def bare(node: ast.stmt) -> str:
     """A statement but for what it tells autograd to record, as text; '' if nothing is left."""
     rest = _Graph().visit(copy.deepcopy(node))
     match rest:
-        case ast.Expr(ast.Call(func)) if name_of(func) in _GRAD_MODES:
+        case ast.Expr(ast.Call(func)) if is_mode(func):
             return ""
-        case ast.With(items) if all(name_of(item.context_expr) in _GRAD_MODES for item in items):
+        case ast.With(items) if all(is_mode(item.context_expr) for item in items):
             return ""
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            rest.decorator_list = [one for one in rest.decorator_list if name_of(one) not in _GRAD_MODES]
+            rest.decorator_list = [one for one in rest.decorator_list if not is_mode(one)]
         case ast.Assign([ast.Attribute(attr="requires_grad")]):
             return ""
         case ast.Assign([target], value) if ast.unparse(target) == ast.unparse(value):
@@ -81,5 +79,5 @@ def graph_call(node: ast.AST) -> bool:
     """Whether a call copies, or only tells autograd what to record."""
     match node:
         case ast.Call(ast.Attribute(attr=name)):
-            return name in _COPIES | _GRAPH_CALLS | _GRAD_MODES
+            return name in _COPIES | _GRAPH_CALLS or is_mode(node)
     return False

@@ -50,7 +50,7 @@ def assess(runs: Runs) -> Assessment:
 def compared_with(runs: Runs, reading: Reading) -> dict[str, bool]:
     """What is compared besides the gradients that optimizers used, as keywords of `differences`."""
     pool = runs.case.pool
-    letter = pool.get(RunSpec.reference(reading.letter))
+    letter = runs.of(reading.letter)
     # What a conversion or a tensor's own gradient gives, and what comes after the last step, shows in print.
     printed = letter.counts == pool.baseline.counts or runs.converts or runs.through_numpy or runs.looks_at_gradient
     # Where a result keeps its gradient, the leaves behind it count only if the program still holds them.
@@ -61,20 +61,18 @@ def compared_with(runs: Runs, reading: Reading) -> dict[str, bool]:
 
 def follows(runs: Runs, reading: Reading) -> bool:
     """Whether the edit equals a reading that is not among those compared anyway, live and with every step undone."""
-    pool, also = runs.case.pool, compared_with(runs, reading)
-    live = pool.get(RunSpec.reference(reading))
+    live, also = runs.of(reading), compared_with(runs, reading)
     if comparable(live) or differences(live, runs.edited, LIVE, **also):
         return False
-    still = pool.get(RunSpec.reference(reading, Treatment.FROZEN))
+    still = runs.of(reading, Treatment.FROZEN)
     # Not the run that may end where it has left all other readings.
-    frozen = pool.get(RunSpec.edited(runs.files, Treatment.FROZEN, Intervention.REPEATED))
-    ended = frozen.outcome in ("finished", "stopped") and not comparable(still)
-    return ended and not differences(still, frozen, FROZEN, **also)
+    frozen = runs.of_edit(Treatment.FROZEN, Intervention.REPEATED)
+    return frozen.ended_well and not comparable(still) and not differences(still, frozen, FROZEN, **also)
 
 
 def trains_alike(runs: Runs, reading: Reading, other: Reading) -> bool:
     """Whether two readings of the code, both of which ran, make the same steps of the same gradients."""
-    one, two = (runs.case.pool.get(RunSpec.reference(each)) for each in (reading, other))
+    one, two = runs.of(reading), runs.of(other)
     return not (comparable(one) or comparable(two) or differences(one, two, LIVE))
 
 
@@ -94,7 +92,7 @@ class _Comparison:
         if (decided := self._without_frozen()) is not None:
             return decided
         frozen = self._frozen()
-        if frozen.outcome not in ("finished", "stopped"):
+        if not frozen.ended_well:
             return _unknown(f"the run with steps undone did not end well: {frozen.reason or frozen.outcome}")
         found = [self._against(letter, frozen) for letter in self._letters.readings]
         equal = [one for one in found if one.effect.keeps_gradients]
@@ -116,9 +114,6 @@ class _Comparison:
         self._pool.expect(*letters, edited)
         return self._pool.get(edited)
 
-    def _reference(self, reading: Reading, treatment: Treatment = Treatment.LIVE) -> wire.Trace:
-        return self._pool.get(RunSpec.reference(reading, treatment))
-
     # By the live run alone ------------------------------------------------------------------------------------------
 
     def _without_frozen(self) -> Assessment | None:
@@ -130,7 +125,7 @@ class _Comparison:
         if (exact := self._exactly()) is not None:
             return exact
         live, within = self._live, self._live_tolerance
-        cut = (cuts_the_graph(self._reference(one), live, within) for one in self._pool.readings())
+        cut = (cuts_the_graph(self._runs.of(one), live, within) for one in self._pool.readings())
         if not self._letters.void and all(cut):
             # Leaves that only one run holds are compared by the frozen runs.
             apart = differences(letter, live, within)
@@ -161,7 +156,7 @@ class _Comparison:
         if self._offered or not only or not (_moves(letter) and letter.intact and self._live.intact):
             return None
         for one in self._pool.readings():
-            reference, also = self._reference(one), compared_with(self._runs, one)
+            reference, also = self._runs.of(one), compared_with(self._runs, one)
             if not comparable(reference) and not differences(reference, self._live, EXACT, **also):
                 return self._with_reading(self._equal(one, same_live=True))
         return None
@@ -186,8 +181,8 @@ class _Comparison:
 
     def _against(self, letter: Reading, frozen: wire.Trace) -> Assessment:
         """The effect against one meaning of what torch refuses, where it has more than one."""
-        full, also = self._reference(letter), compared_with(self._runs, letter)
-        still = {one: self._reference(one, Treatment.FROZEN) for one in self._pool.readings(letter)}
+        full, also = self._runs.of(letter), compared_with(self._runs, letter)
+        still = {one: self._runs.of(one, Treatment.FROZEN) for one in self._pool.readings(letter)}
         readings = [one for one, reference in still.items() if not comparable(reference)]
         if not readings:
             return _unknown(comparable(still[letter]))
@@ -200,15 +195,13 @@ class _Comparison:
         if not equal and self._writes_later(still[readings[0]], frozen, readings[0], also):
             return self._equal(readings[0], same_live=False)
         for one in equal:
-            if not differences(self._reference(one), self._live, self._live_tolerance, **also):
+            if not differences(self._runs.of(one), self._live, self._live_tolerance, **also):
                 return self._equal(one, same_live=True)
         later = not also["printed"] or (not full.counts and frozen.undone)
         for one in (equal or self._equal_at_rest(readings)) if later else ():
-            if not _cuts_or_loses(self._reference(one), self._live):
+            if not _cuts_or_loses(self._runs.of(one), self._live):
                 return self._equal(one, same_live=False)
-        first = self._reference(readings[0])
-        apart = differences(first, self._live, self._live_tolerance, **also)
-        return self._changed(apart or differences(still[readings[0]], frozen, self._frozen_tolerance, **also), first)
+        return self._departing(self._runs.of(readings[0]), self._live, still[readings[0]], frozen, also)
 
     def _writes_later(
         self, still: wire.Trace, frozen: wire.Trace, reading: Reading, also: Mapping[str, bool]
@@ -220,38 +213,39 @@ class _Comparison:
         """
         if also["printed"] or not still.steps or not same_shape(still, frozen) or not _keeps_up_others(still):
             return False
-        if _cuts_or_loses(self._reference(reading), self._live):
+        if _cuts_or_loses(self._runs.of(reading), self._live):
             return False
         # What it holds between the steps, and at the end of a run, is another, and nothing uses it.
-        late = replace(
-            self._pool.get(RunSpec.reference(reading, Treatment.FROZEN, Intervention.LATE)), held=()
-        )  # fmt: skip
+        late = replace(self._runs.of(reading, Treatment.FROZEN, Intervention.LATE), held=())
         if comparable(late) or differences(replace(still, outcome="stopped", held=()), late, FROZEN):
             return False
-        edited = self._pool.get(RunSpec.edited(self._runs.files, Treatment.FROZEN, Intervention.LATE))
-        return edited.outcome in ("finished", "stopped") and not differences(late, edited, FROZEN)
+        edited = self._runs.of_edit(Treatment.FROZEN, Intervention.LATE)
+        return edited.ended_well and not differences(late, edited, FROZEN)
 
     def _with_moved_draws(self, readings: Sequence[Reading], also: Mapping[str, bool]) -> Assessment:
         """The effect of an edit that draws the same random numbers elsewhere: each kind in its order is paired then.
 
         Whichever draws of both are paired, where they then train the same they train the same.
         """
-        how, files = Intervention.ORDERED, self._runs.files
-        frozen, live = (self._pool.get(RunSpec.edited(files, one, how)) for one in (Treatment.FROZEN, Treatment.LIVE))
+        undone, moving = ((treatment, Intervention.ORDERED) for treatment in (Treatment.FROZEN, Treatment.LIVE))
+        frozen, live = self._runs.of_edit(*undone), self._runs.of_edit(*moving)
         for one in readings:
-            still = self._pool.get(RunSpec.reference(one, Treatment.FROZEN, how))
+            still = self._runs.of(one, *undone)
             if comparable(still) or differences(still, frozen, self._frozen_tolerance, **also):
                 continue
-            reference = self._pool.get(RunSpec.reference(one, Treatment.LIVE, how))
+            reference = self._runs.of(one, *moving)
             same = not differences(reference, live, self._live_tolerance, **also)
             if same or not (also["printed"] or _cuts_or_loses(reference, live)):
                 return self._equal(one, same_live=same)
-        first = self._pool.get(RunSpec.reference(readings[0], Treatment.LIVE, how))
-        still = self._pool.get(RunSpec.reference(readings[0], Treatment.FROZEN, how))
-        apart = differences(first, live, self._live_tolerance, **also) or differences(
-            still, frozen, self._frozen_tolerance, **also
-        )
-        return self._changed(apart, first)
+        first = readings[0]
+        return self._departing(self._runs.of(first, *moving), live, self._runs.of(first, *undone), frozen, also)
+
+    def _departing(
+        self, full: wire.Trace, live: wire.Trace, still: wire.Trace, frozen: wire.Trace, also: Mapping[str, bool]
+    ) -> Assessment:  # fmt: skip
+        """The effect of an edit that departs from a reading: where it does live, else with steps undone."""
+        apart = differences(full, live, self._live_tolerance, **also)
+        return self._changed(apart or differences(still, frozen, self._frozen_tolerance, **also), full)
 
     def _equal_at_rest(self, readings: list[Reading]) -> list[Reading]:
         """Readings that the edit equals while parameters do not drift from round to round.
@@ -260,11 +254,11 @@ class _Comparison:
         drift. Then the graphs behind each step's gradients must be made of the same operations.
         """
         drifting = self._frozen()
-        readings = [one for one in readings if same_shape(self._reference(one, Treatment.FROZEN), drifting)]
-        if not readings or not self._outlived(self._reference(readings[0])):
+        readings = [one for one in readings if same_shape(self._runs.of(one, Treatment.FROZEN), drifting)]
+        if not readings or not self._outlived(self._runs.of(readings[0])):
             return []
-        mine = self._pool.get(RunSpec.edited(self._runs.files, Treatment.STILL))
-        stills = {one: self._reference(one, Treatment.STILL) for one in readings}
+        mine = self._runs.of_edit(Treatment.STILL)
+        stills = {one: self._runs.of(one, Treatment.STILL) for one in readings}
         return [
             one
             for one, still in stills.items()
@@ -284,9 +278,7 @@ class _Comparison:
 
     def _noise(self) -> str:
         """'' if two reference runs agree; else why no comparison can be believed."""
-        first = RunSpec.reference(self._letters.first)
-        again = self._pool.get(replace(first, intervention=Intervention.REPEATED))
-        letter = self._pool.get(first)
+        letter, again = self._runs.letter, self._runs.of(self._runs.code, intervention=Intervention.REPEATED)
         if again.counts == letter.counts:
             found = bool(differences(letter, again, LIVE))
         else:  # of a slow script it ended sooner, and is compared as far as it came
@@ -301,7 +293,7 @@ class _Comparison:
             sentence = (
                 "each step uses its own loss alone; in the code as written a step also uses what another loss left"
             )
-            apart = differences(self._reference(reading.letter), self._live, LIVE)
+            apart = differences(self._runs.of(reading.letter), self._live, LIVE)
             return Assessment(Effect.CHANGED, sentence, tuple(apart), reading)
         if reading.truncated:
             effect = Effect.TRUNCATED if same_live else Effect.REFRESHED_TRUNCATED
@@ -370,7 +362,7 @@ def _unknown(reason: str) -> Assessment:
 def _moves(trace: wire.Trace) -> bool:
     """Whether steps move what has a gradient: what is to follow parameters shows only once these move."""
     # One evaluation of a closure has no change of its own.
-    steps = [step for step in trace.steps if step.settings != "closure"]
+    steps = trace.whole_steps
     return bool(steps) and all(_any(step.changes) or not _any(step.gradients) for step in steps)
 
 

@@ -12,6 +12,7 @@ from autofix.verdict.runs import Runs, once
 
 if TYPE_CHECKING:
     from autofix.core.model import Answer, Assessment, Question
+    from autofix.probe import wire
 
 
 class Evidence(Runs):
@@ -29,6 +30,11 @@ class Evidence(Runs):
         )
         reading = next((one.answer.means for one in followed if one.answer is not None), None)
         return replace(found, effect=Effect.MEANT, sentence=sentence, reading=reading, changes=())
+
+    @once
+    def followed(self) -> wire.Trace:
+        """The reference of the reading that the edit equals; of the code as it is written where it equals none."""
+        return self.of(self.assessment.reading or self.code)
 
     def follows(self, question: Question, answer: Answer | None = None) -> bool:
         """Whether the edit equals the reading that an answer names, else the one that was chosen."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -44,7 +45,7 @@ def at(place: wire.Stack) -> str:
 SILENT, KEPT = Ruling(Word.SILENT), Ruling(Word.KEPT)
 
 
-class Law:
+class Law(ABC):
     """One thing that every program means, as far as runs can witness it. Stateless: it reads the runs of a case.
 
     **When in doubt, it is silent**: what it says can make an edit safe that departs from the code as written.
@@ -58,9 +59,32 @@ class Law:
         """The readings that keep this law where the code as written breaks it, beside those compared anyway."""
         yield from ()
 
+    @abstractmethod
     def says(self, runs: Runs, reading: Reading) -> Ruling:
         """Whether a reading breaks this law, keeps it, or whether nothing can be said."""
-        raise NotImplementedError
+
+
+class KeptByChange(Law):
+    """A law that one change of a reading keeps, whatever else is in it."""
+
+    @abstractmethod
+    def changed(self, reading: Reading) -> Reading:
+        """The reading with the change."""
+
+    @abstractmethod
+    def seen(self, runs: Runs) -> str:
+        """What breaks the law in the code as written, as a clause; '' where nothing does, or nobody can tell."""
+
+    def readings(self, runs: Runs) -> Iterator[Reading]:
+        """The code as written, with the change."""
+        if self.seen(runs):
+            yield self.changed(runs.code)
+
+    def says(self, runs: Runs, reading: Reading) -> Ruling:
+        """A reading keeps it if it has the change."""
+        if not (sentence := self.seen(runs)):
+            return SILENT
+        return KEPT if self.changed(reading) == reading else Ruling(Word.BROKEN, sentence)
 
 
 def broken(runs: Runs, reading: Reading) -> str:
@@ -72,4 +96,5 @@ def broken(runs: Runs, reading: Reading) -> str:
 @functools.cache
 def laws() -> tuple[Law, ...]:
     """All laws, by name: every module of `autofix.verdict.laws` defines one."""
-    return tuple(sorted(kinds("autofix.verdict.laws", Law), key=lambda one: one.name))
+    found = kinds("autofix.verdict.laws", Law)  # type: ignore[type-abstract]  # only subclasses are made
+    return tuple(sorted(found, key=lambda one: one.name))

@@ -12,12 +12,12 @@ _MOST = 4
 
 def losses(trace: wire.Trace) -> list[tuple[float, ...]]:
     """The losses before each of the first steps."""
-    return [step.losses for step in trace.steps if step.settings != "closure"][:_MOST]
+    return [step.losses for step in trace.whole_steps][:_MOST]
 
 
 def within_segment(trace: wire.Trace, after: int) -> tuple[float, ...]:
     """The losses between one step and the next, or in the first evaluation of its closure: no parameter moves there."""
-    whole = [step for step in trace.steps if step.settings != "closure"]
+    whole = trace.whole_steps
     before = whole[after - 1].calls if 0 < after <= len(whole) else 0
     found = next((step.losses for step in whole[after : after + 1]), ())
     evaluated = (step.calls for step in trace.steps if step.settings == "closure" and step.calls > before)

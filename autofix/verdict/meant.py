@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from autofix.core.model import Effect
 from autofix.experiments.compare import comparable
-from autofix.experiments.spec import RunSpec
 from autofix.verdict.effect import follows, trains_alike, whose
 from autofix.verdict.law import Word, broken, laws
 
@@ -24,12 +23,12 @@ def meant(runs: Runs, found: Assessment) -> Assessment:
     is broken or trains the same. That the edit equals the reading says that it equals the letter in all else.
     """
     letters = runs.case.pool.letters
-    if found.effect is Effect.REFRESHED and (why := broken(runs, replace(letters.first, constant=True))):
+    if found.effect is Effect.REFRESHED and (why := broken(runs, replace(runs.code, constant=True))):
         return replace(found, sentence=f"{found.sentence}; what was made once can be no constant: {why}")
     if found.effect is not Effect.CHANGED or letters.void or len(letters.readings) > 1:
         return found
     for law in laws():
-        letter = law.says(runs, letters.first)
+        letter = law.says(runs, runs.code)
         if letter.word is not Word.BROKEN:
             continue
         for reading in [found.reading] if found.reading is not None else law.readings(runs):
@@ -48,8 +47,7 @@ def _is_left(runs: Runs, reading: Reading) -> bool:
     if broken(runs, reading):
         return False
     return all(
-        not comparable(runs.case.pool.get(RunSpec.reference(other)))
-        and (broken(runs, other) or trains_alike(runs, other, reading))
+        not comparable(runs.of(other)) and (broken(runs, other) or trains_alike(runs, other, reading))
         for other in others
         if other != reading
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -28,7 +29,7 @@ class Example:
         return self.script.replace(self.old, self.new)
 
 
-class Property:
+class Property(ABC):
     """One thing that makes an edit unsafe although it runs. Stateless: `find` reads the evidence on an edit.
 
     `runs` are the attributes of `Evidence` that it asks. `raises` and `silent` are examples of edits that have the
@@ -45,9 +46,9 @@ class Property:
     raises: ClassVar[tuple[Example, ...]] = ()
     silent: ClassVar[tuple[Example, ...]] = ()
 
+    @abstractmethod
     def find(self, evidence: Evidence) -> Finding | None:
         """The finding on an edit whose own run got past the failure, or None."""
-        raise NotImplementedError
 
     def found(self, place: wire.Stack = (), **words: str) -> Finding:
         """A finding, its sentence completed by `words`."""
@@ -70,7 +71,18 @@ class Seen(Property):
         return next((self.found(fact.stack, subject=fact.subject) for fact in facts), None)
 
 
+class OfTheCode(Seen):
+    """A property that the code has, and that an edit keeps: it is seen in the reference of the reading it equals."""
+
+    runs: ClassVar[tuple[str, ...]] = ("followed",)
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        """The first of these facts in that run, where the edit keeps its gradients."""
+        return self.first(evidence.followed) if evidence.assessment.effect.keeps_gradients else None
+
+
 @functools.cache
 def properties() -> tuple[Property, ...]:
     """All properties, by name: every module of `autofix.verdict.properties` defines one."""
-    return tuple(sorted(kinds("autofix.verdict.properties", Property), key=lambda one: one.name))
+    found = kinds("autofix.verdict.properties", Property)  # type: ignore[type-abstract]  # only subclasses are made
+    return tuple(sorted(found, key=lambda one: one.name))

@@ -9,7 +9,6 @@ from autofix.core import kept
 from autofix.core.model import Answer, Question, Reading
 from autofix.experiments.compare import comparable
 from autofix.experiments.readings import LEAF_WORDS, LOSS_WORDS, words
-from autofix.experiments.spec import RunSpec
 from autofix.probe import wire
 from autofix.verdict.blame import loss
 from autofix.verdict.effect import trains_alike
@@ -57,13 +56,10 @@ def _choice(question: Question, names: tuple[str, ...]) -> str:
 
 def _is_open(runs: Runs, question: Question) -> bool:
     """Whether both answers can be run, train differently, and are broken by no law."""
-    letter = runs.case.pool.letters.first
     readings = [answer.means for answer in question.answers if answer.means is not None]
-    if any(comparable(runs.case.pool.get(RunSpec.reference(one))) for one in readings):
+    if any(comparable(runs.of(one)) for one in readings) or any(broken(runs, one) for one in readings):
         return False
-    if any(broken(runs, one) for one in readings):
-        return False
-    pairs = [(one, other) for one in readings for other in (*readings, letter) if one != other]
+    pairs = [(one, other) for one in readings for other in (*readings, runs.code) if one != other]
     return any(not trains_alike(runs, one, other) for one, other in pairs)
 
 
@@ -90,11 +86,11 @@ def _two_losses(runs: Runs) -> Question | None:
     owners = [i for i, names in enumerate(runs.letter.names[: len(runs.letter.counts)]) if _begins(names, fact)]
     if fact is None or not owners or not runs.freed_by:
         return None
-    apart = replace(runs.case.pool.letters.first, apart=(wire.KeptOut(fact.stack, owners[0]),))
+    apart = replace(runs.code, apart=(wire.KeptOut(fact.stack, owners[0]),))
     name = _loss(fact.stack)
     answers = (
         Answer("apart", f"{fact.subject} does not learn from {name}", apart),
-        Answer("both", f"{fact.subject} learns from {name}, too", runs.case.pool.letters.first),
+        Answer("both", f"{fact.subject} learns from {name}, too", runs.code),
     )
     text = f"Should {fact.subject} learn from {name}?"
     return Question("loss-trains-two-networks", text, fact.stack, answers)
@@ -108,12 +104,11 @@ def _left_over(runs: Runs) -> Question | None:
     fact = next(iter(runs.letter.seen("cross-talk")), None)
     if fact is None:
         return None
-    letter = runs.case.pool.letters.first
     index = next((i for i, names in enumerate(runs.letter.names) if fact.subject in names), 0)
     who, name = runs.letter.owner(index), _loss(fact.stack)
     answers = (
-        Answer("own", f"{who} learns from its own loss alone", replace(letter, separated=True)),
-        Answer("both", f"{who} learns from {name}, too", letter),
+        Answer("own", f"{who} learns from its own loss alone", replace(runs.code, separated=True)),
+        Answer("both", f"{who} learns from {name}, too", runs.code),
     )
     return Question("gradient-left-over", f"Should {who} also learn from {name}?", fact.stack, answers)
 
@@ -121,11 +116,10 @@ def _left_over(runs: Runs) -> Question | None:
 def _old_values(runs: Runs) -> Question | None:
     if runs.old_values is None:
         return None
-    letter = runs.case.pool.letters.first
     place = next(iter(runs.whole_writes), ())
     answers = (
-        Answer("old", "what is read later by an older name has its old value", replace(letter, old_values=True)),
-        Answer("written", "what is read later by an older name has the value written", letter),
+        Answer("old", "what is read later by an older name has its old value", replace(runs.code, old_values=True)),
+        Answer("written", "what is read later by an older name has the value written", runs.code),
     )
     text = f"Should what is read after {at(place)} by an older name have its old value?"
     return Question("old-value-read-later", text, place, answers)
@@ -138,9 +132,8 @@ def _made_once(runs: Runs) -> Question | None:
     name = next((f"`{carrier.path}`" for carrier in made.carriers), "") if made is not None else ""
     place = made.made if made is not None and made.made else runs.letter.reused[0]
     what = name or f"what {at(place)} makes once"
-    constant = replace(runs.case.pool.letters.first, constant=True)
     answers = (
-        Answer("constant", f"{what} is a constant", constant),
+        Answer("constant", f"{what} is a constant", replace(runs.code, constant=True)),
         Answer("anew", f"{what} is computed anew in each pass", None),
     )
     return Question("shared-across-passes", f"Is {what} a constant in all passes that use it?", place, answers)

@@ -66,6 +66,23 @@ class Runs:
         self.files = files
 
     @property
+    def code(self) -> Reading:
+        """The reading that stands for the code as it is written."""
+        return self.case.pool.letters.first
+
+    def of(
+        self, reading: Reading, treatment: Treatment = Treatment.LIVE, intervention: Intervention = Intervention.NONE
+    ) -> wire.Trace:
+        """The reference of a reading."""
+        return self.case.pool.get(RunSpec.reference(reading, treatment, intervention))
+
+    def of_edit(
+        self, treatment: Treatment = Treatment.LIVE, intervention: Intervention = Intervention.NONE
+    ) -> wire.Trace:
+        """The edited script."""
+        return self.case.pool.get(RunSpec.edited(self.files, treatment, intervention))
+
+    @property
     def failure(self) -> wire.Failure:
         """How the script as it stands fails."""
         return self.case.diagnosis.failure
@@ -99,9 +116,8 @@ class Runs:
     @property
     def through_numpy(self) -> bool:
         """Whether the reference keeps a graph through numpy, where the code as it stands loses it."""
-        pool = self.case.pool
-        operation = self.converts and pool.letters.first.refused is Refused.OPERATION
-        return operation or any(site.action == "follow" for site in pool.sites)
+        operation = self.converts and self.code.refused is Refused.OPERATION
+        return operation or any(site.action == "follow" for site in self.case.pool.sites)
 
     @property
     def looks_at_gradient(self) -> bool:
@@ -112,91 +128,87 @@ class Runs:
     @once
     def letter(self) -> wire.Trace:
         """The reference: the code as it is written."""
-        return self._reference()
+        return self.of(self.code)
 
     @once
     def cut(self) -> wire.Trace:
         """The reference in which no gradient flows into earlier passes."""
-        return self.case.pool.get(RunSpec.reference(replace(self.case.pool.letters.first, truncated=True)))
+        return self.of(replace(self.code, truncated=True))
 
     @once
     def constant(self) -> wire.Trace:
         """The reference in which no gradient flows into what is made once for several passes."""
-        return self.case.pool.get(RunSpec.reference(replace(self.case.pool.letters.first, constant=True)))
+        return self.of(replace(self.code, constant=True))
 
     @once
     def old_values(self) -> wire.Trace | None:
         """The reference in which a name bound before a write keeps its value; None where no write can be meant so."""
-        pool = self.case.pool
-        return pool.get(RunSpec.reference(replace(pool.letters.first, old_values=True))) if pool.old_values else None
+        return self.of(replace(self.code, old_values=True)) if self.case.pool.old_values else None
 
     @once
     def old_values_frozen(self) -> wire.Trace | None:
         """The same with every step undone."""
-        pool = self.case.pool
-        reading = replace(pool.letters.first, old_values=True)
-        return pool.get(RunSpec.reference(reading, Treatment.FROZEN)) if pool.old_values else None
+        changed = replace(self.code, old_values=True)
+        return self.of(changed, Treatment.FROZEN) if self.case.pool.old_values else None
 
     @once
     def old_values_moved(self) -> wire.Trace | None:
         """The same in which the value written is a little larger; None where that cannot be said."""
         pool = self.case.pool
         files = moved_values(pool.target, pool.old_values)
-        return pool.get(replace(RunSpec.edited(files), reading=pool.letters.first)) if files else None
+        return pool.get(replace(RunSpec.edited(files), reading=self.code)) if files else None
 
     @once
     def nudged(self) -> wire.Trace:
         """The reference in which derivatives without a graph, and refused conversions, are a little larger."""
-        return self._reference(Intervention.NUDGED)
+        return self.of(self.code, intervention=Intervention.NUDGED)
 
     @once
     def letter_frozen(self) -> wire.Trace:
         """The reference with every step undone."""
-        return self._reference(treatment=Treatment.FROZEN)
+        return self.of(self.code, Treatment.FROZEN)
 
     @once
     def nudged_frozen(self) -> wire.Trace:
         """The nudged reference with every step undone: what a nudge changes there is no update's doing."""
-        return self._reference(Intervention.NUDGED, Treatment.FROZEN)
+        return self.of(self.code, Treatment.FROZEN, Intervention.NUDGED)
 
     @once
     def outputs(self) -> wire.Trace:
         """The reference with every step undone, watched for the gradients that losses send to what modules give."""
-        return self._reference(Intervention.OUTPUTS, Treatment.FROZEN)
+        return self.of(self.code, Treatment.FROZEN, Intervention.OUTPUTS)
 
     def shifted(self, owner: int) -> tuple[wire.Trace, ...]:
         """The same in which what the modules of one optimizer give is otherwise, and farther off the other way."""
-        letter, frozen = self.case.pool.letters.first, Treatment.FROZEN
-        specs = [
-            RunSpec((), letter, frozen, how, owner) for how in (Intervention.SHIFTED, Intervention.SHIFTED_FAR)
-        ]  # fmt: skip
+        letter, ways = RunSpec.reference(self.code, Treatment.FROZEN), (Intervention.SHIFTED, Intervention.SHIFTED_FAR)
+        specs = [replace(letter, intervention=how, owner=owner) for how in ways]
         self.case.pool.expect(*specs)
         return tuple(map(self.case.pool.get, specs))
 
     @once
     def sourced(self) -> wire.Trace:
         """The reference, watched for what went into a graph that several passes share."""
-        return self._reference(Intervention.SOURCED)
+        return self.of(self.code, intervention=Intervention.SOURCED)
 
     @once
     def doubled(self) -> wire.Trace:
         """The reference in which each backward sends twice as much from the failing pass on."""
-        return self._reference(Intervention.DOUBLED)
+        return self.of(self.code, intervention=Intervention.DOUBLED)
 
     @once
     def edited(self) -> wire.Trace:
         """The edited script."""
-        return self.case.pool.get(RunSpec.edited(self.files))
+        return self.of_edit()
 
     @once
     def edited_nudged(self) -> wire.Trace:
         """The edited script in which derivatives without a graph are a little larger."""
-        return self.case.pool.get(RunSpec.edited(self.files, intervention=Intervention.NUDGED))
+        return self.of_edit(intervention=Intervention.NUDGED)
 
     @once
     def compiled(self) -> wire.Trace:
         """The edited script in which `torch.compile` compiles."""
-        return self.case.pool.get(RunSpec.edited(self.files, intervention=Intervention.COMPILED))
+        return self.of_edit(intervention=Intervention.COMPILED)
 
     @once
     def without(self) -> list[tuple[Part, wire.Trace]] | None:
@@ -218,19 +230,9 @@ class Runs:
 
     def compared(self, reading: Reading | None) -> tuple[Comparison, ...]:
         """The runs of a reading (of the code as written where it is None) and of the edit that were made alike."""
-        pool = self.case.pool
-        reading = reading or pool.letters.first
-        pairs = (
-            (
-                treatment,
-                pool.made(RunSpec.reference(reading, treatment)),
-                pool.made(RunSpec.edited(self.files, treatment)),
-            )
-            for treatment in (Treatment.LIVE, Treatment.FROZEN)
-        )
-        return tuple(Comparison(treatment, one, other) for treatment, one, other in pairs if one and other)
-
-    def _reference(
-        self, intervention: Intervention = Intervention.NONE, treatment: Treatment = Treatment.LIVE
-    ) -> wire.Trace:
-        return self.case.pool.get(RunSpec.reference(self.case.pool.letters.first, treatment, intervention))
+        made, found = self.case.pool.made, []
+        for treatment in (Treatment.LIVE, Treatment.FROZEN):
+            one = made(RunSpec.reference(reading or self.code, treatment))
+            other = made(RunSpec.edited(self.files, treatment))
+            found += [Comparison(treatment, one, other)] if one and other else []
+        return tuple(found)

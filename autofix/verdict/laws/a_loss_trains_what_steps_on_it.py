@@ -45,7 +45,7 @@ class ALossTrainsWhatStepsOnIt(Law):
 
     def readings(self, runs: Runs) -> Iterator[Reading]:
         if apart := _affine(runs):
-            yield replace(runs.case.pool.letters.first, apart=apart)
+            yield replace(runs.code, apart=apart)
 
     def says(self, runs: Runs, reading: Reading) -> Ruling:
         found = []

@@ -21,39 +21,28 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autofix.experiments.compare import LIVE, comparable, differences
-from autofix.verdict.law import KEPT, PASSES, SILENT, Law, Ruling, Word, at
+from autofix.verdict.law import PASSES, KeptByChange, at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from autofix.core.model import Reading
     from autofix.probe import wire
     from autofix.verdict.runs import Runs
 
 
-class ANameKeepsItsValue(Law):
+class ANameKeepsItsValue(KeptByChange):
     name = "a-name-keeps-its-value"
     clause = "a name that was bound before a write keeps its value"
 
-    def readings(self, runs: Runs) -> Iterator[Reading]:
-        if _broken(runs):
-            yield replace(runs.case.pool.letters.first, old_values=True)
+    def changed(self, reading: Reading) -> Reading:
+        return replace(reading, old_values=True)
 
-    def says(self, runs: Runs, reading: Reading) -> Ruling:
-        if not _broken(runs):
-            return SILENT
-        if reading.old_values:
-            return KEPT
+    def seen(self, runs: Runs) -> str:
+        places = {(stack[0].file, stack[0].line) for stack in runs.whole_writes}  # one line may chain several
+        others = any(not write.whole for saved in runs.trace.saved for write in saved.writes)
+        if len(places) != 1 or others or passes_apart(runs) < PASSES or not reads_what_is_written(runs):
+            return ""
         where = at(runs.whole_writes[0])
-        return Ruling(
-            Word.BROKEN, f"what {where} writes is read later by a name bound before, and training differs by it"
-        )
-
-
-def _broken(runs: Runs) -> bool:
-    places = {(stack[0].file, stack[0].line) for stack in runs.whole_writes}  # one line may chain several
-    others = any(not write.whole for saved in runs.trace.saved for write in saved.writes)
-    return len(places) == 1 and not others and passes_apart(runs) >= PASSES and reads_what_is_written(runs) is True
+        return f"what {where} writes is read later by a name bound before, and training differs by it"
 
 
 def passes_apart(runs: Runs) -> int:

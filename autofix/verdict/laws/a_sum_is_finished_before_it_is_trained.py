@@ -20,41 +20,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autofix.experiments.compare import comparable
-from autofix.experiments.spec import RunSpec
-from autofix.verdict.law import KEPT, PASSES, SILENT, Law, Ruling, Word, at
+from autofix.verdict.law import PASSES, KeptByChange, at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from autofix.core.model import Reading
     from autofix.verdict.runs import Runs
 
-_GROWS = "loss-grows"
 
-
-class ASumIsFinishedBeforeItIsTrained(Law):
+class ASumIsFinishedBeforeItIsTrained(KeptByChange):
     name = "a-sum-is-finished-before-it-is-trained"
     clause = "each term of a sum is trained once"
 
-    def readings(self, runs: Runs) -> Iterator[Reading]:
-        if _grows(runs):
-            yield _once(runs)
+    def changed(self, reading: Reading) -> Reading:
+        return replace(reading, addends=True)
 
-    def says(self, runs: Runs, reading: Reading) -> Ruling:
-        if not _grows(runs):
-            return SILENT
-        if reading.addends:
-            return KEPT
-        place = next(fact.stack for fact in runs.letter.facts if fact.name == _GROWS)
-        return Ruling(Word.BROKEN, f"the loss of {at(place)} has the terms of the call before, which it trains again")
-
-
-def _once(runs: Runs) -> Reading:
-    return replace(runs.case.pool.letters.first, addends=True)
-
-
-def _grows(runs: Runs) -> bool:
-    if not any(fact.name == _GROWS for fact in runs.letter.facts):
-        return False
-    once = runs.case.pool.get(RunSpec.reference(_once(runs)))
-    return not comparable(once) and once.summed >= PASSES
+    def seen(self, runs: Runs) -> str:
+        grows = runs.letter.seen("loss-grows")
+        if not grows or comparable(once := runs.of(self.changed(runs.code))) or once.summed < PASSES:
+            return ""
+        return f"the loss of {at(grows[0].stack)} has the terms of the call before, which it trains again"

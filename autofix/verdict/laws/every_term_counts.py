@@ -23,50 +23,40 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autofix.experiments.compare import comparable
-from autofix.experiments.spec import RunSpec
-from autofix.verdict.law import KEPT, PASSES, SILENT, Law, Ruling, Word, at
+from autofix.verdict.law import PASSES, SILENT, KeptByChange, Ruling, Word, at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from autofix.core.model import Reading
     from autofix.probe import wire
     from autofix.verdict.runs import Runs
 
 
-class EveryTermCounts(Law):
+class EveryTermCounts(KeptByChange):
     name = "every-term-counts"
     clause = "every term of a loss counts"
 
-    def readings(self, runs: Runs) -> Iterator[Reading]:
-        if _zeros(runs):
-            yield _copied(runs)
+    def changed(self, reading: Reading) -> Reading:
+        return replace(reading, copied=True)
+
+    def seen(self, runs: Runs) -> str:
+        """Differences that are 0 in each pass, and are not if writes go to a copy."""
+        zeros = _differences(runs.letter)
+        held = runs.letter.seen("memory-held")  # by somebody who may mean to see it written
+        if not zeros or held or not runs.case.pool.copied:
+            return ""
+        other = runs.of(self.changed(runs.code))
+        if comparable(other) or _differences(other):
+            return ""
+        return f"what {at(zeros[0].stack)} subtracts from a tensor is the same memory, and the difference always 0"
 
     def says(self, runs: Runs, reading: Reading) -> Ruling:
-        if zeros := _zeros(runs):
-            sentence = (
-                f"what {at(zeros[0].stack)} subtracts from a tensor is the same memory, and the difference always 0"
-            )
-            return KEPT if reading.copied else Ruling(Word.BROKEN, sentence)
+        if (ruling := super().says(runs, reading)) is not SILENT:
+            return ruling
         reused = (reading.truncated or reading.constant) and runs.letter.reused and runs.letter.added
         if not reused or runs.sourced.fed:
             return SILENT
         return Ruling(Word.BROKEN, "a term of the loss would train in the first pass alone, or in none")
 
 
-def _copied(runs: Runs) -> Reading:
-    return replace(runs.case.pool.letters.first, copied=True)
-
-
-def _zeros(runs: Runs) -> list[wire.Fact]:
-    """Where differences are 0 in each pass that are not if writes go to a copy."""
-    found = _differences(runs.letter)
-    held = any(fact.name == "memory-held" for fact in runs.letter.facts)  # by somebody who may mean to see it written
-    if not found or held or not runs.case.pool.copied:
-        return []
-    other = runs.case.pool.get(RunSpec.reference(_copied(runs)))
-    return [] if comparable(other) or _differences(other) else found
-
-
 def _differences(run: wire.Trace) -> list[wire.Fact]:
-    return [fact for fact in run.facts if fact.name == "zero-difference" and int(fact.subject) >= PASSES]
+    return [fact for fact in run.seen("zero-difference") if int(fact.subject) >= PASSES]

@@ -24,35 +24,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autofix.experiments.compare import comparable, starved
-from autofix.verdict.law import KEPT, SILENT, Law, Ruling, Word, at
+from autofix.verdict.law import KeptByChange, at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from autofix.core.model import Reading
     from autofix.verdict.runs import Runs
 
 
-class WhatWasCollectedIsData(Law):
+class WhatWasCollectedIsData(KeptByChange):
     name = "what-was-collected-is-data"
     clause = "what was collected once is a constant in all passes that use it"
 
-    def readings(self, runs: Runs) -> Iterator[Reading]:
-        if _collected(runs):
-            yield replace(runs.case.pool.letters.first, constant=True)
+    def changed(self, reading: Reading) -> Reading:
+        return replace(reading, constant=True)
 
-    def says(self, runs: Runs, reading: Reading) -> Ruling:
-        if not _collected(runs):
-            return SILENT
-        if reading.constant:
-            return KEPT
-        where = at(runs.letter.reused[0])
-        return Ruling(
-            Word.BROKEN, f"the loss of {where} differentiates what data were drawn from before, at older parameters"
-        )
-
-
-def _collected(runs: Runs) -> bool:
-    if not runs.letter.reused or comparable(runs.sourced) or not runs.sourced.collected:
-        return False
-    return not comparable(runs.constant) and not any(starved(runs.letter, runs.constant))
+    def seen(self, runs: Runs) -> str:
+        reused = runs.letter.reused
+        if not reused or comparable(runs.sourced) or not runs.sourced.collected:
+            return ""
+        if comparable(runs.constant) or any(starved(runs.letter, runs.constant)):
+            return ""
+        return f"the loss of {at(reused[0])} differentiates what data were drawn from before, at older parameters"

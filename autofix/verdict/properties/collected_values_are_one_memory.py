@@ -14,14 +14,7 @@ it was (`.clone()`), or a new tensor for each step.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from autofix.core.model import Effect
-from autofix.verdict.property import Example, Seen
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.verdict.evidence import Evidence
+from autofix.verdict.property import Example, OfTheCode
 
 SOLVER = """
 import torch
@@ -40,22 +33,38 @@ for _ in range(4):
     loss.backward()
     optimizer.step()
 """
+REST = """\
+        field[1:-1] += 0.1 * rate * change[1:-1]
+        seen.append(field[1:-1])
+        total = total + torch.stack(seen).mean()
+        total.backward()
+"""
+SUMMED = f"""
+import torch
+
+torch.manual_seed(0)
+rate = torch.tensor(0.5, requires_grad=True)
+optimizer = torch.optim.SGD([rate], lr=0.01)
+for _ in range(4):
+    field, seen, total = torch.linspace(0, 1, 6), [], 0.0
+    optimizer.zero_grad()
+    for _ in range(3):
+        change = field.square()
+{REST}
+    optimizer.step()
+"""
 COPIED = ("field.square()", "field.clone().square()")
+FINISHED = REST.replace("        total.backward", "    total.backward")
 
 
-class CollectedValuesAreOneMemory(Seen):
+class CollectedValuesAreOneMemory(OfTheCode):
     name, fact = "collected-values-are-one-memory", "one-memory-joined"
     sentence = "{subject} tensors joined here are views of one memory, written between them: all are the last one"
-    runs = ("letter",)
     raises = (
         Example(SOLVER.replace("SEEN", "field[1:-1]"), *COPIED),
-        Example(SOLVER.replace("SEEN", "field[2:]"), *COPIED),
+        Example(SUMMED, f"field.square()\n{REST}", f"field.clone().square()\n{FINISHED}"),
     )
     silent = (
         Example(SOLVER.replace("SEEN", "field[1:-1].clone()"), *COPIED),
         Example(SOLVER.replace("SEEN", "torch.cat([field[:1], field[:1], field])"), *COPIED),
     )
-
-    def find(self, evidence: Evidence) -> Finding | None:
-        effect = evidence.assessment.effect
-        return self.first(evidence.letter) if effect.keeps_gradients and effect is not Effect.MEANT else None

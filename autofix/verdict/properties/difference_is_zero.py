@@ -14,14 +14,7 @@ it: what was to be kept needs a copy (`.clone()`), where `.detach()` alone is a 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from autofix.core.model import Effect
-from autofix.verdict.property import Example, Seen
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.verdict.evidence import Evidence
+from autofix.verdict.property import Example, OfTheCode
 
 MEMORY = """
 import torch
@@ -46,10 +39,9 @@ for _ in range(4):
 COPIED = ("before.t()", "before.t().clone()")
 
 
-class DifferenceIsZero(Seen):
+class DifferenceIsZero(OfTheCode):
     name, fact = "difference-is-zero", "zero-difference"
     sentence = "a tensor is subtracted from itself here, because both names hold one memory: the difference is always 0"
-    runs = ("letter",)
     raises = (
         Example(MEMORY.replace("{moved}", "(memory - before).square()"), *COPIED),
         Example(MEMORY.replace("{moved}", "nn.functional.l1_loss(before.detach(), memory)"), *COPIED),
@@ -58,7 +50,3 @@ class DifferenceIsZero(Seen):
         Example(MEMORY.replace("{moved}", "(memory - kept).square()"), *COPIED),
         Example(MEMORY.replace("{moved}", "(z - z.detach()) + z.square()"), *COPIED),
     )
-
-    def find(self, evidence: Evidence) -> Finding | None:
-        effect = evidence.assessment.effect
-        return self.first(evidence.letter) if effect.keeps_gradients and effect is not Effect.MEANT else None

@@ -31,6 +31,6 @@ class FailsWhenCompiled(Property):
         if not (evidence.baseline.eager or evidence.edited.eager):
             return None
         run = evidence.compiled
-        if run.outcome in ("finished", "stopped", "timed_out"):  # how long it takes says nothing against it
+        if run.ended_well or run.outcome == "timed_out":  # how long it takes says nothing against it
             return None
         return self.found(subject=run.reason or run.outcome)

@@ -14,13 +14,7 @@ anew. The code does not say which is meant: read the gradient of the leaf behind
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from autofix.verdict.property import Example, Seen
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.verdict.evidence import Evidence
+from autofix.verdict.property import Example, OfTheCode
 
 NOISE = """
 import torch
@@ -48,12 +42,8 @@ ONCE = ("    part = noise[:4]\n    for", "    part = noise[:4]\n    part.retain_
 EACH = ("        part = noise[:4]\n        loss", "        part = noise[:4]\n        part.retain_grad()\n        loss")
 
 
-class GradientAddsUp(Seen):
+class GradientAddsUp(OfTheCode):
     name, fact = "gradient-adds-up", "gradient-adds-up"
     sentence = "the gradient that this keeps is the sum of those of several backward calls: nothing clears it between"
-    runs = ("letter",)
     raises = (Example(NOISE.replace("        MADE\n", "").replace("        CLEARED\n", ""), *ONCE),)
     silent = (Example(NOISE.replace("MADE", "part = noise[:4]").replace("        CLEARED\n", ""), *EACH),)
-
-    def find(self, evidence: Evidence) -> Finding | None:
-        return self.first(evidence.letter) if evidence.assessment.effect.keeps_gradients else None

@@ -75,7 +75,7 @@ def _does_as_well(evidence: Evidence, part: Part, other: wire.Trace) -> bool:
     # What only autograd notices shows in the graphs; where these are alike too, it is there to save memory.
     if not evidence.case.passed(other) or (part.graph_only and same_shape(evidence.edited, other)):
         return False
-    also = compared_with(evidence, evidence.assessment.reading or evidence.case.pool.letters.first)
+    also = compared_with(evidence, evidence.assessment.reading or evidence.code)
     return not differences(evidence.edited, other, LIVE, **also)
 
 

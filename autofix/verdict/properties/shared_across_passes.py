@@ -99,7 +99,7 @@ class SharedAcrossPasses(Property):
             return None
         place = next(iter(letter.reused), evidence.failure.stack)
         if effect is Effect.REFRESHED:
-            if not letter.reused or broken(evidence, replace(evidence.case.pool.letters.first, constant=True)):
+            if not letter.reused or broken(evidence, replace(evidence.code, constant=True)):
                 return None
             return self.found(place, subject="the edit computes it anew in each, and it may be meant as a constant")
         # Two passes that share it look like two that hand it on, but it was made in the first alone.

@@ -13,13 +13,7 @@ A target moves along with what is trained towards it. The leaf needs memory of i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from autofix.verdict.property import Example, Seen
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.verdict.evidence import Evidence
+from autofix.verdict.property import Example, OfTheCode
 
 TARGET = """
 import torch
@@ -40,12 +34,8 @@ OWN = TARGET.replace("image.detach()", "image.clone()")
 EDIT = ("square.sum().backward()", "square.sum().backward(retain_graph=True)")
 
 
-class StepMovesWhatIsRead(Seen):
+class StepMovesWhatIsRead(OfTheCode):
     name, fact = "step-moves-what-is-read", "elder"
-    runs = ("letter",)
     sentence = "{subject} shares its memory with what is read here, so that each step moves both; it needs a clone()"
     raises = (Example(TARGET, *EDIT),)
     silent = (Example(OWN, *EDIT),)
-
-    def find(self, evidence: Evidence) -> Finding | None:
-        return self.first(evidence.letter) if evidence.assessment.effect.keeps_gradients else None
