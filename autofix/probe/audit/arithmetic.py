@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import weakref
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ..engine.remembered import Remembered
 from . import products
 from .scores import shape
 
@@ -36,15 +36,14 @@ class Arithmetic:
         self._frames = frames
         self._ledger = ledger
         self._calls = calls
-        self._explicit: dict[int, tuple[weakref.ref[torch.Tensor], Any]] = {}
+        self._explicit = Remembered[Any]()
 
     def shaped(self, name: str, args: Any, result: torch.Tensor) -> None:
         """A tensor was given a further dimension on purpose."""
         explicit = name == "unsqueeze" or (name == "__getitem__" and _has_none(args[1:]))
         here = self._frames.here()
         if explicit and here:
-            key = id(result)
-            self._explicit[key] = weakref.ref(result, lambda _: self._explicit.pop(key, None)), here[0][0]
+            self._explicit.keep(result, here[0][0])
 
     def of(self, name: str, given: list[torch.Tensor], result: Any) -> None:
         """A call of two tensors was made."""
@@ -67,11 +66,8 @@ class Arithmetic:
         if name in _SUM:
             return
         here = self._frames.here()
-        code = here[0][0] if here else None
-        for tensor in (a, b):
-            known = self._explicit.get(id(tensor))
-            if known is not None and known[0]() is tensor and known[1] is code:
-                return
+        if here and any(self._explicit.of(tensor) is here[0][0] for tensor in (a, b)):
+            return
         self._notes.note("broadcast-by-accident", f"{shape(a)} and {shape(b)}", here)
 
     def _difference(self, a: torch.Tensor, b: torch.Tensor) -> None:

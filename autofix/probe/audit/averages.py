@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ..engine.remembered import Remembered
 from .calls import fingerprint
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Averages:
         self._ledger = ledger
         self._calls = calls
         self._notes = notes
-        self._from: dict[int, tuple[weakref.ref[torch.Tensor], frozenset[int]]] = {}
+        self._from = Remembered[frozenset[int]]()
         self._pointers: dict[int, torch.Tensor] = {}
         self._pointers_at = -1
         self._averages: dict[Raw, _Written] = {}
@@ -60,14 +60,12 @@ class Averages:
         """A result made of a parameter that is owned and of one that is not."""
         origins: set[int] = set()
         for tensor in given:
-            known = self._from.get(id(tensor))
-            if known is not None and known[0]() is tensor:
-                origins |= known[1]
+            if (known := self._from.of(tensor)) is not None:
+                origins |= known
             elif (parameter := self._parameter(tensor)) is not None:
                 origins.add(id(parameter))
         if origins:
-            key = id(result)
-            self._from[key] = weakref.ref(result, lambda _: self._from.pop(key, None)), frozenset(origins)
+            self._from.keep(result, frozenset(origins))
         if len(origins) != 2 or name not in _AVERAGE:  # noqa: PLR2004  a teacher's and a student's
             return
         pair = [p for p in self._pointers.values() if id(p) in origins and p.shape == result.shape]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ..engine.quiet import quiet
+from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener, parameters
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class Calls(Listener):
         self._dropped: dict[int, dict[Raw, Raw]] = {}
         self._vain: dict[Raw, int] = {}
         self._thrown: dict[tuple[int, Raw, Raw], int] = {}
-        self._taken: dict[int, tuple[weakref.ref[torch.Tensor], int, Raw]] = {}
+        self._taken = Remembered[tuple[int, "Raw"]]()
         """Aliases of parameters that the script keeps: of each the number of steps that were made before, and where."""
         self.seeds: dict[tuple[Raw, Any], int] = {}
         self.loaders: dict[Raw, int] = {}
@@ -378,14 +379,11 @@ class Calls(Listener):
 
     def keep(self, tensor: torch.Tensor, place: Raw) -> None:
         """Remember when and where an alias was taken of what training writes."""
-        key = id(tensor)
-        reference = weakref.ref(tensor, lambda _: self._taken.pop(key, None))
-        self._taken[key] = reference, self._ledger.step_number, place
+        self._taken.keep(tensor, (self._ledger.step_number, place))
 
     def age(self, tensor: Any) -> tuple[int | None, Raw]:
         """The steps made before an alias was taken, None where it is none, and where it was taken."""
-        known = self._taken.get(id(tensor))
-        return (known[1], known[2]) if known is not None and known[0]() is tensor else (None, ())
+        return self._taken.of(tensor) or (None, ())
 
     # Draws ----------------------------------------------------------------------------------------------------------
 

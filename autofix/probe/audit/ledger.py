@@ -134,9 +134,8 @@ class Ledger(Listener):
         only = set(map(id, call.inputs))
         before, loss.latest = loss.latest, {}
         with quiet():
-            for node in graph.walk(call.roots):
-                leaf = graph.leaf(node)
-                if leaf is not None and (not only or id(leaf) in only):
+            for leaf in graph.leaves(graph.walk(call.roots)):
+                if not only or id(leaf) in only:
                     loss.latest[id(leaf)] = leaf
                     loss.times[id(leaf)] = loss.times.get(id(leaf), 0) + 1
             values = [float(root.detach().sum()) for root in call.roots if root.numel() == 1]

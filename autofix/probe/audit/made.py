@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.nn.modules import module as registering
 
+from ..engine.remembered import Remembered
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -22,7 +24,7 @@ class Made:
 
     def __init__(self, frames: Frames) -> None:
         self._frames = frames
-        self._parameters: dict[int, tuple[weakref.ref[torch.Tensor], weakref.ref[torch.nn.Module], str, Raw]] = {}
+        self._parameters = Remembered[tuple[weakref.ref[torch.nn.Module], "Raw"]]()
         self._children: dict[tuple[int, str], int] = {}
         self._parents: dict[int, weakref.ref[torch.nn.Module]] = {}
         self.replaced: list[Raw] = []
@@ -33,11 +35,9 @@ class Made:
         registering.register_module_parameter_registration_hook(self._parameter)
         registering.register_module_module_registration_hook(self._module)
 
-    def _parameter(self, module: torch.nn.Module, name: str, parameter: Any) -> None:
+    def _parameter(self, module: torch.nn.Module, _name: str, parameter: Any) -> None:
         if parameter is not None and len(self._parameters) < _MOST:
-            self._parameters[id(parameter)] = (
-                weakref.ref(parameter), weakref.ref(module), name, self._frames.here()
-            )  # fmt: skip
+            self._parameters.keep(parameter, (weakref.ref(module), self._frames.here()))
 
     def _module(self, parent: torch.nn.Module, name: str, child: Any) -> None:
         if child is None or len(self._children) > _MOST:
@@ -50,13 +50,13 @@ class Made:
 
     def place(self, parameter: torch.Tensor) -> Raw:
         """Where a parameter was registered: the line that makes its layer."""
-        known = self._parameters.get(id(parameter))
-        return known[3] if known is not None and known[0]() is parameter else ()
+        known = self._parameters.of(parameter)
+        return known[1] if known is not None else ()
 
     def owner(self, parameter: torch.Tensor) -> torch.nn.Module | None:
         """The module that a parameter was registered with."""
-        known = self._parameters.get(id(parameter))
-        return known[1]() if known is not None and known[0]() is parameter else None
+        known = self._parameters.of(parameter)
+        return known[0]() if known is not None else None
 
     def roots(self, tensors: Iterable[torch.Tensor]) -> list[torch.nn.Module]:
         """The outermost modules that these parameters belong to."""
@@ -74,9 +74,7 @@ class Made:
 
     def parameters(self) -> Iterator[torch.Tensor]:
         """Every registered parameter that is still there."""
-        for reference, *_ in list(self._parameters.values()):
-            if (parameter := reference()) is not None:
-                yield parameter
+        return iter(self._parameters)
 
 
 def _nothing() -> None:

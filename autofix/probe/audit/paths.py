@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-import weakref
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from ..engine import graph
+from ..engine.remembered import Remembered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +50,7 @@ class Paths:
         self._ledger = ledger
         self._off: Raw = ()
         self.cuts: dict[tuple[str, Raw], Cut] = {}
-        self._lost: dict[int, tuple[weakref.ref[torch.Tensor], tuple[Cut, ...]]] = {}
+        self._lost = Remembered[tuple[Cut, ...]]()
         self._numbers: list[tuple[Cut, frozenset[float]]] = []
         self._arrays: dict[tuple[Any, ...], tuple[Cut, ...]] = {}
         """The cuts behind each array that left in this pass, by its shape: arithmetic on it goes unseen."""
@@ -80,7 +80,9 @@ class Paths:
         if with_graph and name not in _NO_VALUE:
             lost = (*lost, self._cut(kind, name, given, out))
         if lost:
-            self._lose(out, tuple({id(cut): cut for cut in lost}.values())[:_MOST])
+            cuts = tuple({id(cut): cut for cut in lost}.values())[:_MOST]
+            for tensor in out:
+                self._lost.keep(tensor, cuts)
 
     def _use(self, given: list[torch.Tensor]) -> bool:
         with_graph = False
@@ -91,22 +93,9 @@ class Paths:
                     self.used[id(tensor)] = self._frames.here()
         return with_graph
 
-    def _lose(self, out: list[torch.Tensor], cuts: tuple[Cut, ...]) -> None:
-        for tensor in out:
-            key = id(tensor)
-            self._lost[key] = weakref.ref(tensor, functools.partial(self._forget, key)), cuts
-
-    def _forget(self, key: int, _: object) -> None:
-        self._lost.pop(key, None)
-
     def behind(self, given: list[torch.Tensor]) -> tuple[Cut, ...]:
         """The cuts that tensors without a graph come from."""
-        found: list[Cut] = []
-        for tensor in given:
-            known = self._lost.get(id(tensor))
-            if known is not None and known[0]() is tensor:
-                found.extend(known[1])
-        return tuple(found)
+        return tuple(cut for tensor in given for cut in self._lost.of(tensor) or ())
 
     def _cut(self, kind: str, name: str, given: list[torch.Tensor], out: list[torch.Tensor]) -> Cut:
         here = self._frames.here()
@@ -169,14 +158,8 @@ def tensors_in(args: Any, kwargs: Any) -> Iterator[torch.Tensor]:
 
 def leaves_behind(given: list[torch.Tensor]) -> set[int]:
     """The ids of the leaves that results were made of."""
-    found = {id(t) for t in given if t.is_leaf and t.requires_grad}
-    for number, node in enumerate(graph.walk([t for t in given if t.grad_fn is not None])):
-        if number > _WALK:
-            break
-        leaf = graph.leaf(node)
-        if leaf is not None:
-            found.add(id(leaf))
-    return found
+    nodes = islice(graph.walk([t for t in given if t.grad_fn is not None]), _WALK)
+    return {id(t) for t in given if t.is_leaf and t.requires_grad}.union(map(id, graph.leaves(nodes)))
 
 
 def _numbers(value: Any, depth: int = 0) -> list[float]:

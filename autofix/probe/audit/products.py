@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ..engine import graph
@@ -27,9 +28,10 @@ def made(result: Any, place: Raw) -> None:
 def look(addends: Iterable[Any], notes: Notes) -> None:
     """Note a product whose factor trains what another addend of the same loss trains already, and not as a product."""
     nodes = list(addends)
-    products = [node for node in nodes if _MADE in node.metadata and len(_children(node)) == _TWO]
+    products = [node for node in nodes if _MADE in node.metadata and len(graph.children(node)) == _TWO]
     for product in products:
-        for factor, other in (_children(product), _children(product)[::-1]):
+        factors = graph.children(product)
+        for factor, other in (factors, factors[::-1]):
             if not affine_in_data(factor):
                 continue
             own = _leaves(factor) - _leaves(other)
@@ -38,16 +40,5 @@ def look(addends: Iterable[Any], notes: Notes) -> None:
                 notes.note("factor-trains", "", product.metadata[_MADE])
 
 
-def _children(node: Any) -> list[Any]:
-    return [child for child, _ in node.next_functions if child is not None]
-
-
 def _leaves(node: Any) -> set[int]:
-    found: set[int] = set()
-    for number, inner in enumerate(graph.walk_nodes([node])):
-        leaf = graph.leaf(inner)
-        if leaf is not None:
-            found.add(id(leaf))
-        if number > _WALK:
-            break
-    return found
+    return set(map(id, graph.leaves(islice(graph.walk_nodes([node]), _WALK))))

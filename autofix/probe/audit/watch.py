@@ -79,7 +79,7 @@ class Audit(Listener):
         if not call.accumulate or self.values.count > self.values.limit:
             return
         found: dict[Any, list[int]] = {}
-        terms = [node for node in addends(call.roots) if graph.leaf(node) is None]
+        terms = list(graph.operations(addends(call.roots)))
         products.look(terms, self.notes)
         for node in terms:
             mark = loss_mark(node)
@@ -120,12 +120,10 @@ class Audit(Listener):
     def _look(self, frame: Any) -> None:
         """Names for what the user's variables hold now."""
         self.names.look(frame)
-        while frame is not None:
-            if self._frames.owned(frame.f_code.co_filename):
-                for name, value in list(frame.f_locals.items()):
-                    for inner, module in _modules(name, value):
-                        self.ledger.modules.setdefault(id(module), (inner, weakref.ref(module)))
-            frame = frame.f_back
+        for user in self._frames.running(frame):
+            for name, value in list(user.f_locals.items()):
+                for inner, module in _modules(name, value):
+                    self.ledger.modules.setdefault(id(module), (inner, weakref.ref(module)))
 
     # At the end -----------------------------------------------------------------------------------------------------
 

@@ -35,6 +35,26 @@ def leaf(node: Node) -> torch.Tensor | None:
     return node.variable if accumulates else None
 
 
+def leaves(nodes: Iterable[Node]) -> Iterator[torch.Tensor]:
+    """The leaves that some of these nodes add to."""
+    return (found for node in nodes if (found := leaf(node)) is not None)
+
+
+def operations(nodes: Iterable[Node]) -> Iterator[Node]:
+    """Those of these nodes that were made by operations, and add to no leaf."""
+    return (node for node in nodes if leaf(node) is None)
+
+
+def ages(nodes: Iterable[Node]) -> set[int]:
+    """The sequence numbers of the operations among these nodes."""
+    return {node._sequence_nr() for node in operations(nodes)}
+
+
+def children(node: Node) -> list[Node]:
+    """The nodes that a node leads to."""
+    return [child for child, _ in node.next_functions if child is not None]
+
+
 def starts(roots: Iterable[Any]) -> list[Node]:
     """The nodes of the tensors (or gradient edges) that a backward starts from."""
     found = [getattr(root, "node", None) or getattr(root, "grad_fn", None) for root in roots]
@@ -54,7 +74,7 @@ def walk_nodes(nodes: Iterable[Node], enter: Callable[[Node], bool] = lambda _no
         node = stack.pop()
         yield node
         if enter(node):
-            for child, _ in node.next_functions:
+            for child, _ in node.next_functions:  # as `children` gives them, at less of a price
                 if child is not None and child not in seen:
                     seen.add(child)
                     stack.append(child)
@@ -71,4 +91,4 @@ def children_first(roots: Iterable[Any]) -> Iterator[Node]:
         elif node not in seen and len(seen) < LIMIT:
             seen.add(node)
             stack.append((node, True))
-            stack.extend((child, False) for child, _ in node.next_functions if child is not None and child not in seen)
+            stack.extend((child, False) for child in children(node) if child not in seen)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-import weakref
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from .. import wire
+from .remembered import Remembered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ class Names:
         self._looks = 0
         self._roots: dict[int, tuple[str, Any]] = {}
         # Weakly: whoever holds a result holds its graph, and with it what the reference copied for it.
-        self._names: dict[int, tuple[str, weakref.ref[torch.Tensor]]] = {}
+        self._names = Remembered[str]()
         self._first: dict[str, tuple[float, ...]] = {}
         self._bound: dict[str, int] = {}
         self._rebuilt: set[str] = set()
@@ -42,14 +42,10 @@ class Names:
         self._looks += 1
         frame = frame or sys._getframe(1)
         found: list[tuple[str, Any]] = []
-        while frame is not None:
-            if self._frames.owns(frame.f_code):
-                found.extend(
-                    (name, value) for name, value in self._frames.variables(frame).items() if not name.startswith("__")
-                )
-                if frame.f_globals is not frame.f_locals and frame.f_back is not None:
-                    found.extend((n, v) for n, v in frame.f_globals.items() if not n.startswith("__"))
-            frame = frame.f_back
+        for one in self._frames.running(frame):
+            found.extend((n, v) for n, v in self._frames.variables(one).items() if not n.startswith("__"))
+            if one.f_globals is not one.f_locals and one.f_back is not None:
+                found.extend((n, v) for n, v in one.f_globals.items() if not n.startswith("__"))
         for name, value in found:
             if id(value) not in self._roots and self._is_container(value):
                 self._roots[id(value)] = (name, value)
@@ -58,7 +54,7 @@ class Names:
         fresh = {}
         for name, tensor in self._tensors(found):
             if not self.name(tensor, ""):
-                self._names[id(tensor)] = (name, weakref.ref(tensor))
+                self._names.keep(tensor, name)
                 fresh[name] = tensor
         self._remember(fresh)
 
@@ -69,8 +65,7 @@ class Names:
 
     def name(self, tensor: torch.Tensor, fallback: str) -> str:
         """The name of `tensor`, or `fallback`."""
-        known = self._names.get(id(tensor))
-        return known[0] if known is not None and known[1]() is tensor else fallback
+        return self._names.of(tensor) or fallback
 
     def holder(self, value: Any) -> str:
         """The name of the variable that holds a container, or ''."""

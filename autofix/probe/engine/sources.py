@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import weakref
 from bisect import bisect_right
 from collections import deque
 from dataclasses import dataclass
@@ -14,9 +12,10 @@ from torch.overrides import TorchFunctionMode
 
 from . import graph
 from .refused import name_of, tensors
+from .remembered import Remembered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from .taps import Taps
 
@@ -37,12 +36,11 @@ _NONE: frozenset[Any] = frozenset()
 class _Values:
     """Of a tensor without a graph: the nodes whose values it was made of, and those that it was drawn from."""
 
-    tensor: Callable[[], torch.Tensor | None]
     behind: frozenset[graph.Node] = _NONE
     drawn: frozenset[graph.Node] = _NONE
 
 
-_UNKNOWN = _Values(lambda: None)
+_UNKNOWN = _Values()
 
 
 class Sources(TorchFunctionMode):
@@ -58,10 +56,10 @@ class Sources(TorchFunctionMode):
     def __init__(self, taps: Taps) -> None:
         super().__init__()
         self._taps = taps
-        self._constants: dict[int, weakref.ref[torch.Tensor]] = {}
+        self._constants = Remembered[bool]()
         self._fed: list[tuple[int, int]] = []
         """The ages of nodes that took data, from and to, in order."""
-        self._values: dict[int, _Values] = {}
+        self._values = Remembered[_Values]()
         self._draws: deque[graph.Node] = deque(maxlen=_MOST)
         """The latest nodes from which something was drawn at random: nobody does so in vain."""
         self._takers: list[tuple[int, int, frozenset[graph.Node]]] = []
@@ -70,7 +68,7 @@ class Sources(TorchFunctionMode):
 
     def _buffer(self, _module: torch.nn.Module, _name: str, buffer: torch.Tensor | None) -> None:
         if buffer is not None:
-            self._keep(buffer)
+            self._constants.keep(buffer, True)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         before = graph.now()
@@ -83,14 +81,14 @@ class Sources(TorchFunctionMode):
             if constant and (given or name_of(func).rsplit(".", 1)[-1] in _REGULAR):
                 for tensor in tensors(result):
                     if tensor.grad_fn is None:
-                        self._keep(tensor)
+                        self._constants.keep(tensor, True)
             name = name_of(func).rsplit(".", 1)[-1]
             if not name.startswith("new_") and not name.endswith("_like"):  # of the shape alone, not of the values
                 self._follow(name, given, list(tensors(result)), before)
         return result
 
     def _follow(self, name: str, given: list[torch.Tensor], results: list[torch.Tensor], before: int) -> None:
-        known = [self._values_of(tensor) for tensor in given]
+        known = [self._values.of(tensor) or _UNKNOWN for tensor in given]
         behind = _NONE.union(
             (tensor.grad_fn for tensor in given if tensor.grad_fn is not None), *(one.behind for one in known)
         )
@@ -103,27 +101,13 @@ class Sources(TorchFunctionMode):
             if tensor.requires_grad or not behind | drawn:
                 continue
             mine = drawn | behind if name in _DRAWS or not tensor.is_floating_point() else drawn
-            key = id(tensor)
             if len(behind | mine) <= _MOST:
-                forget = functools.partial(self._forget, key)
-                self._values[key] = _Values(weakref.ref(tensor, forget), behind, mine)
-
-    def _forget(self, key: int, _ref: object) -> None:
-        self._values.pop(key, None)
-
-    def _values_of(self, tensor: torch.Tensor) -> _Values:
-        known = self._values.get(id(tensor))
-        return known if known is not None and known.tensor() is tensor else _UNKNOWN
-
-    def _keep(self, tensor: torch.Tensor) -> None:
-        key = id(tensor)
-        self._constants[key] = weakref.ref(tensor, lambda _: self._constants.pop(key, None))
+                self._values.keep(tensor, _Values(behind, mine))
 
     def _is_constant(self, tensor: torch.Tensor) -> bool:
         if tensor.requires_grad or isinstance(tensor, torch.nn.Parameter) or tensor.numel() == 1:
             return True  # what has a graph is asked for by its nodes
-        known = self._constants.get(id(tensor))
-        return known is not None and known() is tensor
+        return tensor in self._constants
 
     def fed(self, nodes: Iterable[Any]) -> bool:
         """Whether any of these nodes took data, or is a leaf that no optimizer trains."""
@@ -141,8 +125,8 @@ class Sources(TorchFunctionMode):
 
     def drawn(self, shared: Iterable[graph.Node], fresh: Iterable[graph.Node]) -> bool:
         """Whether something was drawn from these nodes, or from what they were made of, that others took."""
-        ages = {node._sequence_nr() for node in fresh if graph.leaf(node) is None}
+        ages = graph.ages(fresh)
         taken = (nodes for begin, end, nodes in self._takers if not ages.isdisjoint(range(begin, end)))
-        nodes = {node for node in shared if graph.leaf(node) is None}
+        nodes = set(graph.operations(shared))
         sources = set(self._draws).union(*taken)
         return any(not nodes.isdisjoint(graph.walk_nodes([source])) for source in sources)

@@ -14,7 +14,6 @@ from . import forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import FrameType
 
     from ..program.frames import Frames
 
@@ -35,14 +34,10 @@ class Carriers:
     def look(self) -> None:
         """Take a snapshot of the running user frames."""
         found: dict[int, list[wire.Carrier]] = {}
-        frame: FrameType | None = sys._getframe(1)
-        while frame is not None:
-            code = frame.f_code
-            if self._frames.owns(code):
-                names = {k: v for k, v in self._frames.variables(frame).items() if not k.startswith(("__", "."))}
-                for carrier, tensor in self._carriers(names, code.co_filename, code.co_qualname):
-                    found.setdefault(tensor.grad_fn._sequence_nr(), []).append(carrier)
-            frame = frame.f_back
+        for frame in self._frames.running(sys._getframe(1)):
+            names = {k: v for k, v in self._frames.variables(frame).items() if not k.startswith(("__", "."))}
+            for carrier, tensor in self._carriers(names, frame.f_code.co_filename, frame.f_code.co_qualname):
+                found.setdefault(tensor.grad_fn._sequence_nr(), []).append(carrier)
         self._looks.append(found)
 
     def of(self, age: int) -> tuple[wire.Carrier, ...]:

@@ -12,7 +12,7 @@ import torch
 from .. import wire
 from ..engine import graph
 from ..engine.taps import parameters
-from ..program.frames import entries
+from ..program.frames import frames_of
 from .leaves import behind
 from .missing import empty, missing
 from .plain import plain
@@ -51,12 +51,11 @@ def _graph_of(run: State) -> tuple[int, tuple[int, ...]]:
     if failing is None:
         return 0, ()
     nodes = set(graph.walk(failing.roots))
-    if any(child is not None and child not in nodes for node in nodes for child, _ in node.next_functions):
+    if any(child not in nodes for node in nodes for child in graph.children(node)):
         return 0, ()  # too large to be seen whole
-    leaves = {id(leaf) for node in nodes if (leaf := graph.leaf(node)) is not None}
+    leaves = set(map(id, graph.leaves(nodes)))
     concerned = tuple(index for index, mine in enumerate(run.taps.owned) if mine & leaves)
-    ages = (node._sequence_nr() for node in nodes if graph.leaf(node) is None)
-    return bisect.bisect_right(ends, min(ages, default=0)), concerned
+    return bisect.bisect_right(ends, min(graph.ages(nodes), default=0)), concerned
 
 
 def _deepest(error: BaseException) -> BaseException:
@@ -69,7 +68,7 @@ def _deepest(error: BaseException) -> BaseException:
 def _backward_frame(error: BaseException) -> FrameType | None:
     """The frame of torch's backward or grad that the exception came through."""
     found = None
-    for frame in (one.tb_frame for one in entries(error.__traceback__)):
+    for frame in frames_of(error):
         if frame.f_code.co_filename == torch.autograd.__file__ and frame.f_code.co_name in ("backward", "grad"):
             found = frame
     return found
@@ -125,7 +124,7 @@ def _without_gradient(error: BaseException, run: State) -> str:
 
 def _assigned(error: BaseException) -> bool:
     """Whether a module refused a tensor under the name of one of its parameters."""
-    frames = [one.tb_frame for one in entries(error.__traceback__)]
+    frames = frames_of(error)
     if not frames:
         return False
     code = frames[-1].f_code  # by name: a reference puts a function of its own before it
@@ -200,12 +199,8 @@ def _shape_differs(tensors: list[torch.Tensor], given: Any) -> bool:
 
 def _unused(roots: list[Any], inputs: tuple[Any, ...]) -> list[torch.Tensor]:
     """The inputs of autograd.grad that are not in the graph at all."""
-    reached = set()
-    for node in graph.walk(roots):
-        reached.add(node)
-        variable = graph.leaf(node)
-        if variable is not None:
-            reached.add(id(variable))
+    nodes = set(graph.walk(roots))
+    reached = nodes.union(map(id, graph.leaves(nodes)))
     found = (tensor for tensor in inputs if isinstance(tensor, torch.Tensor))
     return [tensor for tensor in found if tensor.grad_fn not in reached and id(tensor) not in reached]
 
@@ -222,7 +217,7 @@ def _of_refused(kind: str, target: torch.Tensor, run: State) -> tuple[wire.Origi
 def _refused_parameters(error: BaseException, run: State) -> list[torch.Tensor]:
     """The tensors, no leaves, that an optimizer was to be given: as parameters, or as attributes of a module."""
     caller: FrameType | None = None
-    for frame in (one.tb_frame for one in entries(error.__traceback__)):
+    for frame in frames_of(error):
         if isinstance(frame.f_locals.get("self"), torch.optim.Optimizer):
             group = frame.f_locals.get("param_group")
             params = list(copy.copy(group.get("params", ())) or ()) if isinstance(group, dict) else []

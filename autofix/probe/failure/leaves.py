@@ -27,8 +27,7 @@ def behind(given: Sequence[torch.Tensor], group: int, caller: FrameType, frames:
     own = {id(tensor) for tensor in given if tensor.is_leaf}
     found: dict[int, list[int]] = {}
     for place, tensor in enumerate(given):
-        nodes = [graph.leaf(node) for node in graph.walk([tensor])] if not tensor.is_leaf else [tensor]
-        leaves = {id(leaf) for leaf in nodes if leaf is not None}
+        leaves = set(map(id, [tensor] if tensor.is_leaf else graph.leaves(graph.walk([tensor]))))
         if leaves and len(leaves) <= _LEAVES:
             found[place] = [key for key in leaves if tensor.is_leaf or key not in own]
     paths = _paths(caller, {key for keys in found.values() for key in keys}, frames)

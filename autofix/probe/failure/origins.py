@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ from torch.overrides import TorchFunctionMode
 
 from .. import wire
 from ..engine.refused import DERIVATIVE, name_of, short_name, tensors
+from ..engine.remembered import Remembered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,8 +35,8 @@ class Origins(TorchFunctionMode):
     def __init__(self, frames: Frames) -> None:
         super().__init__()
         self._frames = frames
-        self._lost: dict[int, tuple[weakref.ref[torch.Tensor], tuple[Record, ...]]] = {}
-        self._made: dict[int, tuple[weakref.ref[torch.Tensor], Raw]] = {}
+        self._lost = Remembered[tuple[Record, ...]]()
+        self._made = Remembered["Raw"]()
         self._left: deque[tuple[Record, frozenset[float]]] = deque(maxlen=_KEPT)
         self._frozen: dict[int, Raw] = {}
         self._off: Raw = ()
@@ -95,11 +95,10 @@ class Origins(TorchFunctionMode):
     # What is remembered ---------------------------------------------------------------------------------------------
 
     def _keep(self, tensor: torch.Tensor, records: tuple[Record, ...]) -> None:
-        key = id(tensor)
         if records:
-            self._lost[key] = (weakref.ref(tensor, lambda _: self._lost.pop(key, None)), records)
-        if tensor.is_floating_point() and key not in self._made:
-            self._made[key] = (weakref.ref(tensor, lambda _: self._made.pop(key, None)), self._frames.here())
+            self._lost.keep(tensor, records)
+        if tensor.is_floating_point() and tensor not in self._made:
+            self._made.keep(tensor, self._frames.here())
 
     def _flagged(self, args: Any, kwargs: Any) -> None:
         flag = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
@@ -113,9 +112,8 @@ class Origins(TorchFunctionMode):
         """How the graph behind the arguments was lost already."""
         found: list[Record] = []
         for tensor in given:
-            known = self._lost.get(id(tensor))
-            if known is not None and known[0]() is tensor:
-                found.extend(known[1])
+            if known := self._lost.of(tensor):
+                found.extend(known)
             elif not tensor.requires_grad and (isinstance(tensor, torch.nn.Parameter) or id(tensor) in self._frozen):
                 found.append(("frozen", self._frozen.get(id(tensor), ())))
         return found
@@ -166,10 +164,8 @@ class Origins(TorchFunctionMode):
 
     def made(self, tensor: torch.Tensor) -> tuple[wire.Origin, ...]:
         """Where a tensor without a graph was made."""
-        known = self._made.get(id(tensor))
-        if known is None or known[0]() is not tensor:
-            return ()
-        return (wire.Origin("made", self._frames.resolve(known[1])),)
+        raw = self._made.of(tensor)
+        return () if raw is None else (wire.Origin("made", self._frames.resolve(raw)),)
 
 
 def _numbers(value: Any, depth: int = 0) -> list[float]:

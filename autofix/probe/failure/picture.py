@@ -13,12 +13,11 @@ from ..engine import graph
 from ..engine.names import Names
 from ..engine.quiet import quiet
 from ..engine.taps import Call, Listener
-from ..program.frames import entries
+from ..program.frames import frames_of
 from .modules import Modules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import FrameType
 
     import torch
 
@@ -78,7 +77,7 @@ class Picture(Listener):
         with quiet():
             for node in itertools.islice(graph.walk(roots), _SHOT):
                 key = key_of(node)
-                shot.nodes[key] = self._node(node), [key_of(c) for c, _ in node.next_functions if c is not None]
+                shot.nodes[key] = self._node(node), [*map(key_of, graph.children(node))]
                 shot.live[key] = node
         return shot
 
@@ -145,20 +144,17 @@ class Picture(Listener):
 
     def look_at_names(self) -> None:
         """Learn names from the frames that the exception came through, the innermost first."""
-        for frame in reversed(list(self._frames_of_error())):
+        for frame in reversed(frames_of(self.error)):
             if self._frames.owns(frame.f_code):
                 self._names.look(frame)
 
     def started_from(self) -> torch.Tensor | None:
         """The tensor of a backward that was refused before it began."""
-        for frame in self._frames_of_error():
+        for frame in frames_of(self.error):
             if frame.f_code.co_filename == _AUTOGRAD and frame.f_code.co_name in ("backward", "grad"):
                 roots = frame.f_locals.get("tensors", frame.f_locals.get("outputs"))
                 return roots[0] if isinstance(roots, (tuple, list)) and roots else roots
         return None
-
-    def _frames_of_error(self) -> Iterator[FrameType]:
-        return (one.tb_frame for one in entries(self.error.__traceback__ if self.error is not None else None))
 
     def spoiling(self, handle: Handle) -> list[tuple[str, Raw, int]]:
         """The writes since a tensor was saved."""

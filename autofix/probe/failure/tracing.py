@@ -135,13 +135,11 @@ class Tracer(Dispatch, Listener):
         if not self._entered:
             return
         current = _Pass(call)
-        for node in graph.walk(call.roots):
-            if graph.leaf(node) is not None:
-                continue
+        for node in graph.operations(graph.walk(call.roots)):
             age = node._sequence_nr()
             current.nodes[age] = node.name()
             if len(current.edges) < _KEPT_EDGES:
-                ends = (child for child, _ in node.next_functions if child is not None and graph.leaf(child) is None)
+                ends = graph.operations(graph.children(node))
                 current.edges.extend((age, child._sequence_nr()) for child in ends)
         self._passes.append(current)
 

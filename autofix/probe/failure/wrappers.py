@@ -10,6 +10,7 @@ import torch
 
 from .. import OURS
 from ..engine import graph
+from ..program.frames import frames_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +23,7 @@ def by_checkpoint(error: BaseException) -> bool:
     """Whether a reentrant checkpoint itself refused to go backward, as against something that it computed again."""
     module: Any = sys.modules.get("torch.utils.checkpoint")
     backward = getattr(getattr(module, "CheckpointFunction", None), "backward", None)
-    return backward is not None and _frames(error)[-1].f_code is backward.__code__
+    return backward is not None and frames_of(error)[-1].f_code is backward.__code__
 
 
 def by_reducer(error: BaseException, roots: tuple[Any, ...] | None) -> bool:
@@ -33,12 +34,12 @@ def by_reducer(error: BaseException, roots: tuple[Any, ...] | None) -> bool:
     """
     if type(error) is not RuntimeError or _DISTRIBUTED not in sys.modules:
         return False
-    frames = _frames(error)
+    frames = frames_of(error)
     if roots is None:
         return _module(frames[-1]) == _DISTRIBUTED and any(frame.f_code.co_name == "forward" for frame in frames)
     if not _module(frames[-1]).startswith(("torch.autograd", OURS)):
         return False
-    filled = {id(leaf) for node in graph.walk(roots) if (leaf := graph.leaf(node)) is not None}
+    filled = set(map(id, graph.leaves(graph.walk(roots))))
     return any(id(parameter) in filled for module in _distributed() for parameter in module.parameters())
 
 
@@ -49,12 +50,3 @@ def _distributed() -> Iterator[torch.nn.Module]:
 
 def _module(frame: FrameType) -> str:
     return str(frame.f_globals.get("__name__", ""))
-
-
-def _frames(error: BaseException) -> list[FrameType]:
-    """The frames that an exception came through, the innermost last."""
-    found, traceback = [], error.__traceback__
-    while traceback is not None:
-        found.append(traceback.tb_frame)
-        traceback = traceback.tb_next
-    return found

@@ -171,7 +171,7 @@ class Guards(Listener):
         for node in graph.children_first(call.roots):
             variable = graph.leaf(node)
             found = {i for i, own in enumerate(owners) if id(variable) in own} if variable is not None else set()
-            leads[node] = found.union(*(leads.get(child, ()) for child, _ in node.next_functions if child is not None))
+            leads[node] = found.union(*(leads.get(child, ()) for child in graph.children(node)))
         return [Counter(node.name() for node, found in leads.items() if i in found) for i in range(len(owners))]
 
     def shape(self, index: int, optimizer: torch.optim.Optimizer) -> str:
@@ -194,9 +194,8 @@ class Guards(Listener):
 
     def _receive_all(self, call: Call, sender: Call) -> None:
         with quiet():
-            for node in graph.walk(call.roots) if call.accumulate else ():
-                if (variable := graph.leaf(node)) is not None:
-                    self._receive(variable, sender)
+            for variable in graph.leaves(graph.walk(call.roots)) if call.accumulate else ():
+                self._receive(variable, sender)
 
     def _receive(self, variable: torch.Tensor, call: Call) -> None:
         sent = self._sent.get(id(variable))
@@ -212,11 +211,9 @@ class Guards(Listener):
         self._reached.setdefault(call.stack, {})[id(variable)] = variable
 
     def _check_stale(self, node: Any, age: int, site: _Site, call: Call) -> None:
-        for child, _ in node.next_functions:
-            variable = graph.leaf(child) if child is not None else None
-            if variable is not None and self._updated.get(id(variable), -1) > age:
-                name = self._names.name(variable, "a parameter")
-                self._report("stale", call.stack, name)
+        for variable in graph.leaves(graph.children(node)):
+            if self._updated.get(id(variable), -1) > age:
+                self._report("stale", call.stack, self._names.name(variable, "a parameter"))
 
     def _check_growth(self, site: _Site, old: int, call: Call) -> None:
         """A graph that grows over several backwards and ends with the step that uses them has a bound.
@@ -357,9 +354,7 @@ class Guards(Listener):
 def _beside_leaves(call: Call) -> set[int]:
     """The ages of the nodes of a call's graph that lead straight to leaves."""
     return {
-        node._sequence_nr()
-        for node in graph.walk(call.roots)
-        if any(child is not None and graph.leaf(child) is not None for child, _ in node.next_functions)
+        node._sequence_nr() for node in graph.walk(call.roots) if any(True for _ in graph.leaves(graph.children(node)))
     }
 
 

@@ -38,10 +38,9 @@ class Late(Listener):
             enter()
 
     def backward(self, call: Call) -> None:
-        if self._began >= 0 and call.outer is None:
-            nodes = (node for node in graph.walk(call.roots) if graph.leaf(node) is None)
-            if any(node._sequence_nr() < self._began for node in nodes):
-                self._older.append(call.index)
+        watched = self._began >= 0 and call.outer is None
+        if watched and min(graph.ages(graph.walk(call.roots)), default=self._began) < self._began:
+            self._older.append(call.index)
 
     def backward_done(self, call: Call) -> None:
         if self._began < 0 and call.outer is None and call.index + 1 >= self._since and self._sound():

@@ -157,7 +157,7 @@ class Outputs(Listener):
     def _leads_to_others(self, owner: int, output: torch.Tensor) -> bool:
         """Whether what a module gives was made of what another optimizer owns."""
         others = set().union(*(theirs for index, theirs in enumerate(self._taps.owned) if index != owner))
-        return any(id(leaf) in others for node in graph.walk([output]) if (leaf := graph.leaf(node)) is not None)
+        return any(id(leaf) in others for leaf in graph.leaves(graph.walk([output])))
 
     # Gradients ------------------------------------------------------------------------------------------------------
 

@@ -51,10 +51,7 @@ class Signs:
 
     def _sign(self) -> wire.Sign:
         frames, taps = self._run.frames, self._run.taps
-        frame, file, line = sys._current_frames().get(self._main), "", 0
-        while frame is not None and not file:
-            if frames.owned(frame.f_code.co_filename):
-                file, line = os.path.basename(frame.f_code.co_filename), frame.f_lineno or 0
-            frame = frame.f_back
+        frame = next(frames.running(sys._current_frames().get(self._main)), None)
+        file, line = (os.path.basename(frame.f_code.co_filename), frame.f_lineno or 0) if frame is not None else ("", 0)
         seconds = time.monotonic() - self._began
         return wire.Sign(self._run.request.id, taps.calls, sum(taps.counts), file, line, seconds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -13,7 +14,6 @@ from ..engine.taps import Call, Listener, Taps, parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import FrameType
 
     from ..program.frames import Frames, Raw
 
@@ -178,17 +178,14 @@ class Silent(Listener):
             self._note("graph-kept-for-logging", name, here)
 
     def _variables(self) -> Iterator[tuple[str, Any]]:
-        frame: FrameType | None = sys._getframe(2)
         seen: set[int] = set()
-        while frame is not None:
-            if self._frames.owned(frame.f_code.co_filename):
-                for name, value in list({**frame.f_globals, **frame.f_locals}.items()):
-                    if not name.startswith("__") and id(value) not in seen:
-                        seen.add(id(value))
-                        yield name, value
-                        if name == "self" and not isinstance(value, torch.nn.Module):
-                            yield from ((f"self.{key}", item) for key, item in vars(value).items())
-            frame = frame.f_back
+        for frame in self._frames.running(sys._getframe(2)):
+            for name, value in list({**frame.f_globals, **frame.f_locals}.items()):
+                if not name.startswith("__") and id(value) not in seen:
+                    seen.add(id(value))
+                    yield name, value
+                    if name == "self" and not isinstance(value, torch.nn.Module):
+                        yield from ((f"self.{key}", item) for key, item in vars(value).items())
 
     def _keepers(self, variables: list[tuple[str, Any]]) -> Iterator[str]:
         """The variables that hold a number with the graphs of passes that a step has ended."""
@@ -201,12 +198,7 @@ class Silent(Listener):
 
     def _old(self, tensor: torch.Tensor, *, spans: bool) -> bool:
         """Whether a graph reaches back beyond the first step; with `spans`, and beyond that step to later passes."""
-        ages = []
-        for node in graph.walk([tensor]):
-            if graph.leaf(node) is None:
-                ages.append(node._sequence_nr())
-            if len(ages) > _WALKED:
-                break
+        ages = graph.ages(islice(graph.operations(graph.walk([tensor])), _WALKED))
         return bool(ages) and min(ages) < self._mark and (not spans or max(ages) >= self._mark)
 
     def _note(self, name: str, detail: str, raw: Raw) -> None:

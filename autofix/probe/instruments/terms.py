@@ -62,7 +62,7 @@ def addends(roots: Iterable[Any], enter: Callable[[graph.Node], bool] = lambda _
 
 def _terms(roots: tuple[Any, ...]) -> set[int]:
     """The ages of the addends of a loss."""
-    return {node._sequence_nr() for node in addends(roots) if graph.leaf(node) is None}
+    return graph.ages(addends(roots))
 
 
 def divisors(roots: Iterable[Any]) -> tuple[float, ...]:
@@ -82,4 +82,4 @@ def _divisor(node: Any) -> float | None:
 
 def _is_sum(node: graph.Node) -> bool:
     name = node.name()
-    return name in _ADDS or (name in _SCALES and sum(child is not None for child, _ in node.next_functions) == 1)
+    return name in _ADDS or (name in _SCALES and len(graph.children(node)) == 1)

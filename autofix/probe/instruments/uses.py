@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import weakref
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -11,6 +10,7 @@ import torch
 from .. import wire
 from ..engine.operators import Known, storage_key
 from ..engine.refused import tensors
+from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener, Taps, parameters
 
 if TYPE_CHECKING:
@@ -39,12 +39,12 @@ class Uses(Listener):
         self._taps = taps
         self._sources: dict[int, set[int]] = {}
         """By a parameter's id, its optimizers that found no gradient at their latest step."""
-        self._made: dict[int, tuple[weakref.ref[torch.Tensor], set[int]]] = {}
-        """By its id, a tensor that was computed from such parameters, and whose they are."""
+        self._made = Remembered[set[int]]()
+        """Tensors that were computed from such parameters, and whose they are."""
         self._used: set[int] = set()
         self._leaves: dict[int | None, tuple[torch.Tensor, int]] = {}
         """By its storage, a leaf that shares it, and its optimizer."""
-        self._elders: dict[int, weakref.ref[torch.Tensor]] = {}
+        self._elders = Remembered[bool]()
         self._read: dict[Raw, str] = {}
         self._views = Known(_makes_view)
         torch.nn.modules.module.register_module_forward_pre_hook(self._called)
@@ -66,8 +66,8 @@ class Uses(Listener):
         given = list(tensors((args, kwargs)))
         if self._sources:
             owners = set().union(*map(self._owners, given))
-            if owners:
-                self._made |= {id(one): (weakref.ref(one), owners) for one in tensors(result)}
+            for one in tensors(result) if owners else ():
+                self._made.keep(one, owners)
         if self._elders:
             self._watch_elders(func, given, result)
 
@@ -84,11 +84,10 @@ class Uses(Listener):
     def backward(self, call: Call) -> None:
         for root in call.roots if self._sources else ():
             self._used |= self._owners(root)
-        self._made = {key: known for key, known in self._made.items() if known[0]() is not None}
 
     def _owners(self, one: Any) -> set[int]:
-        made = self._made.get(id(one))
-        return made[1] if made is not None and made[0]() is one else self._sources.get(id(one), set())
+        made = self._made.of(one)
+        return made if made is not None else self._sources.get(id(one), set())
 
     # Elders ---------------------------------------------------------------------------------------------------------
 
@@ -101,8 +100,9 @@ class Uses(Listener):
         if shared:
             self._leaves |= {key: (p, index) for key, p in shared.items()}
             # Of a parameter's own class: tied.
-            alive = (one for one in gc.get_objects() if type(one) is torch.Tensor)
-            self._elders |= {id(one): weakref.ref(one) for one in alive if storage_key(one) in shared}
+            for one in gc.get_objects():
+                if type(one) is torch.Tensor and storage_key(one) in shared:
+                    self._elders.keep(one, True)
 
     def _called(self, module: torch.nn.Module, given: tuple[Any, ...]) -> None:
         for one in given if self._elders else ():
@@ -111,22 +111,18 @@ class Uses(Listener):
     def _watch_elders(self, func: Any, given: list[torch.Tensor], result: Any) -> None:
         views = self._views.of(func)
         if views is not None:  # a view of an elder is one, too; a write reads nothing
-            made = tensors(result) if views and given and self._is_elder(given[0]) else ()
-            self._elders |= {id(one): weakref.ref(one) for one in made}
+            for one in tensors(result) if views and given and given[0] in self._elders else ():
+                self._elders.keep(one, True)
         elif torch.is_grad_enabled() and any(one.requires_grad for one in given):
             for one in given:
                 self._meet(one)
 
     def _meet(self, one: Any) -> None:
         """Something that trains reads a tensor: where it is an elder, a step may have written it."""
-        if self._is_elder(one):
+        if one in self._elders:
             leaf, index = self._leaves[storage_key(one)]
             if one is not leaf and self._taps.counts[index]:
                 self._read.setdefault(self._frames.here(), self._names.name(leaf, "a leaf"))
-
-    def _is_elder(self, one: Any) -> bool:
-        known = self._elders.get(id(one))
-        return known is not None and known() is one
 
 
 def _makes_view(func: Any) -> bool | None:

@@ -76,11 +76,8 @@ class Witness(Listener):
         if self.steps or not call.accumulate or len(self.leaf_steps) > _MOST:
             return
         self._names.look()
-        reached = []
-        for node in graph.walk(call.roots):
-            variable = graph.leaf(node)
-            if variable is not None:
-                reached.append(self._leaves.setdefault(id(variable), (len(self._leaves), variable)))
+        leaves = graph.leaves(graph.walk(call.roots))
+        reached = [self._leaves.setdefault(id(leaf), (len(self._leaves), leaf)) for leaf in leaves]
         with quiet():
             # A script may make its leaves anew in each iteration: only those that this call reached are compared.
             tensors = [tensor for _, tensor in sorted(reached, key=lambda pair: pair[0])]

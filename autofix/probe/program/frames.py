@@ -26,6 +26,11 @@ def entries(traceback: TracebackType | None) -> Iterator[TracebackType]:
         traceback = traceback.tb_next
 
 
+def frames_of(error: BaseException | None) -> list[FrameType]:
+    """The frames that an exception came through, the innermost last."""
+    return [one.tb_frame for one in entries(error.__traceback__ if error is not None else None)]
+
+
 class Frames:
     """Answers for one run: the user's files are those below `root` that no package manager installed."""
 
@@ -86,6 +91,13 @@ class Frames:
             return found
         names = dict.fromkeys((*code.co_varnames, *code.co_cellvars, *code.co_freevars, *found))
         return {name: found[name] for name in names if name in found}
+
+    def running(self, frame: FrameType | None) -> Iterator[FrameType]:
+        """The user's frames, from this one outwards."""
+        while frame is not None:
+            if self.owns(frame.f_code):
+                yield frame
+            frame = frame.f_back
 
     def here(self) -> Raw:
         """The user frames that are running now."""

@@ -19,6 +19,7 @@ import torch
 from .. import HERE, wire
 from ..engine import graph
 from ..engine.refused import name_of, short_name
+from ..engine.remembered import Remembered
 from ..engine.taps import NUDGE, Call
 from ..instruments.terms import addends
 from .followed import Followed, apply, array_of, cast, casts, followed, gathered, holds, listed, number
@@ -49,7 +50,7 @@ class Follow:
 
     def __init__(self, frames: Frames, taps: Taps, *, nudged: bool) -> None:
         self._frames, self._taps = frames, taps
-        self._shadows: dict[int, tuple[weakref.ref[torch.Tensor], torch.Tensor, wire.Frame]] = {}
+        self._shadows = Remembered[tuple[torch.Tensor, wire.Frame]]()
         self._left: dict[int, Raw] = {}
         """Where values left torch, by the age of the node that they left at."""
         self._made: weakref.WeakSet[torch.Tensor] = weakref.WeakSet()
@@ -83,17 +84,18 @@ class Follow:
         last = short_name(name_of(func))
         if last in ("detach", "data") and first.requires_grad and (raw := self._here()):
             result = func(*args, **kwargs)
-            self._shadow(result, first, self._frames.resolve(raw[:1])[0])
+            self._shadows.keep(result, (first, self._frames.resolve(raw[:1])[0]))
             return result
-        if last in _LEAVES and (first.requires_grad or id(first) in self._shadows) and (raw := self._here()):
+        if last in _LEAVES and (first.requires_grad or first in self._shadows) and (raw := self._here()):
             source = self._source(first, raw)
             return NOTHING if source is None else self._leave(last, source, func(*self._detached(args), **kwargs), raw)
         if last.endswith("_") and not last.endswith("__"):
-            self._shadows.pop(id(first), None)  # written in place: what it was detached from would be written twice
-        if id(first) in self._shadows and (raw := self._here()) and (source := self._source(first, raw)) is not None:
+            self._shadows.forget(first)  # written in place: what it was detached from would be written twice
+        shadow = self._shadows.of(first)
+        if shadow is not None and (raw := self._here()) and (source := self._source(first, raw)) is not None:
             result = func(*args, **kwargs)
             if isinstance(result, torch.Tensor) and result is not first:
-                self._shadow(result, func(source, *args[1:], **kwargs), self._shadows[id(first)][2])
+                self._shadows.keep(result, (func(source, *args[1:], **kwargs), shadow[1]))
             return result
         return NOTHING
 
@@ -110,17 +112,13 @@ class Follow:
     def _detached(args: Any) -> Any:
         return (args[0].detach(), *args[1:])
 
-    def _shadow(self, result: torch.Tensor, source: torch.Tensor, frame: wire.Frame) -> None:
-        key = id(result)
-        self._shadows[key] = weakref.ref(result, lambda _: self._shadows.pop(key, None)), source, frame
-
     def _source(self, tensor: torch.Tensor, raw: Raw) -> torch.Tensor | None:
         """The tensor with a graph that is converted here: itself, or what it was detached from in this expression."""
         if tensor.requires_grad:
             return tensor
-        reference, source, cut = self._shadows.get(id(tensor), (None, None, None))
-        if reference is None or reference() is not tensor or cut is None:
+        if (shadow := self._shadows.of(tensor)) is None:
             return None
+        source, cut = shadow
         here = self._frames.resolve(raw[:1])[0]
         inside = (here.line, here.column) <= (cut.line, cut.column) and (
             (cut.end_line, cut.end_column) <= (here.end_line, here.end_column)
@@ -167,7 +165,7 @@ class Follow:
             return type(value)(changed) if any(a is not b for a, b in zip(changed, value, strict=True)) else value
         if not isinstance(value, torch.Tensor) or not torch.is_grad_enabled():
             return value
-        if not value.requires_grad and id(value) not in self._shadows:
+        if not value.requires_grad and value not in self._shadows:
             return value
         raw = self._frames.here()
         source = self._source(value, raw)
@@ -226,15 +224,15 @@ class Follow:
         if self._looked >= _ENOUGH:
             return
         left: dict[Raw, set[Any]] = {}
-        for node in graph.walk(call.roots):
-            if graph.leaf(node) is None and (place := self._left.get(node._sequence_nr())) is not None:
+        for node in graph.operations(graph.walk(call.roots)):
+            if (place := self._left.get(node._sequence_nr())) is not None:
                 left.setdefault(place, set()).add(node)
         self._looked += bool(left)
         owned = set().union(*self._taps.owned)
 
         def leaves(starts: Any, without: set[Any]) -> set[int]:
-            found = map(graph.leaf, graph.walk_nodes(starts, lambda node: node not in without))
-            return {id(leaf) for leaf in found if leaf is not None and (not owned or id(leaf) in owned)}
+            found = graph.leaves(graph.walk_nodes(starts, lambda node: node not in without))
+            return {id(leaf) for leaf in found if not owned or id(leaf) in owned}
 
         terms = [one for one in islice(_terms(call.roots, set()), _MOST) if leaves([one], set())]
         everywhere = set().union(*left.values())
@@ -263,7 +261,7 @@ NOTHING = object()
 def _terms(roots: Any, without: set[Any]) -> set[Any]:
     """The nodes that are summed up into the roots, as far as they are reached without some others."""
     found = addends(roots, lambda node: node not in without)
-    return {node for node in found if graph.leaf(node) is None and node not in without}
+    return {node for node in graph.operations(found) if node not in without}
 
 
 def _numbers(value: Any) -> bool:

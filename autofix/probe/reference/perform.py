@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils.weak import WeakIdKeyDictionary
 
 from .. import HERE, wire
 from ..engine import graph
 from ..engine.operators import storage_key
 from ..engine.refused import DERIVATIVE, name_of, refused, swapped
+from ..engine.remembered import Remembered
 from ..engine.taps import NUDGE, Call, Listener, parameters
 from .follow import NOTHING as UNFOLLOWED
 from .sites import NOTHING, Sites
@@ -63,7 +63,7 @@ class Perform(TorchFunctionMode, Listener):
         self._nudged = asked.nudged
         self._performed: dict[Raw, str] = {}
         self._zeros: Counter[Raw] = Counter()
-        self._views = WeakIdKeyDictionary()
+        self._views = Remembered[int]()
         """How often what a view shows had been written when the view was made."""
         self._joined: Counter[Raw] = Counter()
         """Where views of one memory are joined between which it was written, and how many."""
@@ -91,7 +91,7 @@ class Perform(TorchFunctionMode, Listener):
         if isinstance(result, torch.Tensor):
             with torch._C.DisableTorchFunction():
                 if result._is_view() or func is torch.Tensor.detach:
-                    self._views[result] = result._version
+                    self._views.keep(result, result._version)
         return result
 
     def _of_one_view(self, parts: Any) -> int:
@@ -99,8 +99,8 @@ class Perform(TorchFunctionMode, Listener):
         made: dict[Any, list[int]] = {}
         with torch._C.DisableTorchFunction(), contextlib.suppress(RuntimeError, NotImplementedError):  # no memory
             for part in parts:
-                if isinstance(part, torch.Tensor) and part.numel() and part in self._views:
-                    made.setdefault((part.data_ptr(), part.shape, part.stride()), []).append(self._views[part])
+                if (version := self._views.of(part)) is not None and part.numel():
+                    made.setdefault((part.data_ptr(), part.shape, part.stride()), []).append(version)
         return max((len(versions) for versions in made.values() if len(set(versions)) > 1), default=0)
 
     def _done(self, func: Any, args: Any, kwargs: Any) -> Any:
@@ -222,8 +222,8 @@ class Perform(TorchFunctionMode, Listener):
             if id(one) in taken:
                 found[id(one)] = one
                 continue
-            behind = (graph.leaf(node) for node in graph.walk([one]))
-            found |= {id(leaf): leaf for leaf in behind if leaf is not None and id(leaf) not in known}
+            behind = graph.leaves(graph.walk([one]))
+            found |= {id(leaf): leaf for leaf in behind if id(leaf) not in known}
         return list(found.values())
 
     def _with_zeros(self, func: Any, args: Any, kwargs: Any) -> Any:
@@ -281,7 +281,7 @@ class Perform(TorchFunctionMode, Listener):
             self._follow_values.backward(call)
         if not self._pending:
             return
-        reached = {node._sequence_nr() for node in graph.walk(call.roots) if graph.leaf(node) is None}
+        reached = graph.ages(graph.walk(call.roots))
         sites = set(self._pending.values())
         used = {raw for age, raw in self._pending.items() if age in reached}
         self._unreached = (self._unreached | sites) - used

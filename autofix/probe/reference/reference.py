@@ -309,7 +309,7 @@ class Addends(Listener):
             return
         with quiet():
             gone = any(leaf.grad is None or not bool(leaf.grad.any()) for leaf in self._trained)
-        for node in [node for node in addends(call.roots) if graph.leaf(node) is None]:
+        for node in list(graph.operations(addends(call.roots))):
             key = call.stack, node
             again = key in self._sent
             if again and gone:
@@ -330,7 +330,7 @@ class Addends(Listener):
         return _zeros(gradients)
 
     def backward_done(self, call: Call) -> None:
-        leaves = (leaf for node in graph.walk(call.roots) if (leaf := graph.leaf(node)) is not None)
+        leaves = graph.leaves(graph.walk(call.roots))
         with quiet():
             self._trained = [leaf for leaf in leaves if leaf.grad is not None and bool(leaf.grad.any())]
 
@@ -340,10 +340,7 @@ class Addends(Listener):
 
 def _applied(nodes: Iterable[graph.Node]) -> Iterator[tuple[int, str]]:
     """Each leaf that some nodes use themselves, with the kind of the node."""
-    for node in nodes:
-        for child, _ in node.next_functions:
-            if child is not None and (variable := graph.leaf(child)) is not None:
-                yield id(variable), node.name()
+    return ((id(leaf), node.name()) for node in nodes for leaf in graph.leaves(graph.children(node)))
 
 
 def _zeros(gradients: tuple[torch.Tensor | None, ...]) -> tuple[torch.Tensor | None, ...]:

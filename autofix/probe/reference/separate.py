@@ -27,10 +27,9 @@ class Separate(Listener):
         owners = {id(p): i for i, optimizer in enumerate(self._taps.optimizers) for p in parameters(optimizer)}
         kept: list[tuple[torch.Tensor, torch.Tensor | None]] = []
         with quiet():
-            for node in graph.walk(call.roots):
-                variable = graph.leaf(node)
-                owner = owners.get(id(variable)) if variable is not None else None
-                if variable is not None and owner is not None and self._keeps_out(call, owner):
+            for variable in graph.leaves(graph.walk(call.roots)):
+                owner = owners.get(id(variable))
+                if owner is not None and self._keeps_out(call, owner):
                     kept.append((variable, None if variable.grad is None else variable.grad.clone()))
 
         def restore() -> None:

@@ -124,7 +124,7 @@ class Sites:
             if node and "leaf" in actions and actions["leaf"] in ("", node, _SINGLE.get(node)):
                 self.met[raw] = "nonleaf_gradient"
                 if not self._operation:
-                    self._behind += [leaf for node in graph.walk([result]) if (leaf := graph.leaf(node)) is not None]
+                    self._behind += graph.leaves(graph.walk([result]))
                     # Where a view is made a leaf, its steps are not to write what it is a view of.
                     return result.detach().clone().requires_grad_()
                 self._keep_gradient(result, raw)

@@ -106,20 +106,15 @@ def _speak_before(run: State, out_of_time: Callable[[str], None]) -> None:
     """Have the run say where it is shortly before its time limit; a script's own alarms come before that."""
 
     def speak(number: int, frame: FrameType | None) -> None:
-        out_of_time(_seen(run, frame))
+        out_of_time(_seen(run, next(run.frames.running(frame), None)))
 
     signal.signal(signal.SIGALRM, speak)
     signal.setitimer(signal.ITIMER_REAL, _SHARE * run.request.time_limit)
 
 
-def _seen(run: State, frame: Any) -> str:
-    """What a run that reached its limit came to, in words."""
-    at = ""
-    while frame is not None:
-        if run.frames.owned(frame.f_code.co_filename):
-            at = f"; it was at {os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
-            break
-        frame = frame.f_back
+def _seen(run: State, frame: FrameType | None) -> str:
+    """What a run that reached its limit in this frame of the user's came to, in words."""
+    at = f"; it was at {os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}" if frame is not None else ""
     steps = sum(run.taps.counts)
     if not run.taps.calls:
         return f"no backward call in {_SHARE * run.request.time_limit:.0f} s{at}"
