@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from autofix.audit import told
 from autofix.audit.mend import Mending
 from autofix.core.diff import unified_diff
-from autofix.core.model import Applicability, Candidate, Cause, Fix, Note, Outcome, Report, RunOutcome, Verdict
+from autofix.core.model import MAY_BE_AUTOGRAD, Applicability, Candidate, Cause, Fix, Outcome, Report, RunOutcome
 from autofix.core.write import write
 from autofix.diagnosis.diagnose import diagnose
 from autofix.experiments.pool import Pool
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from autofix.core.model import Diagnosis, Question, Suspicion, Target
+    from autofix.core.model import Diagnosis, Note, Question, Suspicion, Target, Verdict
     from autofix.probe import wire
     from autofix.search.rule import Rule
 
@@ -47,8 +47,6 @@ _ASKED = 6
 """Of how many fixes it is found out which answer they follow."""
 _LONGEST = 120
 """Characters of an exception's message in a line that is about something else."""
-_MAY_BE_AUTOGRAD = {"RuntimeError", "ValueError"}
-"""Types of exceptions that may be autograd's although no instrument of a candidate's run knows their kind."""
 
 
 def fix(
@@ -63,14 +61,7 @@ def fix(
 
     `found` is told of the first safe edit as soon as it is known.
     """
-    began = time.monotonic()
-    try:
-        with contextlib.ExitStack() as stack:
-            running = probe or stack.enter_context(start(target))
-            report = _Repair(running, target, rules, progress, found).report()
-    except ProbeError as error:
-        return Report(target, Outcome.CANNOT_RUN, message=str(error))
-    return replace(report, timings=report.timings | {"total": time.monotonic() - began})
+    return _on_probe(target, probe, lambda running: _Repair(running, target, rules, progress, found).report())
 
 
 def verify(
@@ -85,16 +76,20 @@ def verify(
 
     `ours`: they hold edits of our own rules, each proved already, some of them for other programs of the project.
     """
-    began = time.monotonic()
-    changed = {path: data for path, data in files.items() if not path.exists() or target.read(path) != data}
-    if missing := next((path for path in changed if not path.exists()), None):
+    if missing := next((path for path in files if not path.exists()), None):
         return Report(
             target, Outcome.CANNOT_RUN, message=f"{missing} is not a file of the project; verify judges edits"
         )
+    changed = {path: data for path, data in files.items() if target.read(path) != data}
+    return _on_probe(target, probe, lambda running: _verify(running, target, changed, progress, offered=not ours))
+
+
+def _on_probe(target: Target, probe: Probe | None, work: Callable[[Probe], Report]) -> Report:
+    """What work comes to on this probe, else on one of its own; with the seconds that all of it took."""
+    began = time.monotonic()
     try:
-        with contextlib.ExitStack() as stack:
-            running = probe or stack.enter_context(start(target))
-            report = _verify(running, target, changed, progress, offered=not ours)
+        with contextlib.nullcontext(probe) if probe is not None else start(target) as running:
+            report = work(running)
     except ProbeError as error:
         return Report(target, Outcome.CANNOT_RUN, message=str(error))
     return replace(report, timings=report.timings | {"total": time.monotonic() - began})
@@ -106,7 +101,6 @@ def _verify(
     tell = Telling(probe, progress)
     tell(RUNNING)
     target, baseline = reproduce(probe, target)
-    repair = _Repair(probe, target, (), progress)
     report = replace(_report(target, baseline), torch=probe.hello().torch)
     ended = _baseline_outcome(baseline)
     if ended is not None:
@@ -114,7 +108,7 @@ def _verify(
         message = message or "the script as it stands does not fail; there is no repair to judge"
         return replace(report, outcome=ended, message=message)
     with Pool(probe, target, baseline, files) as pool:
-        diagnosis = repair.diagnose(baseline, {})
+        diagnosis = _diagnosis(probe, target, baseline, {})
         if diagnosis is None:
             return replace(report, outcome=Outcome.OTHER_FAILURE, message=missing_words(target, baseline))
         tell("running the edited script")
@@ -122,13 +116,11 @@ def _verify(
         case = _answered(Case(pool, diagnosis, offered))
         evidence = Evidence(case, files)
         verdict = confirm(evidence, decide(evidence, Applicability.SAFE))
-        question = _question(case, [_as_fix(target, Candidate((), (), (), (), dict(files)), verdict)])
+        one = _as_fix(target, Candidate((), (), (), (), dict(files)), verdict)
+        question = _question(case, [one])
         conditions = tuple(dict.fromkeys((*baseline.notes, *evidence.edited.notes)))
-    one = _as_fix(target, Candidate((), (), (), (), dict(files)), verdict)
-    report = replace(
-        report, diagnosis=diagnosis, notes=tuple(repair.notes), timings={"script": baseline.seconds},
-        conditions=conditions, question=question,
-    )  # fmt: skip
+    timings = {"script": baseline.seconds}
+    report = replace(report, diagnosis=diagnosis, timings=timings, conditions=conditions, question=question)
     if verdict.run not in (RunOutcome.PASSED, RunOutcome.FINISHED):
         return replace(report, outcome=Outcome.STILL_FAILING, rejected=(one,))
     safe = verdict.applicability is Applicability.SAFE
@@ -145,22 +137,21 @@ def audit(
     codes, starts of codes or names of what nobody wants to hear of. `mend`: the edits that are proved to mend faults
     are looked for, and are together the one fix.
     """
-    began = time.monotonic()
-    try:
-        with contextlib.ExitStack() as stack:
-            running = probe or stack.enter_context(start(target))
-            tell = Telling(running, progress)
-            tell(RUNNING)
-            target, trace = audited(running, target)
-            report = replace(_audited(target, trace, ignored), torch=running.hello().torch)
-            if mend and report.outcome is Outcome.CLEAN and any(one.sure for one in report.suspicions):
-                mending = Mending(running, target, trace, ignored)
-                proved = mending.mended(tell)
-                fixes = (_as_fix(target, *proved),) if proved is not None else ()
-                report = replace(report, fixes=fixes, notes=tuple(mending.notes))
-    except ProbeError as error:
-        return Report(target, Outcome.CANNOT_RUN, message=str(error))
-    return replace(report, timings={"script": trace.seconds, "total": time.monotonic() - began})
+
+    def looked_at(running: Probe) -> Report:
+        tell = Telling(running, progress)
+        tell(RUNNING)
+        runnable, trace = audited(running, target)
+        found = _audited(runnable, trace, ignored)
+        report = replace(found, torch=running.hello().torch, timings={"script": trace.seconds})
+        if not (mend and report.outcome is Outcome.CLEAN and any(one.sure for one in report.suspicions)):
+            return report
+        mending = Mending(running, runnable, trace, ignored)
+        proved = mending.mended(tell)
+        fixes = (_as_fix(runnable, *proved),) if proved is not None else ()
+        return replace(report, fixes=fixes, notes=tuple(mending.notes))
+
+    return _on_probe(target, probe, looked_at)
 
 
 def _audited(target: Target, trace: wire.Trace, ignored: Sequence[str]) -> Report:
@@ -230,7 +221,7 @@ class _Repair:
             return replace(report, outcome=ended, message=_baseline_words(ended, self.target, baseline))
         self.tell(TRACING, calls=baseline.backward_count)
         with Pool(self.probe, self.target, baseline) as pool:
-            diagnosis = self.diagnose(baseline, {})
+            diagnosis = _diagnosis(self.probe, self.target, baseline, {})
             if diagnosis is None:
                 return replace(report, outcome=Outcome.OTHER_FAILURE, message=missing_words(self.target, baseline))
             pool.about(diagnosis)
@@ -252,15 +243,6 @@ class _Repair:
         if not trace.ended_well:
             return seen
         return _audited(self.target, trace, ()).suspicions
-
-    def diagnose(self, failed: wire.Trace, files: Mapping[Path, bytes]) -> Diagnosis | None:
-        asked = tracing(self.target, failed, files)
-        trace = run(self.probe, asked)
-        if trace.late:  # it went another way than the first run, or a mode of the script's own was in the way
-            trace = run(self.probe, replace(asked, watch_from=0))
-        if trace.failure is None:  # it ended otherwise, on a busy machine say: once more, whole and from the first line
-            trace = run(self.probe, replace(asked, watch_from=0, watch_origins=True))
-        return diagnose(failed, trace, Sources.of(self.target, files))
 
     def _search(self, case: Case) -> None:
         """Breadth first over chains of cures: a candidate that only uncovers the next failure is built upon."""
@@ -318,10 +300,23 @@ class _Repair:
         for candidate, live in _in_turn(found)[: 2 * _CHAINS]:
             if live.failure is None or len(level) >= _CHAINS:
                 continue
-            diagnosis = self.diagnose(live, candidate.files)
+            diagnosis = _diagnosis(self.probe, self.target, live, candidate.files)
             if diagnosis is not None and diagnosis.cause is not Cause.OTHER:
                 level.append(_Built(diagnosis, candidate, live))
         return level
+
+
+def _diagnosis(
+    probe: Probe, target: Target, failed: wire.Trace, files: Mapping[Path, bytes]
+) -> Diagnosis | None:  # fmt: skip
+    """Why a run of the target with these files failed, by one more run; None where that cannot be told."""
+    asked = tracing(target, failed, files)
+    trace = run(probe, asked)
+    if trace.late:  # it went another way than the first run, or a mode of the script's own was in the way
+        trace = run(probe, replace(asked, watch_from=0))
+    if trace.failure is None:  # it ended otherwise, on a busy machine say: once more, whole and from the first line
+        trace = run(probe, replace(asked, watch_from=0, watch_origins=True))
+    return diagnose(failed, trace, Sources.of(target, files))
 
 
 def _as_fix(target: Target, candidate: Candidate, verdict: Verdict) -> Fix:
@@ -408,7 +403,7 @@ def _uncovers(live: wire.Trace, before: wire.Trace) -> bool:
         return False
     if failure.kind == Cause.NO_GRAPH and cured.kind != Cause.NO_GRAPH and earlier:
         return False
-    return failure.in_backward or bool(failure.kind) or failure.type in _MAY_BE_AUTOGRAD
+    return failure.in_backward or bool(failure.kind) or failure.type in MAY_BE_AUTOGRAD
 
 
 def _baseline_words(ended: Outcome, target: Target, baseline: wire.Trace) -> str:

@@ -19,7 +19,7 @@ from autofix.experiments.requests import plain
 from autofix.experiments.run import Probe, run
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 pytestmark = pytest.mark.torch
 
@@ -118,8 +118,8 @@ def test_a_batch_starts_one_probe_for_all_targets_of_an_environment(tmp_path: Pa
         repositories.append(Repository(name, str(tmp_path / name), options=options))
     started: list[Probe] = []
 
-    def make(python: Path, modules: Sequence[str]) -> Probe:
-        started.append(Probe(python, modules))
+    def make(python: Path, modules: Sequence[str], environment: Mapping[str, str]) -> Probe:
+        started.append(Probe(python, modules, environment))
         return started[-1]
 
     with warm.Warm(make) as kept:

@@ -78,13 +78,9 @@ def _share(sample: str) -> float:
 
 def _script(one: Repository, folder: str, names: Sequence[str]) -> Repository:
     """Single scripts are targets of the folder that they lie in."""
-    lines = tuple(_quoted(name) for name in names)
+    lines = tuple(map(shlex.quote, names))
     shown = str(Path(one.name).parent)
     return replace(one, name=shown, source=folder, options=replace(one.options, commands=lines))
-
-
-def _quoted(name: str) -> str:
-    return shlex.quote(name)
 
 
 def _named(path: str, options: Terms) -> Iterator[Repository]:
@@ -105,7 +101,7 @@ def _named(path: str, options: Terms) -> Iterator[Repository]:
             raise ManifestError(f"{path}: nothing has such a name")
         for match in matches:
             if Path(match).is_dir() or match.endswith(".py"):
-                yield Repository(_plain(match), str(Path(match).absolute()), options=options)
+                yield Repository(os.path.normpath(match), str(Path(match).absolute()), options=options)
     else:
         raise ManifestError(f"{path}: there is no such folder, list or manifest")
 
@@ -116,7 +112,7 @@ def _existing(path: str, options: Terms) -> Iterator[Repository]:
     if folder.is_file():
         if folder.suffix != ".py":
             raise ManifestError(f"{path}: this is no folder, script, .txt list or .toml manifest")
-        yield Repository(_plain(path), str(folder.absolute()), options=options)
+        yield Repository(os.path.normpath(path), str(folder.absolute()), options=options)
         return
     try:
         names = sorted(entry.name for entry in os.scandir(folder) if not entry.name.startswith(".") and entry.is_dir())
@@ -124,11 +120,7 @@ def _existing(path: str, options: Terms) -> Iterator[Repository]:
     except OSError as error:
         raise ManifestError(f"{path}: {error.strerror}") from None
     for inner in [folder] if alone else [folder / name for name in names]:
-        yield Repository(_plain(str(inner)), str(inner.absolute()), options=options)
-
-
-def _plain(path: str) -> str:
-    return os.path.normpath(path)
+        yield Repository(os.path.normpath(str(inner)), str(inner.absolute()), options=options)
 
 
 def _listed(lines: Iterable[str], base: Path, options: Terms) -> Iterator[Repository]:
@@ -143,7 +135,7 @@ def _placed(name: str, base: Path, options: Terms) -> Repository:
     if "://" in name or name.startswith("git@"):
         return Repository(name, name, options=options)
     path = base / Path(name).expanduser()
-    return Repository(_plain(str(path)), str(path.absolute()), options=options)
+    return Repository(os.path.normpath(str(path)), str(path.absolute()), options=options)
 
 
 def _manifest(path: Path, options: Terms) -> Iterator[Repository]:

@@ -38,7 +38,7 @@ def pages(shown: Sequence[Shown]) -> Iterator[tuple[str, str]]:
         loader=PackageLoader("autofix.batch"), autoescape=True, trim_blocks=True, lstrip_blocks=True,
         undefined=StrictUndefined,
     )  # fmt: skip
-    environment.filters |= {"clean": clean, "masked": _masked, "diff": _diff}
+    environment.filters |= {"clean": clean, "masked": masked, "diff": _diff}
     style, script = (_source(environment, name) for name in ("style.css", "filter.js"))
     common: dict[str, Any] = {
         "version": __version__, "groups": GROUPS, "style": style, "script": script, "outcomes": OUTCOMES,
@@ -84,10 +84,6 @@ def _rank(one: Shown, result: Result) -> int:
 
 def _reason(one: Shown, result: Result) -> str:
     return OUTCOMES[Outcome(one.outcome(result))].partition(";")[0]
-
-
-def _masked(text: str) -> str:
-    return masked(text)
 
 
 def _diff(text: str) -> list[tuple[str, str]]:

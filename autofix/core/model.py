@@ -6,6 +6,7 @@ import enum
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from autofix.core.limits import Bounds
 from autofix.probe import wire
 
 if TYPE_CHECKING:
@@ -94,7 +95,8 @@ class RunOutcome(enum.StrEnum):
     NOT_RUN = "not_run"
 
 
-_MAY_BE_AUTOGRAD = {"RuntimeError", "ValueError"}
+MAY_BE_AUTOGRAD = frozenset({"RuntimeError", "ValueError"})
+"""Types of exceptions that may be autograd's although nothing that saw them knows their kind."""
 _ABSENT = {"AttributeError", "TypeError"}
 
 
@@ -109,12 +111,12 @@ class Crash:
     @property
     def may_be_autograd(self) -> bool:
         """Whether it is worth running again under instruments, which alone can tell."""
-        return self.type in _MAY_BE_AUTOGRAD or (self.type in _ABSENT and "NoneType" in self.message)
+        return self.type in MAY_BE_AUTOGRAD or (self.type in _ABSENT and "NoneType" in self.message)
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """What to run: a script or a module, its arguments, and the limits of every run of it."""
+class Target(Bounds):
+    """What to run: a script or a module, its arguments, and the bounds of every run of it."""
 
     script: Path
     argv: tuple[str, ...] = ()
@@ -122,21 +124,9 @@ class Target:
     cwd: Path | None = None
     root: Path | None = None
     python: Path | None = None
-    passes: int = 3
-    budget: float = 0.0
-    """Seconds for which runs are compared beyond the failure; 0: as the failing run's own time suggests."""
-    time_limit: float = 120.0
-    memory_limit: int = 0
-    process_limit: int = 512
-    output_limit: int = 1 << 22
-    isolation: str = "auto"
-    network: bool = False
     setup: wire.Setup = field(default=wire.Setup(), hash=False)
-    device: str = "auto"
     crash: Crash | None = None
     """How it died when it was run for real, where it was."""
-    reading: str = ""
-    """The name of an answer to what the code leaves open."""
     buffers: dict[Path, bytes] = field(default_factory=dict, hash=False)
     """What stands in for files on disk: an editor's unsaved text."""
 

@@ -1,10 +1,10 @@
 """The only code that changes a user's file: several files together, or none of them.
 
-New contents are first written beside the files they replace, then renamed over them. A journal in the
-root names these steps before they are taken, so that after a kill at any moment `recover` can undo
-an unfinished preparation or finish a begun replacement. A symbolic link keeps pointing to its target, and
-the target is changed. A hard link is parted: its other names keep the old contents, which
-is right for the usual case, an installer's or version store's shared copy.
+New contents are first written beside the files they replace, then renamed over them. A journal in the root names these
+steps before they are taken, so that after a kill at any moment the next `write` can undo an unfinished preparation or
+finish a begun replacement, before it does anything else. A symbolic link keeps pointing to its target, and the target
+is changed. A hard link is parted: its other names keep the old contents, which is right for the usual case, an
+installer's or version store's shared copy.
 """
 
 from __future__ import annotations
@@ -71,15 +71,6 @@ def write(changes: Mapping[Path, tuple[bytes, bytes]], root: Path) -> None:
 def _concerned(error: OSError, root: Path) -> Path:
     """The folder that an error in carrying out is about: its file may be one of ours, which tells nobody anything."""
     return (root / os.fsdecode(error.filename)).parent if error.filename else root
-
-
-def recover(root: Path) -> bool:
-    """Finish or undo what a killed `write` left behind; False when there was nothing."""
-    root = _root(root)
-    if not (root / JOURNAL).is_file():
-        return False
-    with _journal(root) as journal:
-        return _settle(root, journal)
 
 
 # --- checks --------------------------------------------------------------------------------
@@ -249,10 +240,10 @@ def _carry_out(root: Path, journal: int, steps: list[_Step], contents: list[byte
         raise
 
 
-def _settle(root: Path, journal: int) -> bool:
+def _settle(root: Path, journal: int) -> None:
     """Bring what the journal says to its end: forward once committed, else back."""
     if not os.fstat(journal).st_size:
-        return False
+        return
     steps, order = _noted(root, journal)
     try:
         for step in steps:
@@ -270,7 +261,6 @@ def _settle(root: Path, journal: int) -> bool:
     for folder in {(root / step.target).parent for step in steps}:
         _sync_folder(folder)
     os.ftruncate(journal, 0)
-    return True
 
 
 def _prepare(target: Path, temporary: Path, content: bytes) -> None:

@@ -106,28 +106,33 @@ def behind(letter: Reading, run: wire.Trace) -> Iterator[Reading]:
         yield replace(letter, truncated=True, separated=True)
 
 
-def sites(diagnosis: Diagnosis | None) -> tuple[tuple[wire.Site, ...], ...]:
+def sites(diagnosis: Diagnosis) -> tuple[tuple[wire.Site, ...], ...]:
     """The places at which a reference run makes a tensor a leaf, keeps a graph or asks for a gradient.
 
     Where several places lost a graph, each of them by itself, and all together: what the runs then do decides.
     """
-    origins = [o for o in diagnosis.trace.origins if o.stack] if diagnosis is not None else []
-    if diagnosis is None or not origins:
+    origins = [o for o in diagnosis.trace.origins if o.stack]
+    if not origins:
         return ()
     if found := _only(diagnosis, origins):
         return (found,)
     return _lost(origins) if diagnosis.cause is Cause.NO_GRAPH else ()
 
 
+_TREATED = {
+    Cause.NONLEAF_GRADIENT: ("leaf", "nonleaf"), Cause.UNUSED_INPUT: ("require", "made"),
+    Cause.GRADIENT_NONE: ("zero", "empty"),
+}  # fmt: skip
+"""What a reference does at a place, and by which kind of origin the place is known."""
+
+
 def _only(diagnosis: Diagnosis, origins: list[wire.Origin]) -> tuple[wire.Site, ...]:
     if rebound := [o.stack[0] for o in origins if o.kind == "rebound"]:
         return tuple(wire.Site("update", frame) for frame in dict.fromkeys(rebound))
-    if diagnosis.cause is Cause.NONLEAF_GRADIENT and not diagnosis.failure.function:
-        return tuple(dict.fromkeys(wire.Site("leaf", o.stack[0], o.node) for o in origins if o.kind == "nonleaf"))
-    if diagnosis.cause is Cause.UNUSED_INPUT:
-        return tuple(dict.fromkeys(wire.Site("require", o.stack[0]) for o in origins if o.kind == "made"))
-    if diagnosis.cause is Cause.GRADIENT_NONE:
-        return tuple(dict.fromkeys(wire.Site("zero", o.stack[0]) for o in origins if o.kind == "empty"))
+    refused = diagnosis.cause is Cause.NONLEAF_GRADIENT and diagnosis.failure.function
+    if diagnosis.cause in _TREATED and not refused:
+        action, kind = _TREATED[diagnosis.cause]
+        return tuple(dict.fromkeys(wire.Site(action, o.stack[0], o.node) for o in origins if o.kind == kind))
     if diagnosis.cause is Cause.NO_GRAPH and any(o.kind in _THROUGH for o in origins):
         return (wire.Site("follow", origins[0].stack[0]),)
     return ()
@@ -145,19 +150,21 @@ def _lost(origins: list[wire.Origin]) -> tuple[tuple[wire.Site, ...], ...]:
     return (each,) if len(each) == 1 else (*((one,) for one in each), each)
 
 
-def unsaid(diagnosis: Diagnosis | None, reference: wire.Trace) -> str:
+_UNSAID = {
+    Cause.NONSCALAR_BACKWARD: "the mean and the sum of the loss are both possible, and the code does not say which is "
+    "meant",
+    Cause.NO_GRAPH: "the code does not say which part of the loss is meant to have a gradient",
+    Cause.PARAMETER_ASSIGNED: "an update of the parameter and a value for this pass are both possible, and the code "
+    "does not say which",
+    Cause.NONLEAF_GRADIENT: "the code does not say which tensor is meant to receive the gradient",
+}
+
+
+def unsaid(diagnosis: Diagnosis, reference: wire.Trace) -> str:
     """Why there is no gradient to compare with where the reference dies of the failure itself; '' elsewhere."""
-    if diagnosis is None or reference.failure is None or reference.failure.kind != diagnosis.cause:
+    if reference.failure is None or reference.failure.kind != diagnosis.cause:
         return ""
-    if diagnosis.cause is Cause.NONSCALAR_BACKWARD:
-        return "the mean and the sum of the loss are both possible, and the code does not say which is meant"
-    if diagnosis.cause is Cause.NO_GRAPH:
-        return "the code does not say which part of the loss is meant to have a gradient"
-    if diagnosis.cause is Cause.PARAMETER_ASSIGNED:
-        return "an update of the parameter and a value for this pass are both possible, and the code does not say which"
-    if diagnosis.cause is Cause.NONLEAF_GRADIENT:
-        return "the code does not say which tensor is meant to receive the gradient"
-    return ""
+    return _UNSAID.get(diagnosis.cause, "")
 
 
 def ambiguous(run: wire.Trace) -> bool:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 from autofix.probe import wire
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 PROBE = Path(__file__).parent.parent / "probe"
 SLACK = 15.0
@@ -49,9 +49,18 @@ class Probe:
     """A running probe: one server process in the user's interpreter. Use as a context manager, or call `close`."""
 
     def __init__(
-        self, python: Path, modules: Sequence[str] = (), *, fresh: bool = False, stems: str = ""
-    ) -> None:  # fmt: skip
-        """`stems`: '' where beginnings that take long are shared, `never`, or `always`, for tests."""
+        self,
+        python: Path,
+        modules: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+        *,
+        fresh: bool = False,
+        stems: str = "",
+    ) -> None:
+        """`environment`: variables that its runs have beside our own; those that are ours too go before ours.
+
+        `stems`: '' where beginnings that take long are shared, `never`, or `always`, for tests.
+        """
         self.python = python
         self._ids = itertools.count(1)
         self._buffer = bytearray()
@@ -63,17 +72,18 @@ class Probe:
         self._awaited = 0
         self.heard: Callable[[wire.Sign], None] = lambda _sign: None
         """Who is told of the signs of life of the run that is waited for."""
-        self._process = self._start(modules, ["--fresh"] if fresh else [f"--stems={stems}"] if stems else [])
+        options = ["--fresh"] if fresh else [f"--stems={stems}"] if stems else []
+        self._process = self._start([*options, *modules], {**os.environ, **(environment or {})})
 
-    def _start(self, modules: Sequence[str], options: Sequence[str]) -> subprocess.Popen[bytes]:
+    def _start(self, words: Sequence[str], given: Mapping[str, str]) -> subprocess.Popen[bytes]:
         # OpenBLAS starts threads when numpy is imported, and a process with threads cannot be forked soundly.
         # What the user has tuned stays: on some systems torch cannot be imported without it.
-        tuned = {"GLIBC_TUNABLES": ":".join(filter(None, (_LARGE, os.environ.get("GLIBC_TUNABLES"))))}
+        tuned = {"GLIBC_TUNABLES": ":".join(filter(None, (_LARGE, given.get("GLIBC_TUNABLES"))))}
         own = _SINGLE | _KEEPING | tuned
-        restore = {name: os.environ.get(name) for name in own}
-        environment = os.environ | own | {"AUTOFIX_PROBE_RESTORE": json.dumps(restore)}
+        restore = {name: given.get(name) for name in own}
+        environment = {**given, **own, "AUTOFIX_PROBE_RESTORE": json.dumps(restore)}
         environment.setdefault("PYTHONHASHSEED", "0")
-        command = [str(self.python), str(PROBE), *options, *modules]
+        command = [str(self.python), str(PROBE), *words]
         try:
             return subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment,

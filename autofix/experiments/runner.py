@@ -11,7 +11,7 @@ from autofix.experiments.warm import Warm
 from autofix.probe.wire import WireError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from autofix.core.model import Target
@@ -43,8 +43,8 @@ class Stop(threading.Event):
 class Stoppable(Probe):
     """A probe whose runs another thread may end."""
 
-    def __init__(self, python: Path, modules: Sequence[str]) -> None:
-        super().__init__(python, modules)
+    def __init__(self, python: Path, modules: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
+        super().__init__(python, modules, environment)
         self._guard = threading.Lock()
         self._stop = Stop()
         self._submitted: list[int] = []

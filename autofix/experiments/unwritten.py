@@ -61,7 +61,7 @@ def copied(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
     `self.memory[i] = …` then follows `self.memory = self.memory.clone()`, so that whoever took the memory before has
     what it held.
     """
-    sources = Sources(target.root or target.script.parent, target.buffers)
+    sources = Sources.of(target)
     places: dict[Source, dict[int, bytes]] = {}
     for write in (write for saved in trace.saved for write in saved.writes if write.optimizer < 0):
         _, source, node = next(sources.nodes(write.stack), (None, None, None))
@@ -69,12 +69,12 @@ def copied(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
             return {}
         statement = source.statement(node)
         match statement:
-            case ast.Assign([ast.Subscript(ast.Name() | ast.Attribute() as whole)]):
-                pass
-            case ast.AugAssign(ast.Subscript(ast.Name() | ast.Attribute() as whole)):
+            case ast.Assign([ast.Subscript(whole)]) | ast.AugAssign(ast.Subscript(whole)):
                 pass
             case _:
                 return {}
+        if not isinstance(whole, (ast.Name, ast.Attribute)):
+            return {}
         start = statement.lineno - 1
         margin = source.data.splitlines()[start][: statement.col_offset]
         if margin.strip():  # another statement stands before it

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from autofix.experiments.run import Probe, ProbeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from autofix.core.model import Target
 
@@ -58,7 +56,9 @@ class Warm(Generic[AnyProbe]):
     A context manager. Of more than `most` the one that has not been asked for longest is ended.
     """
 
-    def __init__(self, make: Callable[[Path, Sequence[str]], AnyProbe], *, most: int | None = None) -> None:
+    def __init__(
+        self, make: Callable[[Path, Sequence[str], Mapping[str, str]], AnyProbe], *, most: int | None = None
+    ) -> None:
         self._make = make
         self._most = most
         self._kept: dict[Key, _Kept[AnyProbe]] = {}
@@ -82,8 +82,7 @@ class Warm(Generic[AnyProbe]):
             kept.probe.close()
         while self._most is not None and len(self._kept) >= self._most:
             self._kept.pop(next(iter(self._kept))).probe.close()
-        with _variables(environment or {}):
-            probe = self._make(key[0], sorted(wanted))
+        probe = self._make(key[0], sorted(wanted), environment or {})
         try:
             self._kept[key] = _Kept(probe, wanted, _state(probe))
         except ProbeError:
@@ -113,18 +112,6 @@ class Warm(Generic[AnyProbe]):
 
 def _key(target: Target, environment: Mapping[str, str] | None) -> Key:
     return target.python or Path("python3"), tuple(sorted((environment or {}).items()))
-
-
-@contextlib.contextmanager
-def _variables(extra: Mapping[str, str]) -> Iterator[None]:
-    """Set variables for what is started meanwhile."""
-    before = dict(os.environ)
-    os.environ.update(extra)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
 
 
 def _state(probe: Probe) -> tuple[object, ...]:

@@ -129,47 +129,45 @@ class Run(State):
         from .reference.freeze import Freeze, KeyedRandom
         from .reference.perturb import Perturb
 
-        asked = self.request
+        asked, heard = self.request, self.taps.listeners
         uses = Uses(self.frames, self.names, self.taps)
-        self.taps.listeners += [uses, Terms(self.frames)]
+        heard += [uses, Terms(self.frames)]
         self.guards = Guards(self.frames, self.names, self.taps, shapes=asked.shapes, growing=asked.growing)
         self.witness.guards = self.guards
-        if self.request.mode == "reference":
+        if asked.mode == "reference":
             self._arm_reference(uses)
         self.courses = Courses(self.taps, self.names, self.witness, self.guards)
         # Guards first: they must see a segment end before the witness looks; the freezer undoes a step last of all.
-        self.taps.listeners += [self.guards, self.courses, self.witness]
-        if self.request.frozen:
+        heard += [self.guards, self.courses, self.witness]
+        if asked.frozen:
             guards = self.guards
-            self.perturb = Freeze(
-                self.courses, lambda: guards.leaves, drift=not asked.still, by_hand=asked.by_hand, late=asked.late
-            )
+            self.perturb = Freeze(self.taps, self.courses, lambda: guards.leaves, asked)
             self.taps.before_writes = self.taps.before_writes or []
-        elif self.request.perturbed:
+        elif asked.perturbed:
             self.perturb = Perturb()
             self.modes.enter_context(self.perturb.watching())
-        if self.request.frozen or self.request.ordered:
-            freeze = self.perturb if self.request.frozen else None
-            self.keyed = KeyedRandom(self.frames, freeze, ordered=self.request.ordered)
+        if asked.frozen or asked.ordered:
+            freeze = self.perturb if asked.frozen else None
+            self.keyed = KeyedRandom(self.frames, freeze, ordered=asked.ordered)
             self.keyed.patch_dropout()
             self.modes.enter_context(self.keyed)
         if self.perturb is not None:
-            self.taps.listeners.append(self.perturb)
+            heard.append(self.perturb)
             if self.safe is not None:
                 self.safe.before_copy = self.perturb.saved
-        if not self.request.frozen:
-            self.taps.listeners.append(Stepped(self.courses))
+        if not asked.frozen:
+            heard.append(Stepped(self.courses))
         self.courses.install()  # behind what perturbs: what is looked at is what is used
-        if self.request.held:
+        if asked.held:
             from .instruments.held import Held
 
-            self.taps.listeners.append(Held(self.taps, self.names, self.witness))
-        if self.request.expected:
+            heard.append(Held(self.taps, self.names, self.witness))
+        if asked.expected:
             from .instruments.parting import Parting
 
-            self.taps.listeners.append(Parting(self.request.expected, self.witness.steps, self.stop))
+            heard.append(Parting(asked.expected, self.witness.steps, self.stop))
         self.stopper = Stopper(self.request, self.taps, self.stop, self.mark, self.stop_at_mark)
-        self.taps.listeners.append(self.stopper)
+        heard.append(self.stopper)
 
     def _arm_reference(self, uses: Uses) -> None:
         from .engine.sources import Sources
@@ -177,25 +175,25 @@ class Run(State):
         from .reference.perform import Perform
         from .reference.separate import Separate, of_other_segments
 
+        asked, heard = self.request, self.taps.listeners
         reference.single_views()
         reference.plain_checkpoints()
         reference.plain_reducers()
-        sources = self.modes.enter_context(Sources(self.taps)) if self.request.sources else None
-        truncate = reference.Truncate(self.frames, self.request.truncated, sources)
-        self.taps.listeners += [reference.KeepGraphs(), truncate]
-        if self.request.constants:
-            self.taps.listeners.append(reference.Constants(self.request.constants))
-        asked = self.request
+        sources = self.modes.enter_context(Sources(self.taps)) if asked.sources else None
+        truncate = reference.Truncate(self.frames, asked.truncated, sources)
+        heard += [reference.KeepGraphs(), truncate]
+        if asked.constants:
+            heard.append(reference.Constants(asked.constants))
         if asked.addends:
-            self.taps.listeners.append(reference.Addends())
+            heard.append(reference.Addends())
         if asked.segments:
-            self.taps.listeners.append(Separate(self.taps, of_other_segments(asked.segments)))
+            heard.append(Separate(self.taps, of_other_segments(asked.segments)))
         if asked.apart:
-            self.taps.listeners.append(Separate(self.taps, self._is_apart))
+            heard.append(Separate(self.taps, self._is_apart))
         if asked.outputs:
             from .instruments.outputs import Outputs
 
-            self.taps.listeners.append(Outputs(self.frames, self.taps, self.witness, asked.shifted, asked.shifts))
+            heard.append(Outputs(self.frames, self.taps, self.witness, asked.shifted, asked.shifts))
         follow = None
         if asked.follow:
             from .reference.follow import Follow
@@ -205,9 +203,9 @@ class Run(State):
         perform = Perform(self.frames, self.names, asked, follow)
         perform.take_leaves()
         perform.take_assignments()
-        self.taps.listeners.append(perform)
+        heard.append(perform)
         self.safe = reference.MutationSafe(truncate.wrote, uses, at_once=asked.at_once)
-        self.taps.listeners.append(self.safe)
+        heard.append(self.safe)
         self.taps.before_writes = [self.safe.spare]
         self._enter(self.safe, perform)
 
@@ -317,7 +315,7 @@ class Run(State):
             seconds=time.monotonic() - self.began, resumed=self.resumed,
             before=max(0.0, self.taps.first - self.began),
             peak_bytes=max(self.peak, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024),
-            torch=self._torch.__version__, python=sys.version.split()[0], notes=self.adapted.notes,
+            notes=self.adapted.notes,
             past=self.stopper.past if self.stopper is not None else 0.0, compiles=dynamo.loaded(),
             eager=self.adapted.eager,
             reached=() if self.reach is None else self.reach.found, **facts,

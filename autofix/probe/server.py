@@ -416,7 +416,7 @@ def _hello(error: str, fork: bool, note: str) -> wire.Hello:
     torch = sys.modules.get("torch")
     version = getattr(torch, "__version__", "") if torch is not None else ""
     paths = tuple(path for path in sys.path if os.path.isdir(path))
-    return wire.Hello(wire.VERSION, error, str(version), sys.version.split()[0], sys.executable, fork, note, paths)
+    return wire.Hello(error, str(version), sys.executable, fork, note, paths)
 
 
 def main(arguments: list[str]) -> None:

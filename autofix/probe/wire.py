@@ -14,7 +14,6 @@ from typing import Any, TypeVar, Union, get_args, get_origin
 if typing.TYPE_CHECKING:
     from collections.abc import Callable
 
-VERSION = 1
 SHOWING = (
     "matplotlib", "mpl_toolkits", "seaborn", "tensorboardX", "tensorboard", "tensorboard_logger", "wandb", "visdom",
     "mlflow", "comet_ml", "neptune", "imageio", "PIL", "cv2", "termcolor", "colorama", "torchsummary", "torchinfo",
@@ -518,8 +517,6 @@ class Trace:
     reached: tuple[str, ...] = ()  # hosts that it tried to reach
     compiles: bool = False  # it loaded torch._dynamo
     eager: bool = False  # what it gave to torch.compile ran eagerly
-    torch: str = ""
-    python: str = ""
 
     def seen(self, name: str) -> list[Fact]:
         """The facts of one name."""
@@ -571,10 +568,8 @@ class Sign:
 class Hello:
     """The server's first message: what it found. `error` says why it cannot serve."""
 
-    version: int
     error: str
     torch: str
-    python: str
     executable: str
     fork: bool
     note: str

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autofix.core.config import nearest
+from autofix.core.limits import Bounds
 from autofix.core.model import Target
 from autofix.probe.wire import Setup
 from autofix.target import entries, interpreter, notebook
@@ -87,21 +88,8 @@ def under(target: Target, options: RunOptions) -> Target:
         stand_in=options.stand_in,
         shorten=options.shorten,
     )
-    bounded = replace(
-        target,
-        passes=options.passes,
-        budget=options.budget,
-        time_limit=options.time_limit,
-        memory_limit=options.memory_limit,
-        process_limit=options.process_limit,
-        output_limit=options.output_limit,
-        isolation=options.isolation,
-        network=options.network,
-        device=options.device,
-        reading=options.reading,
-        setup=setup,
-    )
-    return _skipping(bounded, options.skip_to)
+    bounds = {one.name: getattr(options, one.name) for one in fields(Bounds)}
+    return _skipping(replace(target, **bounds, setup=setup), options.skip_to)
 
 
 def in_cells(target: Target) -> Target:

@@ -6,6 +6,7 @@ import functools
 import random
 import sys
 import weakref
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +51,7 @@ class _Schedule:
     made: Raw
     scheduler: Any
     steps: int = 0
-    sites: dict[Raw, int] = field(default_factory=dict)
+    sites: dict[Raw, None] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -79,18 +80,19 @@ class Calls(Listener):
         self._scaled: list[weakref.ref[torch.Tensor]] = []
         self._on_scaled: dict[int, str] = {}
         """Of each optimizer, whether the gradients that wait for its step are scaled, or unscaled again."""
-        self._scaler_steps: dict[Raw, int] = {}
+        self._scaler_steps: Counter[Raw] = Counter()
         self._scaler_updates = 0
-        self._stepping = False
+        self._scales = False
+        """Whether the scaler that steps, or did last, is enabled."""
         self._modes: dict[int, _Mode] = {}
-        self._pending: dict[int, dict[Raw, int]] = {}
+        self._pending: dict[int, Counter[Raw]] = {}
         self._dropped: dict[int, dict[Raw, Raw]] = {}
-        self._vain: dict[Raw, int] = {}
-        self._thrown: dict[tuple[int, Raw, Raw], int] = {}
+        self._vain: Counter[Raw] = Counter()
+        self._thrown: Counter[tuple[int, Raw, Raw]] = Counter()
         self._taken = Remembered[tuple[int, "Raw"]]()
         """Aliases of parameters that the script keeps: of each the number of steps that were made before, and where."""
         self.seeds: dict[tuple[Raw, Any], int] = {}
-        self.loaders: dict[Raw, int] = {}
+        self.loaders: Counter[Raw] = Counter()
 
     def install(self) -> None:
         """Put the wrappers in place."""
@@ -191,17 +193,16 @@ class Calls(Listener):
         self._scaled = [one for one in self._scaled if one() is not None][-_OFTEN:]
         for index, owner in self._ledger.owners.items():
             if any(id(p) in reached for p in parameters(owner.optimizer)):
-                waiting = self._pending.setdefault(index, {})
-                waiting[call.stack] = waiting.get(call.stack, 0) + 1
+                self._pending.setdefault(index, Counter())[call.stack] += 1
                 self._on_scaled[index] = "scaled" if scaled else ""
         for mode in self._modes.values():
             self._trained(mode, reached, call.stack)
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
-        waiting, dropped = self._pending.pop(index, {}), self._dropped.pop(index, {})
+        waiting, dropped = self._pending.pop(index, Counter()), self._dropped.pop(index, {})
         if dropped and not waiting:
             here = self._frames.here()
-            self._vain[here] = self._vain.get(here, 0) + 1
+            self._vain[here] += 1
             if self._vain[here] == _OFTEN:
                 self._notes.note("zeroed-before-step", "", here, *dropped.values())
         for site, count in waiting.items():
@@ -209,7 +210,7 @@ class Calls(Listener):
                 self._notes.note("divided-twice", str(count), site)
         for site in waiting.keys() & dropped.keys():
             key = index, site, dropped[site]
-            self._thrown[key] = self._thrown.get(key, 0) + 1
+            self._thrown[key] += 1
             if self._thrown[key] == _OFTEN:
                 self._notes.note("gradients-thrown-away", "", dropped[site], site, self._frames.here())
         scaled = self._on_scaled.pop(index, "")
@@ -239,8 +240,7 @@ class Calls(Listener):
             if known is not None and "scheduler" not in self._inside:
                 known.steps += 1
                 if known.steps <= _OFTEN:
-                    here = self._frames.here()
-                    known.sites[here] = known.sites.get(here, 0) + 1
+                    known.sites[self._frames.here()] = None
 
         for kind in dict.fromkeys(kinds):
             self._wrap(kind, "step", stepped)
@@ -270,36 +270,27 @@ class Calls(Listener):
     # Scaler ---------------------------------------------------------------------------------------------------------
 
     def _wrap_scaler(self) -> None:
-        kind: Any = torch.amp.grad_scaler.GradScaler
-        scale, step, update, unscale = kind.scale, kind.step, kind.update, kind.unscale_
+        def scaled(scaler: Any, *_: Any, **__: Any) -> Any:
+            def done(result: Any) -> None:
+                if scaler.is_enabled() and isinstance(result, torch.Tensor):
+                    self._scaled.append(weakref.ref(result))
 
-        def scaled(scaler: Any, outputs: Any) -> Any:
-            result = scale(scaler, outputs)
-            if scaler.is_enabled() and isinstance(result, torch.Tensor):
-                self._scaled.append(weakref.ref(result))
-            return result
+            return done
 
-        def stepped(scaler: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-            here = self._frames.here()
-            self._scaler_steps[here] = self._scaler_steps.get(here, 0) + 1
-            self._stepping = bool(scaler.is_enabled())
-            try:
-                return step(scaler, optimizer, *args, **kwargs)
-            finally:
-                self._stepping = False
+        def stepped(scaler: Any, *_: Any, **__: Any) -> None:
+            self._scaler_steps[self._frames.here()] += 1
+            self._scales = bool(scaler.is_enabled())
 
-        def updated(scaler: Any, *args: Any, **kwargs: Any) -> Any:
+        def updated(*_: Any, **__: Any) -> None:
             self._scaler_updates += 1
-            return update(scaler, *args, **kwargs)
 
-        def unscaled(scaler: Any, optimizer: Any) -> Any:
-            result = unscale(scaler, optimizer)
+        def unscaled(_scaler: Any, optimizer: Any) -> None:
             for index, owner in self._ledger.owners.items():
                 if owner.optimizer is optimizer and index in self._on_scaled and not self._stepping:
                     self._on_scaled[index] = "unscaled"
-            return result
 
-        kind.scale, kind.step, kind.update, kind.unscale_ = scaled, stepped, updated, unscaled
+        for name, before in (("scale", scaled), ("step", stepped), ("update", updated), ("unscale_", unscaled)):
+            self._wrap(torch.amp.grad_scaler.GradScaler, name, before)
 
     # Modes ----------------------------------------------------------------------------------------------------------
 
@@ -373,6 +364,11 @@ class Calls(Listener):
                 return
 
     @property
+    def _stepping(self) -> bool:
+        """Whether an enabled scaler makes a step."""
+        return self._scales and "GradScaler.step" in self._inside
+
+    @property
     def loading(self) -> bool:
         """Whether a module is loading a state."""
         return "Module.load_state_dict" in self._inside
@@ -394,8 +390,7 @@ class Calls(Listener):
                 self.seeds[key] = self.seeds.pop(key, 0) + 1  # the latest last: it is what was drawn with
 
         def begun(loader: Any, *_: Any, **__: Any) -> None:
-            here = self._frames.here()
-            self.loaders[here] = self.loaders.get(here, 0) + 1
+            self.loaders[self._frames.here()] += 1
 
         self._wrap(torch, "manual_seed", seeded)
         self._wrap(random, "seed", seeded)

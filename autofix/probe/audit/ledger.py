@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,7 @@ class Loss:
     reached: dict[int, torch.Tensor] = field(default_factory=dict)
     latest: dict[int, torch.Tensor] = field(default_factory=dict)
     varies: bool = False
-    times: dict[int, int] = field(default_factory=dict)
+    times: Counter[int] = field(default_factory=Counter)
     first: float = 0.0
     last: float = 0.0
     gradients: tuple[tuple[float, ...], ...] = ()
@@ -59,7 +60,7 @@ class Owner:
     looked: int = 0
     given: set[int] = field(default_factory=set)
     norms: dict[int, list[float]] = field(default_factory=dict)
-    sites: dict[Raw, int] = field(default_factory=dict)
+    sites: Counter[Raw] = field(default_factory=Counter)
     versions: dict[int, int] = field(default_factory=dict)
 
     @property
@@ -84,14 +85,14 @@ class Ledger(Listener):
         """Leaves to which a backward has sent gradient that no step has used and nothing has cleared: from where."""
         self.mark = 0
         """The age of the graph at the latest step: what is older belongs to an earlier pass."""
-        self._sums: dict[int, int] = {}
+        self._sums: Counter[int] = Counter()
         self._sketcher = Sketcher()
         self.divisors: dict[Raw, tuple[float, ...]] = {}
         """The numbers that the sum which each place calls backward on was divided by."""
 
     def waiting(self, tensor: torch.Tensor) -> int:
         """How many backward calls have added to a leaf's gradient since a step used it or somebody cleared it."""
-        return self._sums.get(id(tensor), 0)
+        return self._sums[id(tensor)]
 
     def owned_tensors(self) -> Iterator[torch.Tensor]:
         """Every tensor that an optimizer owns."""
@@ -128,7 +129,7 @@ class Ledger(Listener):
             self._walk(loss, call)
         for key in loss.latest:
             self.fresh[key] = call.stack
-            self._sums[key] = self._sums.get(key, 0) + 1
+            self._sums[key] += 1
 
     def _walk(self, loss: Loss, call: Call) -> None:
         only = set(map(id, call.inputs))
@@ -137,7 +138,7 @@ class Ledger(Listener):
             for leaf in graph.leaves(graph.walk(call.roots)):
                 if not only or id(leaf) in only:
                     loss.latest[id(leaf)] = leaf
-                    loss.times[id(leaf)] = loss.times.get(id(leaf), 0) + 1
+                    loss.times[id(leaf)] += 1
             values = [float(root.detach().sum()) for root in call.roots if root.numel() == 1]
         loss.reached.update(loss.latest)
         loss.varies = loss.varies or (loss.calls > 1 and _parameters(before) != _parameters(loss.latest))
@@ -157,8 +158,7 @@ class Ledger(Listener):
         owner.steps += 1
         if owner.steps > _EACH and owner.steps % _EACH:
             return
-        site = self._frames.here()
-        owner.sites[site] = owner.sites.get(site, 0) + 1
+        owner.sites[self._frames.here()] += 1
         with_gradient = [p for p in parameters(optimizer) if p.grad is not None]
         owner.looked += 1
         owner.given.update(map(id, with_gradient))

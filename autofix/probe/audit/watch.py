@@ -56,7 +56,7 @@ class Audit(Listener):
         self._began = 0.0
         self.notes = Notes(frames)
         self.made = Made(frames)
-        self.names = Names(frames, lambda tensors: tuple(() for _ in tensors))
+        self.names = Names(frames)
         self.ledger = Ledger(frames, taps, self.made)
         self.calls = Calls(frames, self.ledger, self.notes)
         self.values = Values(frames, self.ledger, self.calls, self.notes)

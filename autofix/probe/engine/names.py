@@ -24,7 +24,11 @@ _DEPTH = 5
 class Names:
     """Looks at scopes during the first few steps, and remembers the containers it found there."""
 
-    def __init__(self, frames: Frames, sketch: Callable[[list[torch.Tensor]], tuple[tuple[float, ...], ...]]) -> None:
+    def __init__(
+        self,
+        frames: Frames,
+        sketch: Callable[[list[torch.Tensor]], tuple[tuple[float, ...], ...]] = lambda tensors: ((),) * len(tensors),
+    ) -> None:
         self._frames = frames
         self._sketch = sketch
         self._looks = 0

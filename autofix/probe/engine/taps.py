@@ -41,16 +41,17 @@ class Call:
 
 
 class Listener:
-    """What an instrument may hear. Every method does nothing unless overridden."""
+    """What an instrument may hear. A method that is not overridden does nothing."""
 
     inner = False
     """Whether it hears of a backward inside another, too, which is no pass of the training by itself."""
 
     def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         """`optimizer` was constructed as the `index`-th of the run."""
+        self.optimizer_grew(index, optimizer)
 
     def optimizer_grew(self, index: int, optimizer: torch.optim.Optimizer) -> None:
-        """`optimizer` was given further parameters."""
+        """`optimizer` was given its parameters, or further ones."""
 
     def backward(self, call: Call) -> None:
         """A backward call is about to run."""

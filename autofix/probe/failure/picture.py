@@ -53,7 +53,7 @@ class Picture(Listener):
         self._frames = frames
         self._taps = taps
         self._tracer = tracer
-        self._names = Names(frames, lambda tensors: tuple(() for _ in tensors))
+        self._names = Names(frames)
         self._modules = Modules()
         self._shots: deque[Shot] = deque()
         self._leaves: dict[int, torch.Tensor] = {}

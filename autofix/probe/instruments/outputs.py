@@ -61,9 +61,6 @@ class Outputs(Listener):
         modules.register_module_forward_hook(self._gave, always_call=True)
         setattr(torch.nn.Module, "__init_subclass__", classmethod(self._subclass))  # noqa: B010  no method of its own
 
-    def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
-        self._owners.clear()
-
     def optimizer_grew(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._owners.clear()
 

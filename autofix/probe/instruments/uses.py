@@ -91,9 +91,6 @@ class Uses(Listener):
 
     # Elders ---------------------------------------------------------------------------------------------------------
 
-    def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
-        self.optimizer_grew(index, optimizer)
-
     def optimizer_grew(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         mine = {key: p for p in parameters(optimizer) if (key := storage_key(p)) is not None}
         shared = {key: p for key, p in mine.items() if torch._C._storage_Use_Count(key) > _ALONE}

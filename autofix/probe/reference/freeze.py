@@ -12,7 +12,7 @@ from ..engine.aliased import data, set_data
 from ..engine.operators import Dispatch, Known, storage_key
 from ..engine.quiet import quiet
 from ..engine.refused import tensors
-from ..engine.taps import Call, parameters
+from ..engine.taps import Call, Taps, parameters
 from ..engine.transforms import outside
 from .perturb import Perturb
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from ..instruments.courses import Courses
     from ..program.frames import Frames
+    from ..wire import Request
 
 _TWICE = 2
 
@@ -40,22 +41,20 @@ class Freeze(Perturb):
     """
 
     def __init__(
-        self, courses: Courses, leaves: Callable[[], list[torch.Tensor]], *, drift: bool, by_hand: bool,
-        late: bool = False,
+        self, taps: Taps, courses: Courses, leaves: Callable[[], list[torch.Tensor]], asked: Request
     ) -> None:  # fmt: skip
         super().__init__()
-        self._late = late
+        self._taps = taps
+        self._late = asked.late
         """Whether parameters move where a forward next uses them: what a script does after a step sees none of it."""
         self._due = False
         self._courses = courses
-        if by_hand:
+        if asked.by_hand:
             courses.by_hand = self._by_hand
         self.undone = False
         """Whether a step made by hand was undone."""
         self._leaves = leaves
-        self._drift = drift
-        self._optimizers: list[torch.optim.Optimizer] = []
-        self._counts: list[int] = []
+        self._drift = not asked.still
         self._round = 0
         self._before: dict[int, list[torch.Tensor]] = {}
         self._trained: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
@@ -73,11 +72,6 @@ class Freeze(Perturb):
     def told(self) -> dict[str, Any]:
         """The same, and whether a step made by hand was undone."""
         return {**super().told(), "undone": self.undone}
-
-    def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
-        self._optimizers.append(optimizer)
-        self._counts.append(0)
-        super().optimizer_made(index, optimizer)
 
     def watch(self, func: Any, args: Any) -> None:
         super().watch(func, args)
@@ -123,14 +117,14 @@ class Freeze(Perturb):
                 self._starts[id(parameter)] = parameter.detach().clone()
 
     def _by_hand(self, written: list[torch.Tensor]) -> None:
-        owned = {id(p) for optimizer in self._optimizers for p in parameters(optimizer)} | self._asked
-        mine = [t for t in written if id(t) in self._trained and (id(t) in owned or not self._optimizers)]
+        owned = self._asked.union(*self._taps.owned)
+        mine = [t for t in written if id(t) in self._trained and (id(t) in owned or not self._taps.optimizers)]
         with quiet(), outside():
             for leaf in mine:
                 self._put_back(leaf)
         self._courses.taken_back(mine)
         self.undone = self.undone or bool(mine)
-        if self._drift and not any(self._counts):
+        if self._drift and not any(self._taps.counts):
             self._count_by_hand(mine)
 
     def _count_by_hand(self, mine: list[torch.Tensor]) -> None:
@@ -172,7 +166,6 @@ class Freeze(Perturb):
             for parameter, old in zip(parameters(optimizer), self._before.pop(index, []), strict=False):
                 data(parameter).copy_(old)
         self._courses.stepped(parameters(optimizer))
-        self._counts[index] += 1
         if self._drift and min(self._stepping()) > self._round + self._due:
             self._due = True
             if not self._late:
@@ -200,12 +193,11 @@ class Freeze(Perturb):
 
     def _stepping(self) -> list[int]:
         """How often each optimizer has stepped, but for one that only wraps others: they step twice, and it never."""
-        if max(self._counts) < _TWICE:
-            return self._counts
-        owned = [{id(p) for p in parameters(optimizer)} for optimizer in self._optimizers]
-        counts = enumerate(self._counts)
+        counts, owned = self._taps.counts, self._taps.owned
+        if max(counts) < _TWICE:
+            return counts
         rest = [set().union(*(own for other, own in enumerate(owned) if other != i)) for i in range(len(owned))]
-        return [count for i, count in counts if count or not owned[i] <= rest[i]]
+        return [count for i, count in enumerate(counts) if count or not owned[i] <= rest[i]]
 
     def _move(self, moved: list[torch.Tensor]) -> None:
         self._round += 1

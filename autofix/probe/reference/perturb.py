@@ -86,9 +86,6 @@ class Perturb(Listener):
             self._of_modules.add(id(parameter))
             self.meet(parameter)
 
-    def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
-        self.optimizer_grew(index, optimizer)
-
     def optimizer_grew(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         for parameter in parameters(optimizer):
             self.meet(parameter)

@@ -85,9 +85,6 @@ class MutationSafe(Dispatch, Listener):
             super().__exit__(*error)
         self._hooks.__exit__(*error)
 
-    def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
-        self._turn()
-
     def optimizer_grew(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._turn()
 
