@@ -12,12 +12,14 @@ Without arguments: build 200 in a temporary folder, run the local engine, check.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import json
 import os
 import random
 import shutil
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -392,11 +394,24 @@ def _patch(at: Path, out: Path, one: dict[str, Any] | None) -> list[str]:
 
 
 def content(out: Path) -> list[Any]:
-    """What a journal holds, without times; the repositories in order of their names."""
+    """What two journals of the same work have in common, in order of the repositories' names.
+
+    That is every fact but how long it took, and words about it.
+    """
     from autofix.batch.journal import Journal  # noqa: PLC0415 - building a farm needs nothing installed
 
+    with contextlib.closing(sqlite3.connect(out / "journal.sqlite")) as base:
+        names = sorted(os.fsdecode(name) for (name,) in base.execute("select name from repository"))
+    rows: list[Any] = []
     with Journal(out) as journal:
-        return journal.content(sorted(journal.names()))
+        for name in names:
+            row = journal.row(name)
+            rows.append([name, row.found.key, row.found.problem, row.complete, row.apart])
+            rows += [
+                [name, r.command, r.key, r.outcome, r.cause, r.rules, r.applicability, r.effect, r.diff]
+                for r in row.results
+            ]
+    return rows
 
 
 def run(folder: Path, out: Path, *more: str) -> int:

@@ -34,11 +34,6 @@ def batch(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[s
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, errors="surrogateescape", check=False)
 
 
-def content(out: Path) -> list[list[object]]:
-    with Journal(out) as journal:
-        return journal.content(sorted(journal.names()))
-
-
 @pytest.fixture(scope="module")
 def farm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("farm")
@@ -94,10 +89,10 @@ def test_every_kind_of_result_says_the_same(farm: Path) -> None:
 @pytest.mark.torch
 @pytest.mark.slow
 def test_the_same_command_repeats_nothing(farm: Path) -> None:
-    before = content(farm / "out")
+    before = FARM.content(farm / "out")
     done = batch(str(farm / "repositories"), "--out", str(farm / "out"), *LIMITS)
     assert done.returncode == 1
-    assert content(farm / "out") == before
+    assert FARM.content(farm / "out") == before
     assert all("done before" in line for line in done.stderr.splitlines())
 
 
@@ -114,7 +109,7 @@ def test_a_batch_that_is_killed_goes_on_and_ends_the_same(few: Path) -> None:
             process.kill()
     done = batch(*command[4:])
     assert "done before" in done.stderr
-    assert content(out) == content(few / "out")
+    assert FARM.content(out) == FARM.content(few / "out")
     assert FARM.check(few, out) == []
 
 
@@ -138,7 +133,7 @@ def test_a_worker_that_dies_costs_only_a_second_try(few: Path) -> None:
         workers = wait_for_workers(process.pid)
         workers[0].kill()
         process.wait()
-    assert content(out) == content(few / "out")
+    assert FARM.content(out) == FARM.content(few / "out")
 
 
 def ended(process: psutil.Process) -> None:
@@ -182,7 +177,7 @@ def test_ray_gives_the_same_journal_also_when_a_worker_is_killed(few: Path) -> N
         holder.kill()  # the Ray worker itself; what it supervised must go with it
         process.wait()
     ended(worker)
-    assert content(out) == content(few / "out")
+    assert FARM.content(out) == FARM.content(few / "out")
 
 
 @pytest.mark.torch
@@ -234,7 +229,7 @@ def test_a_manifest_names_revisions_commands_and_environments_and_a_gate_only_te
     done = batch(str(manifest), "--out", str(tmp_path / "out"), "--check", "-q")
     assert done.returncode == 1, done.stderr
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["journal.sqlite", "lock", "results.sarif"]
-    facts = [(str(row[0]).rpartition("/")[2], row[1], row[3]) for row in content(tmp_path / "out") if len(row) > 5]
+    facts = [(str(row[0]).rpartition("/")[2], row[1], row[3]) for row in FARM.content(tmp_path / "out") if len(row) > 5]
     assert facts == [
         ("project", "given.py --fast 'x y'", "clean"),
         ("project", "made.py", "other_failure"),

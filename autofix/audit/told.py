@@ -115,8 +115,7 @@ def _filled(fact: wire.Fact, sources: Sources) -> Frame | None:
         filled = [node for node, _ in names.fills(source, fact.subject)]
         added = [one for one in names.assignments(source, fact.subject) if not isinstance(one.value, _STARTS)]
         for node in (*filled, *added):
-            end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
-            return Frame(frame.file, node.lineno, node.col_offset, *end, frame.function)
+            return Frame.around(frame.file, node, frame.function)
     return None
 
 

@@ -76,10 +76,6 @@ class Journal:
         self._base.close()
         self._lock.close()
 
-    def names(self) -> list[str]:
-        """Every repository that was ever looked at with this journal."""
-        return [os.fsdecode(name) for (name,) in self._base.execute("select name from repository")]
-
     def row(self, name: str) -> Row | None:
         """What is known of a repository, its results in the order of its targets."""
         line = self._base.execute(
@@ -144,21 +140,6 @@ class Journal:
         """The keys of the results that are held."""
         lines = self._base.execute("select key from target where name = ? order by key", (os.fsencode(name),))
         return tuple(key for (key,) in lines)
-
-    def content(self, names: Iterable[str]) -> list[list[object]]:
-        """What two journals of the same work have in common: every fact but how long it took, and words about it."""
-        rows: list[list[object]] = []
-        for name in names:
-            row = self.row(name)
-            if row is None:
-                rows.append([name, None])
-                continue
-            rows.append([name, row.found.key, row.found.problem, row.complete, row.apart])
-            rows += [
-                [name, r.command, r.key, r.outcome, r.cause, r.rules, r.applicability, r.effect, r.diff]
-                for r in row.results
-            ]
-        return rows
 
     def _results(self, name: str) -> Iterator[Result]:
         lines = self._base.execute("select record from target where name = ?", (os.fsencode(name),))

@@ -50,10 +50,6 @@ class Joined(NamedTuple):
         pairs = {_ROOT / name: (self.before[name], data) for name, data in self.after.items()}
         return unified_diff(pairs, _ROOT)
 
-    def held(self, command: str) -> bool:
-        """Whether a target's fix is among those that go together."""
-        return any(step.result.command == command for step in self.steps)
-
 
 def join(results: Iterable[Result], *, unsafe: bool, apart: Mapping[str, str] | None = None) -> Joined:
     """Put fixes on top of each other. One that would touch what another changed, otherwise than it did, stays apart.

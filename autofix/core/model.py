@@ -193,10 +193,9 @@ class Change:
     """
 
     parameter: str
-    step: int
-    reference: float
-    candidate: float
-    loss: str = ""
+    step: int = 0
+    reference: float = 0.0
+    candidate: float = 0.0
     note: str = ""
     relative: float = 0.0
 

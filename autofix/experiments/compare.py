@@ -64,7 +64,7 @@ def differences(
     found.extend(_helds(reference, candidate))
     found.extend(_courses(reference, candidate, LIVE if tolerance else EXACT))
     if candidate.parted and not found:  # how it went on was not seen
-        found.append(Change("", 0, 0, 0, note="a gradient is another than in the code"))
+        found.append(Change("", note="a gradient is another than in the code"))
     return found[:_MOST]
 
 
@@ -196,7 +196,7 @@ def _step(
 ) -> Iterator[Change]:  # fmt: skip
     names = reference.names[want.optimizer] if want.optimizer < len(reference.names) else ()
     if want.settings != have.settings:
-        yield Change(reference.owner(want.optimizer), number, 0, 0, note="the optimizer's settings differ")
+        yield Change(reference.owner(want.optimizer), number, note="the optimizer's settings differ")
     if len(want.gradients) != len(have.gradients):
         label, counts = reference.owner(want.optimizer), (len(want.gradients), len(have.gradients))
         yield Change(label, number, *counts, note="parameters differ")
@@ -250,7 +250,7 @@ def _leaves(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> I
     if not reference.leaves:
         return
     if not candidate.leaves:
-        yield Change("", 0, 0, 0, note="no leaf receives a gradient any more")
+        yield Change("", note="no leaf receives a gradient any more")
         return
     if _ended(reference, candidate) and len(reference.leaves) != len(candidate.leaves):
         pairs = [(len(reference.leaves) - 1, reference.leaves[-1], candidate.leaves[-1])]
@@ -381,7 +381,7 @@ def vanished(reference: wire.Trace, candidate: wire.Trace) -> list[Change]:
     """Variables that hold tensors of their own in the reference, and in the candidate share another's or hold none."""
     mine = {_variable(state.name) for state in candidate.states}
     names = dict.fromkeys(_variable(state.name) for state in reference.states if not state.result)
-    return [Change(n, 0, 0, 0, note=f"{n} holds no tensors of its own any more") for n in names if n not in mine]
+    return [Change(n, note=f"{n} holds no tensors of its own any more") for n in names if n not in mine]
 
 
 def _variable(name: str) -> str:

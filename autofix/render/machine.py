@@ -159,7 +159,6 @@ def _change(change: Change) -> dict[str, Any]:
         "step": change.step,
         "reference": _number(change.reference),
         "candidate": _number(change.candidate),
-        "loss": clean(change.loss),
         "note": clean(change.note),
         "relative": _number(change.relative),
     }

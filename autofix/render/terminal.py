@@ -267,7 +267,7 @@ def _judged(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
     yield from question(report, snapshot)
     changes = judged.verdict.changes
     for change in changes if look.verbose else changes[:_CHANGES]:
-        said = words.one_line(change.loss or change.note or norms(change))
+        said = words.one_line(change.note or norms(change))
         yield Text(f"  {words.one_line(change.parameter)}, step {change.step + 1}: {said}")
 
 

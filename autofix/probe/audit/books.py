@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from .. import wire
+from ..engine.names import listed
 from ..engine.taps import parameters
 from .ledger import WALKED
 from .made import hidden
-from .notes import listed
 
 if TYPE_CHECKING:
     from ..engine.names import Names

@@ -36,10 +36,3 @@ class Notes:
     def has(self, *names: str) -> bool:
         """Whether a fact of one of these names was noted."""
         return any(name in names for name, _ in self._found)
-
-
-def listed(names: list[str], most: int = 3) -> str:
-    """Names for a sentence: the first few, and how many more there are."""
-    unique = list(dict.fromkeys(names))
-    more = f" and {len(unique) - most} more" if len(unique) > most else ""
-    return ", ".join(unique[:most]) + more

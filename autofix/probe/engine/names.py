@@ -21,6 +21,13 @@ _ITEMS = 4000
 _DEPTH = 5
 
 
+def listed(names: list[str]) -> str:
+    """Names for a sentence: three, which say what part of a network it is, and how many more there are."""
+    unique = list(dict.fromkeys(names))
+    more = f" and {len(unique) - 3} more" if len(unique) > 3 else ""  # noqa: PLR2004
+    return ", ".join(unique[:3]) + more
+
+
 class Names:
     """Looks at scopes during the first few steps, and remembers the containers it found there."""
 

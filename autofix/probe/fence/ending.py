@@ -18,6 +18,9 @@ if sys.platform == "linux":
 MARKER = "AUTOFIX_RUN"  # environment variable that names the scratch folder of the run a process belongs to
 
 
+_PATIENCE = 2.0  # seconds in which all descendants have to be ended
+
+
 def adopt_orphans() -> None:
     """Become the parent of every daemon that descendants start, so that `kill_tree` finds them."""
     if sys.platform == "linux":
@@ -25,12 +28,12 @@ def adopt_orphans() -> None:
             _linux.prctl(_linux.PR_SET_CHILD_SUBREAPER, 1)
 
 
-def kill_tree(pid: int, *, spare_root: bool = False, keep: Collection[int] = (), patience: float = 2.0) -> bool:
+def kill_tree(pid: int, *, spare_root: bool = False, keep: Collection[int] = ()) -> bool:
     """End all descendants of `pid` (not those of `keep`), then `pid` itself; True if none was left in time.
 
     `pid` must be a child that was not waited for yet, or this process (with `spare_root`).
     """
-    end = time.monotonic() + patience
+    end = time.monotonic() + _PATIENCE
     while left := descendants(pid, keep):
         for number in (signal.SIGSTOP, signal.SIGKILL):  # stopped first, so that none forks away meanwhile
             for process in left:

@@ -47,9 +47,9 @@ def enter(fence: Fence) -> str:
     return fence.rung
 
 
-def available(fence: Fence | None = None) -> list[str]:
-    """Return the rungs that work here, best first, tried in a throw-away fork (for `fence`, if given)."""
-    found = ["overlay"] if hasattr(os, "fork") and _works("overlay", fence) else []
+def available() -> list[str]:
+    """Return the rungs that work here, best first, tried in a throw-away fork."""
+    found = ["overlay"] if hasattr(os, "fork") and _works("overlay") else []
     return [*found, *(["landlock"] if has_landlock() else []), "copy", "none"]
 
 
@@ -58,14 +58,14 @@ def has_landlock() -> bool:
     return sys.platform == "linux" and _linux.landlock_abi() > 0
 
 
-def _works(rung: str, fence: Fence | None) -> bool:
+def _works(rung: str) -> bool:
     scratch = tempfile.mkdtemp(prefix="autofix-")
-    project = fence.project if fence else os.path.join(scratch, "project")
+    project = os.path.join(scratch, "project")
     try:
-        os.makedirs(os.path.join(scratch, "project"))
+        os.makedirs(project)
         child = os.fork()
         if child == 0:
-            _try_entry(Fence(rung, project, fence.cwd if fence else project, scratch))
+            _try_entry(Fence(rung, project, project, scratch))
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     finally:
         clear(scratch)

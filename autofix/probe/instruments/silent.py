@@ -10,6 +10,7 @@ import torch
 
 from .. import wire
 from ..engine import graph
+from ..engine.names import listed
 from ..engine.taps import Call, Listener, Taps, parameters
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ class Silent(Listener):
         names = dict(_named(variables))
         unreached = [names.get(id(p), "") for p in mine if p.requires_grad and id(p) not in owner.reached]
         if unreached and owner.reached and all(unreached):
-            self._note("parameters-never-reached", _listed(unreached), here)
+            self._note("parameters-never-reached", listed(unreached), here)
         owned = set().union(*self._taps.owned)
         for whole, module in variables:
             if isinstance(module, torch.nn.Module):
@@ -172,7 +173,7 @@ class Silent(Listener):
                 left = [p for p in inner if p.requires_grad and p.grad is not None and id(p) not in owned]
                 if left and any(id(p) in owned for p in inner):
                     left_names = [names.get(id(p), whole) for p in left]
-                    self._note("parameters-without-optimizer", _listed(left_names), here)
+                    self._note("parameters-without-optimizer", listed(left_names), here)
                     break
         for name in self._keepers(variables):
             self._note("graph-kept-for-logging", name, here)
@@ -227,9 +228,3 @@ def _named(variables: list[tuple[str, Any]]) -> Iterator[tuple[int, str]]:
                 yield id(parameter), f"{name}.{inner}"
         elif isinstance(value, torch.nn.Parameter):
             yield id(value), name
-
-
-def _listed(names: list[str]) -> str:
-    unique = list(dict.fromkeys(names))
-    more = f" and {len(unique) - 3} more" if len(unique) > 3 else ""  # noqa: PLR2004  three say which part it is
-    return ", ".join(unique[:3]) + more
