@@ -26,7 +26,7 @@ _NAMED = re.compile(r"(?P<name>[^<>\n]+?) *<(?P<mail>[^<>\s]+)>")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FixStep:
     """One target's fix on top of those before it: the files as they are after it."""
 
     result: Result
@@ -36,7 +36,7 @@ class Step:
 class Joined(NamedTuple):
     """The fixes that go together, in order; and those that do not, each with its reason."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[FixStep, ...]
     before: dict[str, bytes]
     apart: dict[str, str]
 
@@ -56,7 +56,7 @@ def join(results: Iterable[Result], *, unsafe: bool, apart: Mapping[str, str] | 
 
     So do those that are `apart` already.
     """
-    steps: list[Step] = []
+    steps: list[FixStep] = []
     before: dict[str, bytes] = {}
     edits = Patch()
     apart = dict(apart or {})
@@ -72,7 +72,7 @@ def join(results: Iterable[Result], *, unsafe: bool, apart: Mapping[str, str] | 
             continue
         before |= own
         edits = joined
-        steps.append(Step(result, files))
+        steps.append(FixStep(result, files))
     return Joined(tuple(steps), before, apart)
 
 
@@ -191,7 +191,7 @@ def _same(source: Path, name: str, revision: str, variables: dict[str, str]) -> 
     return git.line("hash-object", "--stdin", "--no-filters", send=data, variables=variables) == kept
 
 
-def _commit(step: Step, parent: str, variables: dict[str, str]) -> str:
+def _commit(step: FixStep, parent: str, variables: dict[str, str]) -> str:
     for name, data in step.files.items():
         kept = git.line("hash-object", "-w", "--stdin", "--no-filters", send=data, variables=variables)
         mode = git.git("ls-files", "--stage", "--", f":(top,literal){name}", variables=variables).decode().split(" ")[0]

@@ -44,7 +44,7 @@ class _Lost(Exception):  # noqa: N818 - what happened to the worker
 
 
 @dataclass(slots=True)
-class _Course:
+class _Errand:
     """How far a job has come: what is still to be done of it, and the target in hand."""
 
     job: Job
@@ -100,7 +100,7 @@ class Supervisor:
 
     def run(self, job: Job) -> Iterator[Event]:
         """A job's events. A target that a lost worker had in hand is tried once more, then given its outcome."""
-        course = _Course(job, looked=bool(job.only or job.together))
+        course = _Errand(job, looked=bool(job.only or job.together))
         while not course.over:
             if course.looked and not (course.job.only or job.together):
                 yield Event("ended")

@@ -79,10 +79,10 @@ class Run(State):
             self.audit.install()
         else:
             from .instruments.silent import Silent
-            from .program.reach import Reach
+            from .program.reach import Hosts
 
             self.taps.listeners.append(Silent(self.frames, self.taps))
-            self.reach = Reach()
+            self.reach = Hosts()
             self.reach.install()
         self.taps.install()
 
@@ -124,14 +124,14 @@ class Run(State):
         from .instruments.courses import Courses, Stepped
         from .instruments.guards import Guards
         from .instruments.stopper import Stopper
-        from .instruments.terms import Terms
+        from .instruments.terms import GrowingLosses
         from .instruments.uses import Uses
         from .reference.freeze import Freeze, KeyedRandom
         from .reference.perturb import Perturb
 
         asked, heard = self.request, self.taps.listeners
         uses = Uses(self.frames, self.names, self.taps)
-        heard += [uses, Terms(self.frames)]
+        heard += [uses, GrowingLosses(self.frames)]
         self.guards = Guards(self.frames, self.names, self.taps, shapes=asked.shapes, growing=asked.growing)
         self.witness.guards = self.guards
         if asked.mode == "reference":
@@ -159,9 +159,9 @@ class Run(State):
             heard.append(Stepped(self.courses))
         self.courses.install()  # behind what perturbs: what is looked at is what is used
         if asked.held:
-            from .instruments.held import Held
+            from .instruments.held import HeldStates
 
-            heard.append(Held(self.taps, self.names, self.witness))
+            heard.append(HeldStates(self.taps, self.names, self.witness))
         if asked.expected:
             from .instruments.parting import Parting
 
@@ -170,7 +170,7 @@ class Run(State):
         heard.append(self.stopper)
 
     def _arm_reference(self, uses: Uses) -> None:
-        from .engine.sources import Sources
+        from .engine.sources import DataSources
         from .reference import reference
         from .reference.perform import Perform
         from .reference.separate import Separate, of_other_segments
@@ -179,7 +179,7 @@ class Run(State):
         reference.single_views()
         reference.plain_checkpoints()
         reference.plain_reducers()
-        sources = self.modes.enter_context(Sources(self.taps)) if asked.sources else None
+        sources = self.modes.enter_context(DataSources(self.taps)) if asked.sources else None
         truncate = reference.Truncate(self.frames, asked.truncated, sources)
         heard += [reference.KeepGraphs(), truncate]
         if asked.constants:

@@ -28,7 +28,7 @@ _BY_ACCIDENT = frozenset({"item", "numpy", "rebuilt", "data", "undifferentiable"
 """Ways in which a path ends that are seldom taken to end it; `detach` and `no_grad` say so themselves."""
 
 
-class Books:
+class Bookkeeper:
     """Reads the ledger once the run has ended."""
 
     def __init__(self, frames: Frames, ledger: Ledger, made: Made, values: Values, names: Names) -> None:

@@ -27,7 +27,7 @@ _EACH = 60
 
 
 @dataclass(slots=True)
-class Loss:
+class LossPlace:
     """One place that calls backward: how often, the leaves it reached, and the first and last value it began at.
 
     `latest` are those that its latest call reached; `varies`: another call reached other parameters, as where several
@@ -76,7 +76,7 @@ class Ledger(Listener):
         self._frames = frames
         self._taps = taps
         self._made = made
-        self.losses: dict[Raw, Loss] = {}
+        self.losses: dict[Raw, LossPlace] = {}
         self.owners: dict[int, Owner] = {}
         self.step_number = 0
         self.modules: dict[int, tuple[str, weakref.ref[torch.nn.Module]]] = {}
@@ -123,7 +123,7 @@ class Ledger(Listener):
     def backward(self, call: Call) -> None:
         if not call.accumulate:
             return
-        loss = self.losses.setdefault(call.stack, Loss(call.stack))
+        loss = self.losses.setdefault(call.stack, LossPlace(call.stack))
         loss.calls += 1
         if loss.calls <= WALKED or loss.varies:  # else it reaches what it reached before
             self._walk(loss, call)
@@ -131,7 +131,7 @@ class Ledger(Listener):
             self.fresh[key] = call.stack
             self._sums[key] += 1
 
-    def _walk(self, loss: Loss, call: Call) -> None:
+    def _walk(self, loss: LossPlace, call: Call) -> None:
         only = set(map(id, call.inputs))
         before, loss.latest = loss.latest, {}
         with quiet():

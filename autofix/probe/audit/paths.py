@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ..engine import graph
+from ..engine.refused import numbers
 from ..engine.remembered import Remembered
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from .ledger import Ledger
 
 _WALK = 3000
+_ANYWHERE = {0.0, 1.0}
+"""Numbers that say nothing of where they come from."""
 _MANY = 3
 _MOST = 8
 _NO_VALUE = frozenset({
@@ -134,7 +137,7 @@ class Paths:
         if name in ("numpy", "__array__"):
             self._arrays[self._ledger.step_number, *given[0].shape] = cuts
         elif name == "tolist" or given[0].numel() <= _MANY:
-            values = frozenset(_numbers(result))
+            values = frozenset(numbers(result)) - _ANYWHERE
             self._numbers = [*self._numbers[-200:], *((cut, values) for cut in cuts if values)]
 
     def _returned(self, args: Any) -> tuple[Cut, ...]:
@@ -143,7 +146,7 @@ class Paths:
             return self._arrays.get((self._ledger.step_number, *shape), ())
         if not self._numbers:
             return ()
-        values = frozenset(_numbers(args))
+        values = frozenset(numbers(args)) - _ANYWHERE
         return tuple(cut for cut, had in self._numbers if values and had & values)
 
 
@@ -160,11 +163,3 @@ def leaves_behind(given: list[torch.Tensor]) -> set[int]:
     """The ids of the leaves that results were made of."""
     nodes = islice(graph.walk([t for t in given if t.grad_fn is not None]), _WALK)
     return {id(t) for t in given if t.is_leaf and t.requires_grad}.union(map(id, graph.leaves(nodes)))
-
-
-def _numbers(value: Any, depth: int = 0) -> list[float]:
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return [float(value)] if value not in (0, 1) else []
-    if isinstance(value, (list, tuple)) and depth < _MANY:
-        return [number for item in value[:200] for number in _numbers(item, depth + 1)]
-    return []

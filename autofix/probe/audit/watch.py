@@ -17,7 +17,7 @@ from ..instruments.guards import Guards
 from ..instruments.silent import Silent
 from ..instruments.terms import addends, divisors
 from . import products
-from .books import Books
+from .books import Bookkeeper
 from .calls import Calls
 from .ledger import Ledger
 from .made import Made
@@ -132,7 +132,7 @@ class Audit(Listener):
         with torch._C.DisableTorchFunction():
             self.values.finish()
             self.calls.finish(finished=finished)
-            books = Books(self._frames, self.ledger, self.made, self.values, self.names)
+            books = Bookkeeper(self._frames, self.ledger, self.made, self.values, self.names)
             books.conclude(self.notes, finished=finished)
         for fact in self.guards.found.values():
             if fact.name in _FROM_GUARDS:

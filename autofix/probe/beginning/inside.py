@@ -162,7 +162,7 @@ def _arguments(code: CodeType) -> tuple[object, ...]:
     return code.co_argcount, code.co_posonlyargcount, code.co_flags & starred, code.co_varnames[:count]
 
 
-class Cut:
+class CutFunction:
     """A function cut before one of its statements: in what its beginning agrees with another, and what is left."""
 
     def __init__(
@@ -179,7 +179,7 @@ class Cut:
         """The code of what has run."""
         return self._compiled(self._function.body[: self._number] or [ast.Pass()], ())
 
-    def agrees(self, other: Cut) -> int:
+    def agrees(self, other: CutFunction) -> int:
         """How many functions the beginnings hold; raises Differs where they are not the same."""
         mine, theirs = self.beginning(), other.beginning()
         if not same(mine, theirs) or _arguments(self.code) != _arguments(other.code):

@@ -32,7 +32,7 @@ class Piece:
         self.place, self.test, self.noted, self.old, self.span = place, test, noted_code, old, span
 
 
-class Sources(Overlay):
+class NotedSources(Overlay):
     """Compiles the user's files with notes of what is called, and remembers what was executed of each."""
 
     def __init__(self, overlay: Overlay, owned: Callable[[str], bool]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..program.overlay import Overlay
 from .exchange import Differs, Exchange, lines, nested
-from .inside import Cut, places
+from .inside import CutFunction, places
 from .pieces import Parts, first_difference
 
 if TYPE_CHECKING:
@@ -92,11 +92,11 @@ class Rest:
                     raise Differs(f"{old.co_qualname} has called, and was moved")
         noted, old, new = self._exchange.codes[id(inside.code)]
         began = stem.waits.function(inside.code)
-        before = Cut(began, stem.waits.variables(began), old, inside.number, stem.flags)
+        before = CutFunction(began, stem.waits.variables(began), old, inside.number, stem.flags)
         marks = set(self._request.marks.get(stem.path, ()))
         fresh = Parts(stem.path, self._overlay.read(stem.path), marks, 0)
         node = fresh.function(stem.waits.path(inside.code), inside.number)
-        after = Cut(node, fresh.locals[node.name, node.lineno], new, inside.number, fresh.flags)
+        after = CutFunction(node, fresh.locals[node.name, node.lineno], new, inside.number, fresh.flags)
         agree = after.agrees(before)
         for three in zip(nested(noted)[:agree], nested(old)[:agree], nested(new)[:agree], strict=True):
             self._exchange.nested(*three)

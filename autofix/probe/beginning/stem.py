@@ -19,7 +19,7 @@ from . import forkable
 from .exchange import Entries, noted
 from .fork import Fork
 from .inside import REST, WAIT, Inside, Waits
-from .pieces import Piece, Place, Sources, compiled, decoded, flags_of, is_text, span_of
+from .pieces import NotedSources, Piece, Place, compiled, decoded, flags_of, is_text, span_of
 from .watch import Errors, Replaceable, Watch
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Stem:
     def _put_up(self) -> None:
         run = self.run
         self.entries = Entries()
-        self.sources = Sources(run.overlay, run.frames.owned)
+        self.sources = NotedSources(run.overlay, run.frames.owned)
         self.sources.install()
         self.watch = Watch(self._over)
         run.taps.listeners.append(self.watch)

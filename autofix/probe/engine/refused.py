@@ -18,6 +18,7 @@ _DATA: Any = torch._C.TensorBase.data.__get__
 """Torch does not find its name while somebody listens to `.data`."""
 _SETTERS = ("requires_grad.__set__", "requires_grad_")
 _CONVERSIONS = ("numpy", "__array__", "__deepcopy__")
+_NUMBERS = 2000
 _NO_WRITE = ("requires_grad_", "retain_grad_")
 
 
@@ -106,6 +107,15 @@ def tensors(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
     elif isinstance(value, dict):
         for item in value.values():
             yield from tensors(item, depth + 1)
+
+
+def numbers(value: Any, depth: int = 0) -> Iterator[float]:
+    """The numbers in what a call was given or gave, lists opened, as far as they may be data."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield float(value)
+    elif isinstance(value, (list, tuple)) and depth < 4:  # noqa: PLR2004  deeper nesting is no data
+        for item in value[:_NUMBERS]:
+            yield from numbers(item, depth + 1)
 
 
 def swapped(value: Any, old: torch.Tensor, new: torch.Tensor) -> Any:

@@ -43,7 +43,7 @@ class _Values:
 _UNKNOWN = _Values()
 
 
-class Sources(TorchFunctionMode):
+class DataSources(TorchFunctionMode):
     """Watches torch calls for what goes into a graph beside parameters.
 
     A constant is a buffer, what torch counts up by itself, what holds one number, and what is made of such alone. All

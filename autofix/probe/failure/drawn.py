@@ -28,10 +28,10 @@ def drawn(
 ) -> wire.Graph:  # fmt: skip
     """The graph around a failure, or, where there was none, behind the latest backward calls."""
     with quiet():
-        return Drawing(picture, failure, refusals, origins).graph()
+        return GraphSent(picture, failure, refusals, origins).graph()
 
 
-class Drawing:
+class GraphSent:
     """Puts together what is sent: nodes with their numbers, edges from what makes to what uses, sites once each."""
 
     def __init__(

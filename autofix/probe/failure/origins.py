@@ -9,7 +9,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from .. import wire
-from ..engine.refused import DERIVATIVE, name_of, short_name, tensors
+from ..engine.refused import DERIVATIVE, name_of, numbers, short_name, tensors
 from ..engine.remembered import Remembered
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ _MOST = 8
 _KEPT = 400
 _NUMBERS = ("item", "tolist", "__float__", "__int__")
 _ARRAYS = ("numpy", "__array__")
-_VALUES = 2000
 _NO_DATA = ("grad", "shape", "dtype", "device", "requires_grad", "grad_fn", "is_leaf", "backward")
 _SHAPED = ("new_zeros", "new_ones", "new_full", "new_empty")
 """These, as all that end in `_like`, take a shape from a tensor and nothing else."""
@@ -137,13 +136,13 @@ class Origins(TorchFunctionMode):
         if not any(t.requires_grad for t in given) and not records:
             return
         kind = "numpy" if name in _ARRAYS else "item"
-        values = frozenset(_numbers(result)) if kind == "item" else frozenset()
+        values = frozenset(numbers(result)) if kind == "item" else frozenset()
         for record in [(kind, self._frames.here()), *records][: 1 if kind == "item" else _MOST]:
             self._left.append((record, values))
 
     def _returned(self, args: Any) -> list[Record]:
         """The calls that made the numbers of which a tensor is made anew."""
-        values = frozenset(_numbers(args))
+        values = frozenset(numbers(args))
         return [record for record, had in self._left if had and had & values]
 
     # What is asked --------------------------------------------------------------------------------------------------
@@ -166,11 +165,3 @@ class Origins(TorchFunctionMode):
         """Where a tensor without a graph was made."""
         raw = self._made.of(tensor)
         return () if raw is None else (wire.Origin("made", self._frames.resolve(raw)),)
-
-
-def _numbers(value: Any, depth: int = 0) -> list[float]:
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return [float(value)]
-    if isinstance(value, (list, tuple)) and depth < 4:  # noqa: PLR2004  deeper nesting is no data
-        return [number for item in value[:_VALUES] for number in _numbers(item, depth + 1)]
-    return []

@@ -13,13 +13,13 @@ from . import copies
 from .copies import moved, prepare_copy
 from .ending import adopt_orphans, descendants, kill_tree, sweep
 from .fence import LADDER, Fence, Refused, limit
-from .written import Write, writes
+from .written import Written, writes
 
 if sys.platform == "linux":
     from . import _linux, room
 
 __all__ = [
-    "LADDER", "Fence", "Refused", "Write", "adopt_orphans", "available", "clear", "descendants", "enter", "kill_tree",
+    "LADDER", "Fence", "Refused", "Written", "adopt_orphans", "available", "clear", "descendants", "enter", "kill_tree",
     "moved", "prepare_copy", "sweep", "writes",
 ]  # fmt: skip
 

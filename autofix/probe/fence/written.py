@@ -71,7 +71,7 @@ def _change(layer: Layer, inner: str, name: str, folder: int) -> dict[str, objec
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class Written:
     """One thing a run tried to write, as the run saw it: `kind` is created, changed or deleted."""
 
     path: str
@@ -79,12 +79,12 @@ class Write:
     size: int
 
 
-def writes(scratch: str) -> tuple[list[Write], str | None]:
+def writes(scratch: str) -> tuple[list[Written], str | None]:
     """Return what the run in this scratch folder tried to write, and which limit stopped it, if one did."""
     try:
         with open(os.path.join(scratch, WRITES), encoding="ascii") as file:
             told = json.load(file)
-        found = [Write(row["path"], row["kind"], row["size"]) for row in told["writes"]]
+        found = [Written(row["path"], row["kind"], row["size"]) for row in told["writes"]]
     except (OSError, ValueError, KeyError, TypeError):
         return [], None
     return found, told.get("stopped")

@@ -18,7 +18,7 @@ _MOST = 1 << 27
 _LONGEST = 400
 
 
-class Held(Listener):
+class HeldStates(Listener):
     """Looks at each step at what the user's variables hold; keeps what differs from the value before, as sketches."""
 
     def __init__(self, taps: Taps, names: Names, witness: Witness) -> None:

@@ -26,7 +26,7 @@ _ADDS = frozenset(
 _SCALES = frozenset({"MulBackward0", "DivBackward0"})
 
 
-class Terms(Listener):
+class GrowingLosses(Listener):
     """Follows the sum that each backward call starts from down to its addends; `found` holds each loss that grows.
 
     A loss grows if, at one place, it has all the terms that it had at the call before, and others besides.

@@ -13,7 +13,7 @@ _MOST = 50
 _LOCAL = ("127.", "::1", "localhost", "0.0.0.0")  # noqa: S104 -- recognised, not bound
 
 
-class Reach:
+class Hosts:
     """Notes each host once, and lets every call through: whether it is allowed is for the fence to say."""
 
     def __init__(self) -> None:

@@ -83,9 +83,6 @@ class Followed:
     def __getitem__(self, index: Any) -> Any:
         return apply("getitem", operator.getitem, (self, index), {})
 
-    def __len__(self) -> int:
-        return len(self.value)
-
     def __iter__(self) -> Iterator[Any]:
         return (self[index] for index in range(len(self.value)))
 
@@ -94,12 +91,6 @@ class Followed:
 
     def __setitem__(self, index: Any, value: Any) -> None:
         raise NotImplementedError("an array that is followed cannot be written in place")
-
-    def __bool__(self) -> bool:
-        return bool(self.value)
-
-    def __int__(self) -> int:
-        return int(self.value)
 
     def __index__(self) -> int:
         return operator.index(self.value)
@@ -114,17 +105,8 @@ class Followed:
         numpy = importlib.import_module("numpy")
         return numpy.asarray(_left(self), *given, **{k: v for k, v in options.items() if k == "dtype"})
 
-    def __repr__(self) -> str:
-        return repr(self.value)
-
-    def __str__(self) -> str:
-        return str(self.value)
-
     def __format__(self, spec: str) -> str:
         return format(self.value, spec)
-
-    def __hash__(self) -> int:
-        return hash(self.value)
 
     def __copy__(self) -> Followed:
         return self
@@ -134,6 +116,8 @@ class Followed:
 
 
 def _operators() -> None:
+    for asked in (bool, int, len, repr, str, hash):
+        setattr(Followed, f"__{asked.__name__}__", _answer(asked))
     for name in ("add", "sub", "mul", "truediv", "pow", "mod", "floordiv", "matmul"):
         setattr(Followed, f"__{name}__", _binary(name))
         setattr(Followed, f"__r{name}__", _binary(name, turned=True))
@@ -141,6 +125,10 @@ def _operators() -> None:
         setattr(Followed, f"__{name}__", _unary(name))
     for name in ("lt", "le", "gt", "ge", "eq", "ne"):
         setattr(Followed, f"__{name}__", _comparison(name))
+
+
+def _answer(asked: Function) -> Function:
+    return lambda mine: asked(mine.value)
 
 
 def _unary(name: str) -> Function:

@@ -28,7 +28,7 @@ from ..instruments.terms import addends
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from ..engine.sources import Sources
+    from ..engine.sources import DataSources
     from ..instruments.uses import Uses
     from ..program.frames import Frames, Raw
 
@@ -188,7 +188,7 @@ class Truncate(Listener):
     anew, in the same way.
     """
 
-    def __init__(self, frames: Frames, cut: bool, sources: Sources | None = None) -> None:
+    def __init__(self, frames: Frames, cut: bool, sources: DataSources | None = None) -> None:
         self._frames = frames
         self._cut = cut
         self.shared: set[int] = set()

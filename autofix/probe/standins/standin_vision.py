@@ -109,15 +109,15 @@ def _as_picture(image: torch.Tensor) -> Any:
 def opened(path: Any, *args: Any, **kwargs: Any) -> Any:
     """What `PIL.Image.open` gives for a file that is not there."""
     standin_data.note("images are stood in for by random ones of 3x256x256")
-    return Picture(standin_data.image((3, 256, 256), str(path)))
+    return StandInImage(standin_data.image((3, 256, 256), str(path)))
 
 
-def from_array(pixels: Any, *args: Any, **kwargs: Any) -> Picture:
+def from_array(pixels: Any, *args: Any, **kwargs: Any) -> StandInImage:
     """What `PIL.Image.fromarray` gives for an array of bytes."""
-    return Picture(_ToTensor()(pixels))
+    return StandInImage(_ToTensor()(pixels))
 
 
-class Picture:
+class StandInImage:
     """An image as PIL would have it: converted and resized as a script wants, an array of bytes where asked."""
 
     def __init__(self, pixels: torch.Tensor) -> None:
@@ -127,11 +127,11 @@ class Picture:
     def size(self) -> tuple[int, int]:
         return int(self.pixels.shape[-1]), int(self.pixels.shape[-2])
 
-    def convert(self, mode: str = "RGB") -> Picture:
-        return Picture(self.pixels[:1] if mode in {"L", "1", "P"} else self.pixels)
+    def convert(self, mode: str = "RGB") -> StandInImage:
+        return StandInImage(self.pixels[:1] if mode in {"L", "1", "P"} else self.pixels)
 
-    def resize(self, size: tuple[int, int], *args: Any, **kwargs: Any) -> Picture:
-        return Picture(_Sized((size[1], size[0]))(self.pixels))
+    def resize(self, size: tuple[int, int], *args: Any, **kwargs: Any) -> StandInImage:
+        return StandInImage(_Sized((size[1], size[0]))(self.pixels))
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         return (self.pixels * 255).to(torch.uint8).permute(1, 2, 0).numpy().squeeze()
@@ -141,7 +141,7 @@ class Picture:
 
 
 def _plain(image: Any) -> Any:
-    return image.pixels if isinstance(image, Picture) else image
+    return image.pixels if isinstance(image, StandInImage) else image
 
 
 class _Compose:
