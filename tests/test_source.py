@@ -256,3 +256,21 @@ def test_every_offset_goes_there_and_back(lines: list[tuple[str, str]], kind: tu
         assert found.offset(*found.position(offset)) == offset
         assert found.data[found.data_offset(0) : offset].decode(encoding) == found.text[:index]
     assert "".join(found.lines) == found.text
+
+
+@pytest.mark.parametrize(
+    ("new", "pair"),
+    [
+        ("a = 1\nb = 2\nc = 3\nd = 4\ne = 5\nf = 6\n", ("", "")),
+        ("a = 1\nb = 2\nc = 3\nd = 40\ne = 5\nf = 6\n", ("c = 3\nd = 4\ne = 5\n", "c = 3\nd = 40\ne = 5\n")),
+        ("a = 1\nb = 2\nc = 3\nd = 4\ne = 5\nf = 6\ng = 7\n", ("f = 6\n", "f = 6\ng = 7\n")),
+        ("b = 2\nc = 3\nd = 4\ne = 5\nf = 6\n", ("a = 1\nb = 2\n", "b = 2\n")),
+    ],
+)
+def test_what_differs_is_whole_statements_with_neighbours(new: str, pair: tuple[str, str]) -> None:
+    source = Source(Path("x.py"), b"a = 1\nb = 2\nc = 3\nd = 4\ne = 5\nf = 6\n")
+    old, now = (part.decode() for part in source.differing(new.encode()))
+    assert pair[0] in old
+    assert source.data.decode().replace(old, now, 1) == new
+    assert len(old) < len(source.data)
+    assert pair[1] in now

@@ -80,7 +80,7 @@ def _candidate(
         if source is None:
             raise Declined(f"{path} is not a file that may be edited")
         files[path] = apply(source, [edit for edit in edits if edit.path == path])
-        if vain := _in_vain(source.data, Source(path, files[path]), plain):
+        if vain := _in_vain(source, files[path], plain):
             raise Declined(f"{vain} holds no tensor, so it has neither a graph to cut nor a value to copy")
         name, line = lost_write(path, source.data, files[path])
         if name:
@@ -93,12 +93,15 @@ def _candidate(
     )  # fmt: skip
 
 
-def _in_vain(before: bytes, edited: Source, plain: Iterable[wire.Carrier]) -> str:
+def _in_vain(source: Source, data: bytes, plain: Iterable[wire.Carrier]) -> str:
     """The variable that an edit treats as a tensor, or as a container of some, although it held neither; '' if none."""
-    known = {(one.function, one.path) for one in plain if one.file == str(edited.path)}
-    texts = [re.compile(rb"(?<![\w.])%s(?:\.(?:detach|clone)\(|[\])])" % path.encode()) for _, path in known]
-    if all(len(text.findall(edited.data)) <= len(text.findall(before)) for text in texts):
+    old, new = source.differing(data)
+    near = ((one.function, one.path, one.path.encode()) for one in plain if one.file == str(source.path))
+    known = {(function, path): text for function, path, text in near if text in new}
+    texts = [re.compile(rb"(?<![\w.])%s(?:\.(?:detach|clone)\(|[\])])" % text) for text in known.values()]
+    if all(len(text.findall(new)) <= len(text.findall(old)) for text in texts):
         return ""
+    edited = Source(source.path, data)
     for node in ast.walk(edited.tree):
         match node:
             case ast.Call(ast.Attribute(value, "detach" | "clone")) | ast.comprehension(iter=value):

@@ -7,7 +7,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from autofix.syntax.calls import path_of
-from autofix.syntax.source import Source, SourceError
+from autofix.syntax.source import Source, SourceError, within
+from autofix.syntax.sources import parsed
 from autofix.syntax.writes import written
 
 if TYPE_CHECKING:
@@ -32,7 +33,10 @@ def lost_write(path: Path, old: bytes, new: bytes) -> tuple[str, int]:
     such name.
     """
     try:
-        before, after = Source(path, old), Source(path, new)
+        before = parsed(path, old)
+        if not _may_lose(before, new):
+            return "", 0
+        after = Source(path, new)
         ours, theirs = dict(_scopes(before.tree, "")), _scopes(after.tree, "")
     except SourceError:
         return "", 0
@@ -41,19 +45,35 @@ def lost_write(path: Path, old: bytes, new: bytes) -> tuple[str, int]:
         mine = ours.get(name)
         if mine is None or (name and before.segment(mine) == after.segment(scope)):
             continue
-        added = _bindings(scope) - _bindings(mine)
-        gone = _writes(before, mine) - _writes(after, scope)
+        added, gone = _bindings(scope) - _bindings(mine), _writes(before, mine) - _writes(after, scope)
         for statement, bound in _unread(after, scope, exported):
             if added[ast.unparse(statement)] and (gone or _written_in(after, scope, bound)):
                 return bound, statement.lineno
     return "", 0
 
 
+def _may_lose(before: Source, new: bytes) -> bool:
+    """Whether a scope binds more than it did, and writes less or to that; by the statements that differ, for speed."""
+    try:
+        old, now = (dict(_scopes(ast.parse(part), "")) for part in before.differing(new))
+    except (SyntaxError, ValueError):
+        return True
+    whole = dict(_scopes(before.tree, ""))
+    for name in now.keys() & old.keys() & whole.keys():
+        added = _bindings(now[name]) - _bindings(old[name])
+        bound = {one for text in added for one in _binds(ast.parse(text).body[0])}
+        if bound and _writes(before, old[name]) - _writes(before, now[name]):
+            return True
+        if any(_written_in(before, scope, one) for scope in (whole[name], now[name]) for one in bound):
+            return True
+    return False
+
+
 def _scopes(node: ast.AST, prefix: str) -> Iterator[tuple[str, _Scope]]:
     """The module and its functions, each with its qualified name."""
     if isinstance(node, ast.Module):
         yield "", node
-    for child in ast.iter_child_nodes(node):
+    for child in within(node):
         name = f"{prefix}.{child.name}" if isinstance(child, (*_FUNCTIONS[:2], ast.ClassDef)) else prefix
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield name, child
@@ -108,9 +128,9 @@ def _name(path: str) -> str:
 def _unread(source: Source, scope: _Scope, exported: frozenset[str]) -> list[tuple[ast.stmt, str]]:
     """The assignments to plain names of a scope whose values nothing reads; others may read `exported` of a module."""
     nodes = list(_own(scope))
-    inside = [part for one in ast.walk(scope) if isinstance(one, _LATER) and one is not scope for part in ast.walk(one)]
+    later = [child for one in (scope, *nodes) for child in ast.iter_child_nodes(one) if isinstance(child, _LATER)]
     shared = {name for one in nodes if isinstance(one, (ast.Global, ast.Nonlocal)) for name in one.names}
-    shared |= {one.id for one in inside if isinstance(one, ast.Name)}
+    shared |= {name.id for one in later for name in _names(one)}
     if any(isinstance(one, ast.Name) and one.id in _SEE_ALL for one in nodes):
         return []
     leaves = shared

@@ -19,7 +19,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 # Only these end a line for Python; str.splitlines would also cut at form feeds, U+2028 and others.
@@ -116,6 +116,16 @@ class Source:
         sizes = (len(line.encode(self.encoding)) for line in self.lines)
         return tuple(accumulate(sizes, initial=self._bom))
 
+    @cached_property
+    def imported(self) -> frozenset[str]:
+        """The names that its imports bind, wherever they stand."""
+        return frozenset(
+            name.asname or name.name.partition(".")[0]
+            for node in _statements(self.tree)
+            if isinstance(node, (ast.Import, ast.ImportFrom))
+            for name in node.names
+        )
+
     # --- positions -------------------------------------------------------------------------
 
     def index(self, line: int, column: int) -> int:
@@ -173,6 +183,17 @@ class Source:
             self._data_starts[firsts[low] - 1] if low else 0,
             self._data_starts[firsts[high] - 1] if high < len(body) else len(self.data),
         )
+
+    def differing(self, new: bytes) -> tuple[bytes, bytes]:
+        """The statements of the module that another version of the file has otherwise, there and here: here first.
+
+        They are whole lines, with a neighbour on each side.
+        """
+        old, most = self.data, min(len(self.data), len(new))
+        alike = _longest(most, lambda count: old[:count] == new[:count])
+        behind = _longest(most - alike, lambda count: old[len(old) - count :] == new[len(new) - count :])
+        start, end = self.lines_around(alike, len(old) - behind)
+        return old[start:end], new[start : end + len(new) - len(old)]
 
     def extent(self, node: ast.AST) -> tuple[int, int]:
         """Where a node's text begins and ends in `text`."""
@@ -343,6 +364,25 @@ class Source:
 
     def _error(self, reason: str) -> SourceError:
         return SourceError(" ".join(f"{self.path}: {reason}".split()))
+
+
+def within(node: ast.AST) -> Iterator[ast.AST]:
+    """What is made of statements directly in a node: statements, handlers, cases."""
+    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+        held = getattr(node, name, None)
+        if isinstance(held, list):
+            yield from held
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    for child in within(node):
+        yield child
+        yield from _statements(child)
+
+
+def _longest(most: int, holds: Callable[[int], bool]) -> int:
+    """The largest number up to `most` for which a test holds that holds for all smaller ones."""
+    return bisect_right(range(1, most + 1), 0, key=lambda count: not holds(count))
 
 
 def encoding(data: bytes) -> str:

@@ -24,7 +24,7 @@ _CALLED = ("forward", "__call__")
 
 
 @functools.lru_cache(maxsize=16)
-def _parsed(path: Path, data: bytes) -> Source:
+def parsed(path: Path, data: bytes) -> Source:
     """A source, read once while it is in use: diagnosis and rules ask for the same."""
     return Source(path, data)
 
@@ -53,7 +53,7 @@ class Sources:
         if not path.is_relative_to(self.root):
             return None
         try:
-            return _parsed(path, self._files[path] if path in self._files else path.read_bytes())
+            return parsed(path, self._files[path] if path in self._files else path.read_bytes())
         except (OSError, SourceError):
             return None
 

@@ -85,9 +85,7 @@ def flag_of(call: ast.Call) -> ast.expr | None:
 
 def is_module(source: Source, node: ast.expr) -> bool:
     """Whether a name is that of an imported module and not of a tensor."""
-    name = path_of(node).partition(".")[0]
-    imports = (n for n in ast.walk(source.tree) if isinstance(n, (ast.Import, ast.ImportFrom)))
-    return bool(name) and any((a.asname or a.name.partition(".")[0]) == name for n in imports for a in n.names)
+    return path_of(node).partition(".")[0] in source.imported
 
 
 def root(node: ast.expr) -> str:
