@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import psutil
 
+from autofix.experiments.run import cores
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
@@ -27,8 +29,7 @@ _BINDS = hasattr(os, "sched_setaffinity")
 
 def count(memory: int) -> int:
     """How many targets this machine can run at once: one a core, as long as their memory is there."""
-    cores = len(os.sched_getaffinity(0)) if _BINDS else os.cpu_count() or 1
-    return max(1, min(cores, psutil.virtual_memory().available // memory) if memory else cores)
+    return max(1, min(cores(), psutil.virtual_memory().available // memory) if memory else cores())
 
 
 class Core:

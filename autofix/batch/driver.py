@@ -11,7 +11,7 @@ from autofix.batch.records import Job
 from autofix.batch.results import FAILING, RAN, RETRIED, Shown
 from autofix.core import git
 from autofix.core.model import Outcome
-from autofix.core.write import WriteRefused
+from autofix.core.write import WriteRefused, put
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -178,7 +178,7 @@ class Batch:
         joined = self._joined(row)
         patch = f"patches/{name}.patch" if joined.steps and not self._plan.check else ""
         if patch:
-            _replace(self._plan.out / patch, joined.patch)
+            put(self._plan.out / patch, joined.patch)
         message = self._notes.get(one.name) or row.found.message
         held = frozenset(step.result.command for step in joined.steps)
         return Shown(
@@ -189,7 +189,7 @@ class Batch:
 
 def render(plan: Plan, shown: Sequence[Shown]) -> None:
     """Write everything that is made of the journal; what is no longer true goes."""
-    _replace(plan.out / "results.sarif", results.sarif(shown).encode())
+    put(plan.out / "results.sarif", results.sarif(shown).encode())
     if plan.check:
         return
     for folder, wanted in (("patches", {one.patch for one in shown}), ("repositories", {one.page for one in shown})):
@@ -197,10 +197,10 @@ def render(plan: Plan, shown: Sequence[Shown]) -> None:
             for path in (plan.out / folder).iterdir():
                 if f"{folder}/{path.name}" not in wanted:
                     path.unlink(missing_ok=True)
-    _replace(plan.out / "summary.json", results.summary(shown).encode())
-    _replace(plan.out / "junit.xml", results.junit(shown))
+    put(plan.out / "summary.json", results.summary(shown).encode())
+    put(plan.out / "junit.xml", results.junit(shown))
     for name, page in pages.pages(shown):
-        _replace(plan.out / name, page.encode("utf-8", "replace"))
+        put(plan.out / name, page.encode("utf-8", "replace"))
 
 
 def status(shown: Sequence[Shown]) -> int:
@@ -209,16 +209,3 @@ def status(shown: Sequence[Shown]) -> int:
     if not left:
         return 0
     return 1 if any(result.command in one.patched for one, result in left) else 3
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Replace a file in one go, and leave it alone where it says the same already."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        if path.read_bytes() == data:
-            return
-    except OSError:
-        pass
-    new = path.with_name(f".{path.name}.new")
-    new.write_bytes(data)
-    new.replace(path)

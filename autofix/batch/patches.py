@@ -146,8 +146,7 @@ def make_branch(repository: Repository, joined: Joined, revision: str, branch: s
         raise git.GitError("it is no git repository with a commit")
     name, mail = by
     with tempfile.TemporaryDirectory(prefix="autofix-branch-") as scratch:
-        own = Path(scratch) / "git"
-        git.git("init", "--quiet", "--bare", "--template=", str(own))
+        own = git.own_repository(Path(scratch))
         variables = {
             "GIT_DIR": str(own), "GIT_OBJECT_DIRECTORY": str(git.objects(source)), "GIT_INDEX_FILE": f"{scratch}/index",
             "GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": mail, "GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": mail,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
+from autofix.core.aligned import Code, opcodes
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 _CONTEXT = 3
-_LONG = 10_000
 _ESCAPES = {0x07: "a", 0x08: "b", 0x09: "t", 0x0A: "n", 0x0B: "v", 0x0C: "f", 0x0D: "r", 0x22: '"', 0x5C: "\\"}
 _NO_NEWLINE = b"\n\\ No newline at end of file\n"
 
@@ -59,25 +60,14 @@ def _hunks(before: bytes, after: bytes) -> Iterator[bytes]:
                 yield from (_line(b"+", line) for line in new[new_start:new_end])
 
 
-def _groups(old: list[bytes], new: list[bytes]) -> Iterator[list[tuple[str, int, int, int, int]]]:
-    """Changes with their context.
-
-    Only what lies between the first and last change is compared: difflib takes quadratic time, and
-    an edit leaves nearly all of a long file alone.
-    """
-    shortest = min(len(old), len(new))
-    head = next((place for place in range(shortest) if old[place] != new[place]), shortest)
-    left = range(1, shortest - head + 1)
-    tail = next((place - 1 for place in left if old[-place] != new[-place]), shortest - head)
-    head, tail = max(head - _CONTEXT, 0), max(tail - _CONTEXT, 0)
-    matcher = difflib.SequenceMatcher(
-        None, old[head : len(old) - tail], new[head : len(new) - tail], autojunk=len(old) > _LONG
-    )
-    for group in matcher.get_grouped_opcodes(_CONTEXT):
-        yield [(tag, a + head, b + head, c + head, d + head) for tag, a, b, c, d in group]
+def _groups(old: list[bytes], new: list[bytes]) -> Iterator[list[Code]]:
+    """Changes with their context."""
+    matcher = difflib.SequenceMatcher[bytes](None)
+    matcher.opcodes = opcodes(old, new)  # type: ignore[attr-defined]  # what it groups, where it is known already
+    return iter(matcher.get_grouped_opcodes(_CONTEXT))
 
 
-def _range_line(group: list[tuple[str, int, int, int, int]]) -> bytes:
+def _range_line(group: list[Code]) -> bytes:
     first, last = group[0], group[-1]
     old, new = _range(first[1], last[2]), _range(first[3], last[4])
     return f"@@ -{old} +{new} @@\n".encode()

@@ -55,10 +55,14 @@ def folder_of(source: Path) -> Path | None:
     if not (source / ".git").exists():
         return None
     try:
-        found = git("rev-parse", "--absolute-git-dir", at=source).decode("utf-8", "surrogateescape").rstrip("\n")
+        return _path("--absolute-git-dir", at=source)
     except GitError:
         return None
-    return Path(found)
+
+
+def _path(*words: str, at: Path) -> Path:
+    """The path that `git rev-parse` prints."""
+    return Path(os.fsdecode(git("rev-parse", *words, at=at)).rstrip("\n"))
 
 
 def head(source: Path) -> str:
@@ -99,14 +103,13 @@ def remote_commit(address: str, revision: str) -> str:
 
 def objects(source: Path) -> Path:
     """Where a repository keeps its objects."""
-    found = git("rev-parse", "--git-path", "objects", at=source).decode("utf-8", "surrogateescape").rstrip("\n")
-    return (source / found).resolve()
+    return (source / _path("--git-path", "objects", at=source)).resolve()
 
 
 def check_out(source: Path, revision: str, into: Path, scratch: Path) -> None:
     """Fill the folder `into` with a commit of a repository on this machine, and with its submodules' where they are."""
     into.mkdir(parents=True, exist_ok=True)
-    own = _own_repository(scratch)
+    own = own_repository(scratch)
     variables = {"GIT_DIR": str(own), "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(objects(source))}
     _fill(revision, into, variables)
     for line in git("ls-tree", "-r", "-z", "--full-tree", revision, variables=variables).split(b"\0"):
@@ -119,14 +122,14 @@ def check_out(source: Path, revision: str, into: Path, scratch: Path) -> None:
 
 def fetch(address: str, wanted: str, into: Path, scratch: Path) -> None:
     """Fill the folder `into` with a commit of a repository elsewhere."""
-    own = _own_repository(scratch)
+    own = own_repository(scratch)
     git("fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--", address, wanted, own=False,
         variables={"GIT_DIR": str(own)})  # fmt: skip
     into.mkdir(parents=True, exist_ok=True)
     _fill(wanted, into, {"GIT_DIR": str(own)})
 
 
-def _own_repository(scratch: Path) -> Path:
+def own_repository(scratch: Path) -> Path:
     """An empty repository whose configuration is ours alone."""
     own = scratch / "git"
     git("init", "--quiet", "--bare", "--template=", str(own))

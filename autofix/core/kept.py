@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autofix.core.config import ConfigError, nearest
-from autofix.core.write import write
+from autofix.core.write import put, write
 
 if TYPE_CHECKING:
     from autofix.core.model import Target
@@ -81,7 +81,7 @@ def keep(target: Target, place: str, name: str) -> Path:
     except ValueError as error:
         raise ConfigError(f"{path}: the answer cannot be kept: {error}") from None
     if not path.exists():
-        path.write_bytes(new)
+        put(path, new)
     else:
         write({path: (old, new)}, path.parent)
     return path

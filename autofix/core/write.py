@@ -68,6 +68,17 @@ def write(changes: Mapping[Path, tuple[bytes, bytes]], root: Path) -> None:
             _settle(root, journal)
 
 
+def put(path: Path, data: bytes) -> None:
+    """Put a whole file in place, in one go, and leave it alone where it says the same already."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(OSError):
+        if path.read_bytes() == data:
+            return
+    new = path.with_name(f".{path.name}.new")
+    new.write_bytes(data)
+    new.replace(path)
+
+
 def _concerned(error: OSError, root: Path) -> Path:
     """The folder that an error in carrying out is about: its file may be one of ours, which tells nobody anything."""
     return (root / os.fsdecode(error.filename)).parent if error.filename else root

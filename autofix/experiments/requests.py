@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from autofix.core.aligned import opcodes
 from autofix.core.model import Refused, Treatment
 from autofix.experiments.later import died_later
 from autofix.experiments.run import SHARE
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.probe import wire
-from autofix.syntax.aligned import opcodes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
+from autofix.core.aligned import opcodes
 from autofix.core.edit import Edit, in_order
-from autofix.syntax.aligned import opcodes
 from autofix.syntax.source import Source, SourceError, encoding
 
 if TYPE_CHECKING:

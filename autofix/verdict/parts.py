@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from autofix.syntax.aligned import opcodes
+from autofix.core.aligned import opcodes
 from autofix.verdict.bare import bare, exact
 from autofix.verdict.pieces import pieces, spliced
 

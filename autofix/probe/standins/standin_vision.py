@@ -239,8 +239,6 @@ def module(name: str) -> types.ModuleType:
             made.save_image = lambda *args, **kwargs: None
             made.make_grid = _grid
     if name == "torchvision":
-        import importlib
-
         for part in ("datasets", "transforms", "utils", "models"):
             sys.modules[name] = made
             setattr(made, part, importlib.import_module(f"{name}.{part}"))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from autofix.core.aligned import opcodes
 from autofix.core.edit import Edit, EditConflict
-from autofix.syntax.aligned import opcodes
 from autofix.syntax.edits.unit import Change, Unit, holder, parsed
 from autofix.syntax.layout import newline_near
 
