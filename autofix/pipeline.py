@@ -47,6 +47,9 @@ _ASKED = 6
 """Of how many fixes it is found out which answer they follow."""
 _LONGEST = 120
 """Characters of an exception's message in a line that is about something else."""
+_CAUSED = (Cause.NO_GRAPH, Cause.UNUSED_INPUT, Cause.PARAMETER_ASSIGNED)
+"""What an edit itself causes: it took the graph from a backward call, or the tensor that a derivative is by, or gave a
+new tensor to the name of a parameter."""
 
 
 def fix(
@@ -401,7 +404,7 @@ def _uncovers(live: wire.Trace, before: wire.Trace) -> bool:
     earlier = live.backward_count <= before.backward_count
     if failure.message == cured.message and live.backward_count == before.backward_count:
         return False
-    if failure.kind == Cause.NO_GRAPH and cured.kind != Cause.NO_GRAPH and earlier:
+    if failure.kind in _CAUSED and cured.kind not in _CAUSED and earlier:
         return False
     return failure.in_backward or bool(failure.kind) or failure.type in MAY_BE_AUTOGRAD
 

@@ -176,6 +176,8 @@ def _reads(source: Source, statement: ast.stmt) -> dict[str, list[ast.Attribute]
         match node:
             case ast.Attribute(attr="grad", ctx=ast.Load(), value=held) if path := calls.path_of(held):
                 reader = source.statement(node)
+                if isinstance(called := source.parent(node), ast.Call) and called.func is node:
+                    continue  # torch's function of that name
                 later = node.lineno > (statement.end_lineno or 0) and source.function(node) is source.function(
                     statement
                 )

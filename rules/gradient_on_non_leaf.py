@@ -133,16 +133,16 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """At the place where each refused tensor was made; for a refused flag also where it is set."""
         setter, origins = bool(diagnosis.failure.function), diagnosis.trace.origins
-        if setter:
-            yield from self._flag(diagnosis, sources)
+        given = diagnosis.failure.type == "ValueError"  # an optimizer's, which refuses each of them
+        yield from self._flag(diagnosis, sources) if setter else ()
         declined: list[Declined] = []
         found: dict[tuple[int, str], dict[int, list[Proposal]]] = {}
         for number, origin in enumerate(origins):
             for key, one in self._where_made(origin, sources, declined, setter=setter):
                 found.setdefault(key, {}).setdefault(number, []).append(one)
-            yield from self._retained(origin, diagnosis, sources)
+            yield from () if given else self._retained(origin, diagnosis, sources)
         for alike in found.values():
-            if setter or len(origins) == 1 or any(origin.kind != "nonleaf" for origin in origins):
+            if setter or len(origins) == 1 or not (given or all(origin.kind == "nonleaf" for origin in origins)):
                 yield from (one for proposals in alike.values() for one in proposals)
             elif len(alike) == len(origins):  # each alone would be refused as before
                 for same in zip(*alike.values(), strict=False):

@@ -24,7 +24,7 @@ from autofix.core.edit import Declined
 from autofix.core.model import Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls, writes
-from autofix.syntax.edits import clone_before, not_inplace, out_of_place
+from autofix.syntax.edits import clone_before, embed, not_inplace, out_of_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 WHY = "The result becomes a new tensor, and the one that backward needs stays as it was saved."
 WHY_COPY = "The write goes to a copy; the tensor that backward needs stays as it was saved."
+WHY_DATA = "The write is not counted; backward takes what it finds, which has to be as it was saved."
 WHY_FLAG = "The activation returns a new tensor, and the one that backward needs stays as it was saved."
 _MOST = 4
 _ALIASES = {"hardtanh": ("hardtanh", "relu6"), "elu": ("elu", "celu", "selu"), "rreluwithnoise": ("rrelu",)}
@@ -85,6 +86,27 @@ p = torch.softmax(w, 0)
 p[0] = 0.0
 p.pow(2).sum().backward()
 print(w.grad.sum().item())
+"""),
+        Example("""\
+! unsafe: where steps are undone to compare gradients, the projection is taken for a step by hand
+import torch
+
+
+class Positive(torch.nn.Linear):
+    def forward(self, x):
+        with torch.no_grad():
+-            self.weight.clamp_(min=0.01)
++            self.weight.data.clamp_(min=0.01)
+        return super().forward(x)
+
+
+torch.manual_seed(0)
+net = Positive(3, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    net(net(net(torch.randn(5, 3)).tanh()).tanh()).pow(2).mean().backward()
+    opt.step()
 """),
         Example("""\
 ! what is written to has no name that could take another tensor
@@ -142,6 +164,7 @@ for _ in range(3):
         for call, (source, op) in calls.items():
             yield from self._flags(call, source, op, sources)
         yield from self._copies(sites, declined)
+        yield from self._past_the_graph(sites)
         if declined:
             raise declined[0]
 
@@ -185,6 +208,16 @@ for _ in range(3):
                 yield self.propose(clone_before(source, node), WHY_COPY, title="Write to a copy", tier=Tier.COPY)
             except Declined as reason:
                 declined.append(reason)
+
+    def _past_the_graph(self, sites: dict[ast.AST, Source]) -> Iterator[Proposal]:
+        """Writes without gradient that the graph is not told of: a projection in a forward, which changes little."""
+        edits: list[Step] = []
+        for node, source in sites.items():
+            part = writes.written_part(source, node) if writes.under_no_grad(source, node) else None
+            if part is not None and not calls.path_of(part).endswith(".data"):
+                edits += embed(source, part, "{}.data")
+        if edits:
+            yield self.propose(edits, WHY_DATA, title="Write to .data", tier=Tier.COPY, later=2)
 
 
 def _built(call: ast.Call, source: Source, op: str, sources: Sources) -> Iterator[tuple[Source, ast.Call]]:

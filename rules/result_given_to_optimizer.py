@@ -27,10 +27,11 @@ from autofix.syntax.edits import Splice, embed, replace
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from autofix.probe.wire import Behind
+    from autofix.probe.wire import Behind, Frame
     from autofix.syntax.edits import Step
     from autofix.syntax.source import Source
 
+_USUAL = "a result is made here, and an optimizer moves leaves: begin one with its value, as Parameter(value.detach())"
 WHY = "The optimizer moves the leaf, and the result is computed from it in every pass."
 
 
@@ -197,6 +198,11 @@ print(1 * h.grad)
             else:
                 raise Declined("which of the tensors are results cannot be told from the text")
             yield self.propose(edits, WHY)
+
+    def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
+        """Where each result was made that an optimizer was to be given."""
+        made = (one for one in diagnosis.trace.origins if one.stack and diagnosis.failure.type == "ValueError")
+        yield from ((one.stack[0], _USUAL) for one in made)
 
 
 def _bound(source: Source, argument: ast.expr) -> ast.expr:

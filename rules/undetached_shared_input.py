@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from autofix.core.edit import Declined
 from autofix.core.model import Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
-from autofix.syntax import calls
+from autofix.syntax import calls, writes
 from autofix.syntax.edits import append_call
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from autofix.probe.wire import Crossing, Frame
     from autofix.syntax.edits import Step
+    from autofix.syntax.source import Source
 
 WHY = "The loss no longer runs back into the graph that {name} comes from; its own step used no gradient there."
 _DEEPEST = 4
@@ -124,19 +125,24 @@ torch.autograd.grad(loss, w)
         """Detach each operand that may carry a tensor out of the shared part, the known carriers first."""
         order = {"earlier": 0, "failing": 5}
         for crossing in sorted(diagnosis.trace.crossings, key=lambda c: order.get(c.by, 9)):
-            yield from self._detach(crossing, sources, order.get(crossing.by, 9))
+            yield from self._detach(crossing, sources, diagnosis, order.get(crossing.by, 9))
         yield from self._detach_all(diagnosis, sources)
 
-    def _detach(self, crossing: Crossing, sources: Sources, later: int) -> Iterator[Proposal]:
-        for depth, (frame, source, node) in enumerate(list(sources.located(crossing.used))[:_DEEPEST]):
-            for operand in calls.tensors_in(node):
-                name = ast.unparse(operand)
-                known = _carries(crossing, frame, name)
+    def _detach(
+        self, crossing: Crossing, sources: Sources, diagnosis: Diagnosis, later: int
+    ) -> Iterator[Proposal]:  # fmt: skip
+        plain = {(one.file, one.function, one.path) for one in diagnosis.trace.plain}
+        located = list(sources.located(crossing.used))
+        for depth, (frame, source, node) in enumerate(located[:_DEEPEST]):
+            operands = {one: ast.unparse(one) for one in calls.tensors_in(node) if not writes.is_module(source, one)}
+            known = [one for one, name in operands.items() if _carries(crossing, frame, name)]
+            handed = _handed(crossing, located[depth : depth + 2])
+            guessed = [one for one, name in operands.items() if (frame.file, frame.function, name) not in plain]
+            for operand in known or [one for one in guessed if operands[one] in handed] or guessed:
                 tier, after = (Tier.MEANT, later) if known else (Tier.GUESS, later + depth)
+                why = WHY.format(name=operands[operand])
                 with contextlib.suppress(Declined):
-                    yield self.propose(
-                        append_call(source, operand, ".detach()"), WHY.format(name=name), tier=tier, later=after
-                    )
+                    yield self.propose(append_call(source, operand, ".detach()"), why, tier=tier, later=after)
 
     def _detach_all(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Several states may be carried over together: one cut alone would only uncover the next."""
@@ -154,6 +160,17 @@ torch.autograd.grad(loss, w)
         names = list(dict.fromkeys(edits.values()))
         if len(names) > 1:
             yield self.propose(edits, WHY.format(name=" and ".join(names)), later=6)
+
+
+def _handed(crossing: Crossing, located: list[tuple[Frame, Source, ast.expr]]) -> set[str]:
+    """The parameters of a frame's function that its caller gave the tensor of `crossing`."""
+    (_, source, node), *callers = located
+    function = source.function(node)
+    if function is None or not callers:
+        return set()
+    (frame, _, call), names = callers[0], calls.parameters(function)
+    given = {name: calls.argument(call, names, name) for name in names}
+    return {name for name, one in given.items() if one is not None and _carries(crossing, frame, ast.unparse(one))}
 
 
 def _carries(crossing: Crossing, frame: Frame, name: str) -> bool:

@@ -2,7 +2,8 @@
 
 ## What it does
 Tells it: `find_unused_parameters=True` where a pass leaves parameters without a gradient; without it, or with
-`static_graph=True`, where a parameter gets its gradient more often than was foreseen or past the forward.
+`static_graph=True`, where a parameter gets its gradient more often than was foreseen or past the forward. Where
+`accelerate` or a trainer wraps the module, it is told in their words.
 
 ## Why autograd fails
 `DistributedDataParallel` averages a gradient as soon as the backward has it, and counts on one for each parameter in
@@ -23,17 +24,24 @@ from autofix.core.edit import Declined
 from autofix.core.model import Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls
-from autofix.syntax.edits import remove_keyword, set_keyword
+from autofix.syntax.edits import ensure_name, remove_keyword, replace, set_keyword
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
+    from autofix.syntax.edits import Step
     from autofix.syntax.source import Source
 
-_KIND = "DistributedDataParallel"
+_HANDLER = "DistributedDataParallelKwargs"
+_PLAIN = ("DistributedDataParallel", _HANDLER, "DDPStrategy")
+"""What takes the flags of distributed training as they are."""
+_FRAMEWORKS = ("Accelerator", "Trainer", "TrainingArguments", "Seq2SeqTrainingArguments")
+_LIBRARIES = ("torch", "accelerate", "lightning", "pytorch_lightning", "transformers")
 _UNUSED, _STATIC = "find_unused_parameters", "static_graph"
 WHY_UNUSED = "Each pass then looks which parameters its result was made of, and waits for no others."
 WHY_USED = "Each parameter is then averaged when its gradient comes, whether or not the forward returned what it is in."
+WHY_COUNTED = "Each pass then counts for itself, also where some of them accumulate without averaging."
 WHY_STATIC = "The first pass then shows how often each parameter gets a gradient, and every later one counts on that."
 
 
@@ -149,28 +157,60 @@ for _ in range(2):
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """For each place that wraps a module: in a forward it shows that something stayed away, else it came twice."""
+        """For each place that says how modules are wrapped: in a forward something stayed away, else it came twice."""
         found = list(_wrapped(diagnosis, sources))
         if not found:
             raise Declined("no module is wrapped for distributed training in the program's own files")
         for source, call in found:
             if not diagnosis.failure.in_backward:
-                yield self.propose(set_keyword(source, call, _UNUSED, "True"), WHY_UNUSED)
+                yield self.propose(_told(source, call, _UNUSED), WHY_UNUSED)
                 continue
             if calls.keyword(call, _UNUSED) is not None:
                 title = "Look for no unused parameters"
                 yield self.propose(remove_keyword(source, call, _UNUSED), WHY_USED, title=title)
+            if calls.keyword(call, _STATIC) is not None:
+                title = "Do not count on passes that are all alike"
+                yield self.propose(remove_keyword(source, call, _STATIC), WHY_COUNTED, title=title, later=1)
+                continue
             title = "Say that all passes use the parameters alike"
-            yield self.propose(set_keyword(source, call, _STATIC, "True"), WHY_STATIC, title=title, later=1)
+            yield self.propose(_told(source, call, _STATIC), WHY_STATIC, title=title, later=1)
 
 
-def _wrapped(diagnosis: Diagnosis, sources: Sources) -> Iterator[tuple[Source, ast.Call]]:
-    """Where modules are wrapped for distributed training, in the files of the failing call and what they import."""
-    seen = set()
+def _wrapped(diagnosis: Diagnosis, sources: Sources) -> list[tuple[Source, ast.Call]]:
+    """The calls that wrap modules, or hold the flags of what does, in the failing call's files and their imports."""
+    seen: set[Path] = set()
+    found: list[tuple[Source, ast.Call]] = []
     for file in dict.fromkeys(frame.file for frame in diagnosis.failure.stack):
         source = sources.source(file)
         for one in sources.imported_by(source) if source is not None else ():
-            for node in ast.walk(one.tree) if one.path not in seen else ():
-                if isinstance(node, ast.Call) and calls.known(one, node.func, ("torch",)).endswith(_KIND):
-                    yield one, node
+            nodes = [node for node in ast.walk(one.tree) if isinstance(node, ast.Call)] if one.path not in seen else []
+            found += [(one, node) for node in nodes if _kind(one, node)]
             seen.add(one.path)
+    plain = [pair for pair in found if _kind(*pair) in _PLAIN]
+    return plain or found
+
+
+def _kind(source: Source, call: ast.Call) -> str:
+    """By its last name, what wraps modules or holds its flags; '' for other calls."""
+    name = calls.known(source, call.func, _LIBRARIES).rpartition(".")[2]
+    return name if name in _PLAIN or name in _FRAMEWORKS else ""
+
+
+def _told(source: Source, call: ast.Call, flag: str) -> list[Step]:
+    """A flag for what wraps modules, in the words of the framework that does it."""
+    match _kind(source, call):
+        case "Accelerator":
+            handler, imports = ensure_name(source, f"accelerate.{_HANDLER}")
+            if calls.keyword(call, "kwargs_handlers") is not None:
+                raise Declined("which handlers the accelerator has cannot be told from the text")
+            return [*imports, *set_keyword(source, call, "kwargs_handlers", f"[{handler}({flag}=True)]")]
+        case "Trainer":
+            strategy = calls.keyword(call, "strategy")
+            if flag != _UNUSED or not isinstance(strategy, ast.Constant) or strategy.value != "ddp":
+                raise Declined("the trainer's strategy has no name that says so")
+            return replace(source, strategy, f'"ddp_{_UNUSED}_true"')
+        case "TrainingArguments" | "Seq2SeqTrainingArguments":
+            if flag != _UNUSED:
+                raise Declined("the trainer's arguments cannot say so")
+            return set_keyword(source, call, f"ddp_{_UNUSED}", "True")
+    return set_keyword(source, call, flag, "True")

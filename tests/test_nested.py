@@ -47,6 +47,9 @@ def made(kind: str) -> Any:
         "another dict": lambda: collections.OrderedDict(a=tensor()),
         "named tuples": lambda: [State(tensor(), 1), State(tensor(), 2)],
         "dataclass": lambda: Frozen((tensor(), tensor())),
+        "deque": lambda: collections.deque([(tensor(), tensor())], maxlen=3),
+        "deques in a dict": lambda: {"a": collections.deque([tensor()]), "b": collections.deque([tensor(), tensor()])},
+        "many unlike": lambda: [None, *[tensor(), (tensor(), tensor()), {"k": tensor()}] * 4],
         "deep": lambda: [[{"a": [tensor()]}]],
     }
     return values[kind]()
@@ -55,6 +58,8 @@ def made(kind: str) -> Any:
 def tensors(value: Any) -> Iterator[Any]:
     if isinstance(value, dict):
         value = list(value.values())
+    elif isinstance(value, collections.deque):
+        value = list(value)
     elif dataclasses.is_dataclass(value):
         value = [value.h]  # type: ignore[attr-defined]
     if isinstance(value, (list, tuple)):
@@ -68,14 +73,15 @@ def tensors(value: Any) -> Iterator[Any]:
     "kind",
     [
         "tensor", "tuple", "list of tuples", "growing list", "with gaps", "mixed", "dict of tuples", "mixed dict",
-        "another dict", "named tuples", "dataclass", "deep",
+        "another dict", "named tuples", "dataclass", "deque",
+        "deques in a dict", "many unlike", "deep",
     ],
 )  # fmt: skip
 def test_a_cut_keeps_the_values_and_what_holds_them(kind: str) -> None:
     from autofix.probe.failure import forms  # noqa: PLC0415
 
     before = made(kind)
-    scope = {"kept": before, "dataclasses": dataclasses}
+    scope = {"kept": before, "dataclasses": dataclasses, "collections": collections}
     exec(nested.cut_statement("kept", forms.form(before)), scope)  # noqa: S102
     after: Any = scope["kept"]
     assert type(after) is type(before)
@@ -84,7 +90,7 @@ def test_a_cut_keeps_the_values_and_what_holds_them(kind: str) -> None:
     assert all(one.grad_fn is None for one in tensors(after))
 
 
-@pytest.mark.parametrize("form", ["...", "deque(tensor)", "[*deque(tensor)]"])
+@pytest.mark.parametrize("form", ["...", "[*(named(h=tensor) or tensor)]", "[*unknown(tensor)]"])
 def test_what_cannot_be_written_again_is_declined(form: str) -> None:
     with pytest.raises(Declined):
         nested.cut_statement("kept", form)

@@ -31,6 +31,9 @@ class Cause(enum.StrEnum):
     PARAMETER_ASSIGNED = "parameter_assigned"
     CHECKPOINT_REFUSED = "checkpoint_refused"
     REDUCER_REFUSED = "reducer_refused"
+    HOOK_REFUSED = "hook_refused"
+    OUT_REFUSED = "out_refused"
+    GRADIENTS_MISCOUNTED = "gradients_miscounted"
     OTHER = "other"
 
 

@@ -19,15 +19,15 @@ TOLD = 6
 """How many places are told to everybody; the others are asides."""
 _HAPPENED = (
     "built", "made", "saved", "shared", "carried", "stored", "used_earlier", "freed", "written", "stepped", "stale",
-    "cut", "called", "used", "failed",
+    "cut", "given", "called", "used", "failed",
 )  # fmt: skip
 """Roles in the order in which what they tell of happened."""
 _WEIGHT = (
-    "failed", "freed", "written", "stepped", "cut", "carried", "shared", "made", "saved", "stored", "built", "stale",
-    "used_earlier", "used", "called",
+    "failed", "freed", "written", "stepped", "given", "cut", "carried", "shared", "made", "saved", "stored", "built",
+    "stale", "used_earlier", "used", "called",
 )  # fmt: skip
 """Roles by what is told first where not all can be."""
-_ROLES = {"made": "made", "nonleaf": "made", "rebound": "made"}
+_ROLES = {"made": "made", "nonleaf": "made", "rebound": "made", "miscounted": "given"}
 _CARRYING = (Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED)
 _OUTER = 2
 """How many further frames of a place are asides."""

@@ -87,8 +87,12 @@ class Run(State):
         self.taps.install()
 
     def _arm_trace(self) -> None:
+        from .engine import functions
         from .failure.origins import Origins
         from .failure.tracing import Refusals, Tracer
+
+        self.functions = functions.Last()
+        functions.listen(self.functions.hear)
 
         self.tracer = Tracer(self.frames, self.taps, next(iter(self.request.failed_at), 0))
         self.taps.listeners.append(self.tracer)
@@ -170,6 +174,7 @@ class Run(State):
         heard.append(self.stopper)
 
     def _arm_reference(self, uses: Uses) -> None:
+        from .engine import functions
         from .engine.sources import DataSources
         from .reference import reference
         from .reference.perform import Perform
@@ -179,6 +184,7 @@ class Run(State):
         reference.single_views()
         reference.plain_checkpoints()
         reference.plain_reducers()
+        functions.listen(functions.counted)
         sources = self.modes.enter_context(DataSources(self.taps)) if asked.sources else None
         truncate = reference.Truncate(self.frames, asked.truncated, sources)
         heard += [reference.KeepGraphs(), truncate]

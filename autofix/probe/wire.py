@@ -371,7 +371,8 @@ class Origin:
     """Where a tensor was made, or lost its graph (detach, data, item, numpy, no_grad, derivative, frozen, ...).
 
     `made` is of a tensor without a graph, `nonleaf` of one that has a graph and therefore gets no gradient of its own;
-    `name` is the user's expression for it, where the failing statement has one.
+    `name` is the user's expression for it, where the failing statement has one. `miscounted` is of a backward of the
+    user's own; `node` says then how many gradients it gave, and which arguments of the forward needed one: `1 of 10`.
     """
 
     kind: str

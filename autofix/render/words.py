@@ -26,6 +26,7 @@ ROLES = {
     "stepped": "this step writes the parameters in place",
     "stale": "what was computed before the write is used after it here",
     "cut": "the graph of {} ends here",
+    "given": "this gives fewer gradients than its forward takes arguments",
     "called": "it is called from here",
     "used": "the failing backward goes through here",
     "failed": "it fails here",
@@ -53,6 +54,9 @@ CAUSES = {
     Cause.PARAMETER_ASSIGNED: "a tensor was assigned to the name of a parameter",
     Cause.CHECKPOINT_REFUSED: "a checkpoint that runs its part anew cannot give what is asked of it",
     Cause.REDUCER_REFUSED: "parameters are used otherwise than distributed training was told",
+    Cause.HOOK_REFUSED: "a hook for a gradient was put on a tensor that gets none",
+    Cause.OUT_REFUSED: "a result with a graph was to be put into memory that is given",
+    Cause.GRADIENTS_MISCOUNTED: "a function's own backward gives fewer gradients than its forward takes arguments",
     Cause.OTHER: "the failure is not one that is known here",
 }
 EFFECTS = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from autofix.core.edit import Declined
 from autofix.syntax import blocks, calls, names, nested, writes
-from autofix.syntax.edits import Splice, append_call, ensure_import, insert_after, insert_before
+from autofix.syntax.edits import Splice, append_call, ensure_name, insert_after, insert_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,6 +26,8 @@ _HARMLESS = frozenset({
     "is_tensor", "clone", "append", "zip", "enumerate", "range", "map", "hasattr",
 })  # fmt: skip
 """What a function calls that does nothing but cut."""
+_MAY_GIVE_NONE = frozenset({"get", "pop", "getattr", "next", "setdefault"})
+"""Calls whose value is often None."""
 
 
 Placed = tuple[Sequence["Step"], Sequence[str], int]
@@ -51,6 +53,7 @@ def after_backward(carriers: list[Carrier], diagnosis: Diagnosis, sources: Sourc
         statement = blocks.after_steps(source, source.statement(node))
         kept = [c for c in here if not names.only_in_loop(source, statement, c.path)]
         kept = [c for c in kept if c.kind != "tensor" or not _made_before(source, statement, c.path)]
+        kept = [c for c in kept if names.read_after(source, statement, c.path)]
         cuts = cut(kept, carriers, source, sources)
         for chosen in [cuts, *([one] for one in cuts if len(cuts) > 1)] if cuts else ():
             edits = insert_after(source, statement, [one.line for one in chosen])
@@ -103,12 +106,25 @@ def before_use(crossing: Crossing, sources: Sources) -> Iterator[tuple[list[Step
             path = carrier.path
             if (frame.function, frame.file) != (carrier.function, carrier.file) or "[" in path:
                 continue
-            if path not in {ast.unparse(part) for part in calls.tensors_in(node)}:
+            if path not in {ast.unparse(part) for part in calls.tensors_in(node)} or _never_none(source, node, path):
                 continue
             for one in cut([carrier], (), source, sources):
                 lines = [f"if {path} is not None:", f"    {one.line}"]
                 with contextlib.suppress(Declined):
                     yield [*insert_before(source, source.statement(node), lines), *one.imports], path
+
+
+def _never_none(source: Source, node: ast.AST, path: str) -> bool:
+    """Whether a variable of a function is one in whose place no None can stand: each value it is given is computed."""
+    function = source.function(node)
+    if not path.isidentifier() or (function is not None and path in calls.parameters(function)):
+        return False
+    given = [one.value for one in names.assignments(source, path) if source.function(one) is function]
+    sure = (
+        isinstance(one, ast.BinOp) or (isinstance(one, ast.Call) and calls.name_of(one) not in _MAY_GIVE_NONE)
+        for one in given
+    )
+    return bool(given) and all(sure)
 
 
 def may_be_none(carrier: Carrier, sources: Sources) -> bool:
@@ -146,12 +162,13 @@ def _one(carrier: Carrier, source: Source, sources: Sources) -> Cut | None:
             return Cut((path,), f"{path} = {called[0]}({path})", called[1])
     try:
         line = nested.cut_statement(path, carrier.kind)
-        if "dataclasses." not in line:
-            return Cut((path,), line)
-        module, imports = ensure_import(source, "dataclasses")
+        imports: list[Step] = []
+        for name in (one for one in nested.IMPORTED if f"{one}(" in line):
+            known, steps = ensure_name(source, name)
+            line, imports = line.replace(f"{name}(", f"{known}("), imports + steps
     except Declined:
         return None
-    return Cut((path,), line.replace("dataclasses.", f"{module}."), tuple(imports))
+    return Cut((path,), line, tuple(imports))
 
 
 def _functions(form: str, source: Source, sources: Sources) -> Iterator[tuple[ast.FunctionDef, Source]]:

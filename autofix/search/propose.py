@@ -49,6 +49,8 @@ def propose(
             except (Declined, EditConflict, BrokenRewrite) as error:
                 notes.append(Note(rule.code, str(error)))
                 continue
+            if all(_is_as_before(path, data, sources) for path, data in candidate.files.items()):
+                continue
             key = tuple(sorted((str(path), data) for path, data in candidate.files.items()))
             known = found.get(key)
             if known is None or candidate.rank < known.rank:
@@ -91,6 +93,11 @@ def _candidate(
         (*before.rank, proposal.rank), files, edits, before.applicability.lowered(rule.applicability),
         base is None and rule.conventional,
     )  # fmt: skip
+
+
+def _is_as_before(path: Path, data: bytes, sources: Sources) -> bool:
+    source = sources.source(str(path))
+    return source is not None and source.data == data
 
 
 def _in_vain(source: Source, data: bytes, plain: Iterable[wire.Carrier]) -> str:

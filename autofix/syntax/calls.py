@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from autofix.syntax.source import Source
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+_NO_TENSOR = frozenset({
+    "dict", "enumerate", "float", "frozenset", "int", "isinstance", "len", "list", "map", "print", "range", "reversed",
+    "set", "sorted", "str", "super", "tuple", "type", "zip",
+})  # fmt: skip
+"""Functions of Python's own that never give a tensor."""
 VALUES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.UnaryOp)
 """Expressions that may hold a tensor; constants, lambdas, comprehensions and the like do not."""
 
@@ -123,10 +128,13 @@ def operands(node: ast.expr) -> Iterator[ast.expr]:
 def tensors_in(node: ast.expr) -> Iterator[ast.expr]:
     """The operands of `node` that may be tensors, lists of them opened."""
     for operand in operands(node):
-        if isinstance(operand, (ast.List, ast.Tuple)):
-            yield from (item for item in operand.elts if isinstance(item, VALUES))
-        elif isinstance(operand, VALUES):
-            yield operand
+        parts = operand.elts if isinstance(operand, (ast.List, ast.Tuple)) else [operand]
+        for part in parts:
+            match part:
+                case ast.Call(func=ast.Name(id=name)) if name in _NO_TENSOR:
+                    continue
+                case _ if isinstance(part, VALUES):
+                    yield part
 
 
 def imported(source: Source, root: Path) -> Iterator[Path]:

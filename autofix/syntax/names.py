@@ -192,6 +192,29 @@ def only_in_loop(source: Source, statement: ast.stmt, path: str) -> bool:
     return bool(stores) and stores <= of_loops
 
 
+def read_after(source: Source, statement: ast.stmt, path: str) -> bool:
+    """Whether a variable may be read behind a statement: not where it is a function's own, and nothing there reads it.
+
+    What stands in a loop with the statement comes behind it, too, and a function within may run at any time.
+    """
+    function = source.function(statement)
+    if function is None or not path.isidentifier():
+        return True
+    shared = (one for one in ast.walk(source.tree) if isinstance(one, (ast.Global, ast.Nonlocal)))
+    if any(path in one.names for one in shared):
+        return True
+    loops = [one for one in ast.walk(function) if isinstance(one, (ast.For, ast.AsyncFor, ast.While))]
+    around = [one for one in loops if any(part is statement for part in ast.walk(one))]
+    later = {id(part) for one in around for part in ast.walk(one)}
+    reads = (
+        one
+        for one in ast.walk(function)
+        if isinstance(one, ast.Name) and one.id == path and not isinstance(one.ctx, ast.Store)
+    )
+    end = statement.end_lineno or 0
+    return any(one.lineno > end or id(one) in later or source.function(one) is not function for one in reads)
+
+
 def targets(target: ast.expr) -> list[str]:
     """The variables of a target, one or a tuple of them; [] where it is something else."""
     parts = target.elts if isinstance(target, ast.Tuple) else [target]

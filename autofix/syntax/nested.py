@@ -8,6 +8,8 @@ from autofix.core.edit import Declined
 
 TENSORS = ("tensor", "parameter")
 """The forms of what is no container."""
+IMPORTED = ("dataclasses.replace", "collections.deque")
+"""What a statement may call that its file has to import."""
 _NAMES = ("t", "s", "r", "q", "p", "o")
 
 
@@ -48,8 +50,9 @@ def _cut(path: str, form: ast.expr, depth: int) -> str:
             return f"{path}.detach()"
         case ast.Constant():
             return path
-        case ast.BoolOp(values=[inner, _]):
-            return f"{path} if {path} is None else {_cut(path, inner, depth)}"
+        case ast.BoolOp(values=[*others, last]):
+            cases = "".join(f"{_cut(path, one, depth)} if {_test(path, one)} else " for one in others)
+            return f"{cases}{_cut(path, last, depth)}"
         case ast.List(elts=[ast.Starred(value=inner)]):
             return f"[{_cut(one, inner, depth - 1)} for {one} in {path}]"
         case ast.Tuple(elts=[ast.Starred(value=inner)]):
@@ -60,6 +63,8 @@ def _cut(path: str, form: ast.expr, depth: int) -> str:
             return f"({_items(path, items, depth)}{',' * (len(items) == 1)})"
         case ast.Dict(keys=[None], values=[inner]):
             return f"{{k: {_cut('v', inner, depth - 1)} for k, v in {path}.items()}}"
+        case ast.Call(func=ast.Name(id="deque"), args=[inner]):
+            return f"collections.deque(({_cut(one, inner, depth - 1)} for {one} in {path}), maxlen={path}.maxlen)"
     return _by_name(path, form, depth - 1)
 
 
@@ -80,6 +85,16 @@ def _by_name(path: str, form: ast.expr, depth: int) -> str:
             texts = ", ".join(f"{name[1:]}={text}" for name, text in changed.items())
             return f"{path}._replace({texts})" if kind == "named" else f"dataclasses.replace({path}, {texts})"
     raise Declined(f"how {path} holds its tensors cannot be written again")
+
+
+def _test(path: str, form: ast.expr) -> str:
+    """What tells that the variable `path` has this form, and none of those that follow it."""
+    for kind, built in ((ast.Tuple, "tuple"), (ast.List, "list"), (ast.Dict, "dict")):
+        if isinstance(form, kind):
+            return f"isinstance({path}, {built})"
+    if _is_constant(form):
+        return f"{path} is None"
+    raise Declined(f"what {path} holds cannot be told apart by its type")
 
 
 def _items(path: str, items: list[ast.expr], depth: int) -> str:

@@ -41,6 +41,8 @@ def refused(func: Any, args: Any, kwargs: Any) -> tuple[str, torch.Tensor | None
         first = next(tensors((args, kwargs)), None)
         if name.endswith(_SETTERS) and first is not None:
             return _flag(first)
+        if name.endswith(".register_hook") and first is not None:
+            return ("" if first.requires_grad else "hook_refused"), first
         if name.rsplit(".", 1)[-1] in _CONVERSIONS and first is not None:
             return ("conversion" if first.requires_grad else ""), first
         if kwargs.get("requires_grad") and first is None:
@@ -48,6 +50,8 @@ def refused(func: Any, args: Any, kwargs: Any) -> tuple[str, torch.Tensor | None
         target = written(func, name, args, kwargs)
         if target is not None and torch.is_grad_enabled():
             kind = _written_kind(target)
+            if kwargs.get("out") is not None and kind != "leaf_modified":
+                kind = "out_refused" if any(t.requires_grad for t in tensors((args, kwargs))) else ""
             if kind:
                 return kind, target
         inference = next((t for t in tensors((args, kwargs)) if t.is_inference()), None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-import copy
+import inspect
 import numbers
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from .. import wire
 from ..engine import graph
 from ..engine.taps import parameters
 from ..program.frames import frames_of
-from .leaves import behind
+from .given import refused_parameters
 from .missing import empty, missing
 from .plain import plain
 from .wrappers import by_checkpoint, by_reducer
@@ -85,7 +85,7 @@ def _kind(error: BaseException, run: State, backward: FrameType | None) -> str:
             run.found = _of_refused(kind, target, run)
         if kind:
             return str(kind)
-    refused = _refused_parameters(error, run)
+    refused = refused_parameters(error, run)
     if refused:
         run.found = _nonleaf(run, [("", tensor) for tensor in refused])
         return "nonleaf_gradient"
@@ -103,7 +103,24 @@ def _in_backward(error: BaseException, run: State, frame: FrameType) -> str:
     if by_checkpoint(error):
         return "checkpoint_refused"
     roots = run.taps.current.roots if run.taps.current is not None else ()
-    return _backward_kind(run, frame) or ("reducer_refused" if by_reducer(error, roots) else "")
+    if kind := _backward_kind(run, frame):
+        return kind
+    if _miscounted(run):
+        return "gradients_miscounted"
+    return "reducer_refused" if by_reducer(error, roots) else ""
+
+
+def _miscounted(run: State) -> bool:
+    """Whether a backward of the user's own gave fewer gradients than its forward took arguments, and so ended all."""
+    if run.functions is None:
+        return False
+    backward, counts = run.functions.miscounted()
+    code = getattr(inspect.unwrap(backward), "__code__", None) if backward is not None else None
+    if code is None:
+        return False
+    last = len(code.co_code) - 2  # where it returns
+    run.found = (wire.Origin("miscounted", run.frames.resolve(((code, last),)), node=counts),)
+    return True
 
 
 def _without_gradient(error: BaseException, run: State) -> str:
@@ -211,30 +228,6 @@ def _of_refused(kind: str, target: torch.Tensor, run: State) -> tuple[wire.Origi
         return run.origins.made(target)
     if kind == "conversion" and target.is_inference() and run.origins is not None:
         return run.origins.of([target])
+    if kind == "hook_refused":
+        return run.origins.of([target]) if run.origins is not None else ()
     return _nonleaf(run, [("", target)]) if kind in ("nonleaf_gradient", "conversion") else ()
-
-
-def _refused_parameters(error: BaseException, run: State) -> list[torch.Tensor]:
-    """The tensors, no leaves, that an optimizer was to be given: as parameters, or as attributes of a module."""
-    caller: FrameType | None = None
-    for frame in frames_of(error):
-        if isinstance(frame.f_locals.get("self"), torch.optim.Optimizer):
-            group = frame.f_locals.get("param_group")
-            params = list(copy.copy(group.get("params", ())) or ()) if isinstance(group, dict) else []
-            given = [p for p in params if isinstance(p, torch.Tensor)]
-            if found := [p for p in given if not p.is_leaf]:
-                if caller is not None:
-                    run.behind = behind(given, len(frame.f_locals["self"].param_groups), caller, run.frames)
-                return found
-            if frame.f_locals.get("param_groups") == [] and caller is not None:
-                return _attributes(caller, run)
-        elif run.frames.owns(frame.f_code):
-            caller = frame
-    return []
-
-
-def _attributes(frame: FrameType, run: State) -> list[torch.Tensor]:
-    """The tensors that modules in scope keep as plain attributes although they are results of operations."""
-    modules = [v for v in {**frame.f_globals, **run.frames.variables(frame)}.values() if isinstance(v, torch.nn.Module)]
-    attributes = (value for module in modules for part in module.modules() for value in vars(part).values())
-    return [v for v in attributes if isinstance(v, torch.Tensor) and not v.is_leaf]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LIMIT = 4000
 """Nodes that are sent: those nearest to the failure."""
 _WRITES = 12
-_MADE = ("made", "nonleaf")
+_MADE = ("made", "nonleaf", "miscounted")
 
 
 def drawn(

@@ -12,14 +12,17 @@ NOTHING = "..."
 _DEPTH = 5
 _ENDS = 20
 _EACH = 8
-"""A container of more items than this is told by one form for all of them, or not at all."""
+"""A container of more items than this is told by one form for all of them, or by a few, or not at all."""
+_TYPES = {"(": "tuple", "[": "list", "{": "dict"}
+"""What a form begins with, where it is that of a type that a program can ask for."""
 
 
 def form(value: Any, depth: int = 0) -> str:
     """`(tensor, [*tensor])` for a tensor and a list of some; `...` is what holds no tensor, or cannot be told.
 
     Other containers: `{**tensor}`, `mapping(tensor)` for another class of dict, `deque(tensor)`, `named(h=tensor)` for
-    a named tuple and `data(h=tensor)` for a dataclass. An item that may be None: `(tensor or None)`.
+    a named tuple and `data(h=tensor)` for a dataclass. Where items differ, and are too many to be told one by one, the
+    form of each is one of several, told apart by their types, tensors last: `(None or (*tensor,) or tensor)`.
     """
     if isinstance(value, torch.Tensor):
         return "tensor"
@@ -70,12 +73,14 @@ def _mapping(value: dict[Any, Any], depth: int) -> str:
 
 
 def _common(forms: list[str]) -> str:
-    """The one form that all items have, some of them None; '' where there is none."""
-    kinds = dict.fromkeys(forms)
-    nothing = kinds.pop("None", "") is None
-    if len(kinds) != 1 or not _holds(found := next(iter(kinds))):
+    """The one form that all items have, or of many the few that their types tell apart; '' where there is none."""
+    kinds = sorted(dict.fromkeys(forms), key=lambda one: (one != "None", one == "tensor"))
+    holding = [one for one in kinds if one != "None"]
+    if not holding or not all(map(_holds, holding)) or (len(holding) > 1 and len(forms) <= _EACH):
         return ""
-    return f"({found} or None)" if nothing else found
+    if len({_TYPES.get(one[:1], one) for one in holding}) < len(holding):
+        return ""
+    return f"({' or '.join(kinds)})" if len(kinds) > 1 else holding[0]
 
 
 def _holds(one: str) -> bool:

@@ -27,6 +27,7 @@ class State:
         self.tracer: Any = None
         self.refusals: Any = None
         self.origins: Any = None
+        self.functions: Any = None
         self.found: tuple[wire.Origin, ...] = ()
         self.behind: tuple[wire.Behind, ...] = ()
         self.plain: tuple[wire.Carrier, ...] = ()

@@ -129,6 +129,8 @@ class Perform(TorchFunctionMode, Listener):
         kind, target = refused(func, args, kwargs)
         if kind in ("leaf_modified", "view_modified") and target is not None:
             again = self._write(kind, func, args, kwargs, target)
+        elif kind == "out_refused":
+            again = functools.partial(_into, func, args, kwargs)
         elif kind == "conversion" and target is not None:
             again = functools.partial(_convert, func, args, kwargs, target, nudged=self._nudged)
         elif kind == "nonleaf_gradient" and target is not None and not target._is_view():
@@ -294,6 +296,19 @@ class Perform(TorchFunctionMode, Listener):
 def _update(func: Any, args: Any, kwargs: Any) -> Any:
     with torch.no_grad():
         return func(*args, **kwargs)
+
+
+def _into(func: Any, args: Any, kwargs: Any) -> Any:
+    """Put results where the caller wants them; nothing is left of what stood there, nor of its graph."""
+    result = func(*args, **{key: value for key, value in kwargs.items() if key != "out"})
+    several = isinstance(result, (tuple, list))
+    for out, value in zip(kwargs["out"], result, strict=True) if several else [(kwargs["out"], result)]:
+        if not out._is_view():
+            out.detach_()
+        if out.shape != value.shape:
+            out.resize_(value.shape)
+        out.copy_(value)
+    return kwargs["out"]
 
 
 def _out_of_place(func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> tuple[torch.Tensor, Any]:

@@ -7,7 +7,6 @@ write through a view at another offset.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import resource
 import threading
@@ -416,7 +415,11 @@ def plain_reducers() -> None:
     forward = kind.forward
 
     def alone(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with self.no_sync() if torch.distributed.get_world_size() == 1 else contextlib.nullcontext():
+        if torch.distributed.get_world_size() > 1:
+            return forward(self, *args, **kwargs)
+        if self.static_graph:  # it counts what is not averaged, too
+            return self.module(*args, **kwargs)
+        with self.no_sync():
             return forward(self, *args, **kwargs)
 
     kind.forward = alone

@@ -27,6 +27,18 @@ def ensure_import(source: Source, module: str) -> tuple[str, list[Step]]:
     return module, _added(source, f"import {module}")
 
 
+def ensure_name(source: Source, path: str) -> tuple[str, list[Step]]:
+    """How the file says `module.name`: as it imports that name, or by the module, and the edits that make it known."""
+    module, _, name = path.partition(".")
+    for statement in source.tree.body:
+        if isinstance(statement, ast.ImportFrom) and statement.module == module and not statement.level:
+            for alias in statement.names:
+                if alias.name == name:
+                    return alias.asname or name, []
+    known, steps = ensure_import(source, module)
+    return f"{known}.{name}", steps
+
+
 def without_gradient(source: Source, what: Sequence[ast.stmt] | Function) -> list[Step]:
     """Statements under `torch.no_grad()`, or a function decorated with it."""
     torch, imports = ensure_import(source, "torch")
