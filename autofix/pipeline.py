@@ -47,9 +47,6 @@ _ASKED = 6
 """Of how many fixes it is found out which answer they follow."""
 _LONGEST = 120
 """Characters of an exception's message in a line that is about something else."""
-_CAUSED = (Cause.NO_GRAPH, Cause.UNUSED_INPUT, Cause.PARAMETER_ASSIGNED)
-"""What an edit itself causes: it took the graph from a backward call, or the tensor that a derivative is by, or gave a
-new tensor to the name of a parameter."""
 
 
 def fix(
@@ -254,7 +251,7 @@ class _Repair:
             found: list[tuple[Candidate, wire.Trace]] = []
             for built in level:
                 tried = self._try(case, built.diagnosis, built.candidate)
-                found.extend((candidate, live) for candidate, live in tried if _uncovers(live, built.run))
+                found.extend((candidate, live) for candidate, live in tried if _uncovers(candidate, live, built.run))
             if depth + 1 == DEPTH or any(map(settles, self.fixes)):
                 return
             level = self._next(found)
@@ -393,10 +390,11 @@ def _key(candidate: Candidate) -> frozenset[tuple[Path, bytes]]:
     return frozenset(candidate.files.items())
 
 
-def _uncovers(live: wire.Trace, before: wire.Trace) -> bool:
+def _uncovers(candidate: Candidate, live: wire.Trace, before: wire.Trace) -> bool:
     """Whether a run fails of something further, which the edit only uncovered; not of what the edit itself did.
 
-    An edit that calls what is not there, or that leaves without a graph what had one, is no step of a repair.
+    An edit is no step of a repair that calls what is not there, that leaves without a graph what had one, that cuts off
+    what a derivative is by, or that gives a new tensor to the name of a parameter.
     """
     failure, cured = live.failure, before.failure
     if failure is None or cured is None:
@@ -404,7 +402,9 @@ def _uncovers(live: wire.Trace, before: wire.Trace) -> bool:
     earlier = live.backward_count <= before.backward_count
     if failure.message == cured.message and live.backward_count == before.backward_count:
         return False
-    if failure.kind in _CAUSED and cured.kind not in _CAUSED and earlier:
+    cut = any(word in edit.text for edit in candidate.edits for word in ("detach", "no_grad"))
+    caused = (Cause.NO_GRAPH, Cause.PARAMETER_ASSIGNED, *([Cause.UNUSED_INPUT] if cut else []))
+    if failure.kind in caused and cured.kind not in caused and earlier:
         return False
     return failure.in_backward or bool(failure.kind) or failure.type in MAY_BE_AUTOGRAD
 
