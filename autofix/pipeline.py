@@ -170,7 +170,7 @@ def _report(target: Target, trace: wire.Trace) -> Report:
     """What the first run of a target says of it."""
     return Report(
         target, Outcome.CLEAN, failure=trace.failure, traceback=trace.traceback, isolation=trace.isolation,
-        wrote=trace.wrote, reached=trace.reached, conditions=trace.notes,
+        wrote=trace.wrote, reached=trace.reached, calls=trace.backward_count, conditions=trace.notes,
     )  # fmt: skip
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autofix.check import walk
+from autofix.target import notebook
+from autofix.target.cells import CellError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,8 +27,8 @@ def commands(root: Path, given: Sequence[str], *, pytest: bool) -> list[str]:
     """The command lines to run in a repository: those given, else those it names, else what looks like one."""
     if given:
         return [*dict.fromkeys(given)]
-    named = _named(root)
-    found = named or [shlex.quote(name) for name in scripts(root)]
+    on_record = named(root)
+    found = on_record or [shlex.quote(name) for name in (*scripts(root), *_notebooks(root))]
     if pytest:
         found += [f"{_PYTEST} {shlex.quote(name)}" for name in _test_files(root)]
     return [*dict.fromkeys(found)]
@@ -34,17 +36,21 @@ def commands(root: Path, given: Sequence[str], *, pytest: bool) -> list[str]:
 
 def scripts(root: Path) -> list[str]:
     """The scripts that train: a `__main__` guard or a program at the top, and gradients in it or in what it imports."""
-    training = {name: data for name, data in _python_files(root) if not _is_test(name)}
-    trees = {name: tree for name, data in training.items() if (tree := _parsed(data)) is not None}
-    trains = {name for name in trees if b"torch" in training[name] and _TRAINS.search(training[name])}
+    files = dict(_python_files(root))
+    read = {name: tree for name, data in files.items() if (tree := _parsed(data)) is not None}
+    trees = {name: tree for name, tree in read.items() if not _is_test(name, tree)}
+    trains = {name for name in trees if b"torch" in files[name] and _TRAINS.search(files[name])}
+    libraries = {file for name in trees for file in _imported(name, trees)}
     return [
         name
         for name, tree in trees.items()
-        if Path(name).name not in _NOT_RUN and _is_program(tree) and _reaches(name, trees, trains)
+        if Path(name).name not in _NOT_RUN
+        and (_is_program(tree) or (name not in libraries and _makes(tree)))
+        and _reaches(name, trees, trains)
     ]
 
 
-def _named(root: Path) -> list[str]:
+def named(root: Path) -> list[str]:
     """`run` of [tool.autofix], or `targets` of [tool.autofix.batch]. Nothing else there counts: it is a stranger's."""
     try:
         table = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["tool"]["autofix"]
@@ -64,9 +70,37 @@ def _python_files(root: Path) -> Iterator[tuple[str, bytes]]:
                 continue
 
 
-def _is_test(name: str) -> bool:
+def _notebooks(root: Path) -> list[str]:
+    """The notebooks whose code speaks of gradients; one that repeats the script beside it adds nothing."""
+    found = []
+    for path in sorted(root.rglob(f"*{notebook.SUFFIX}")):
+        inner = path.relative_to(root)
+        if not walk.SKIPPED.isdisjoint(inner.parts) or path.with_suffix(".py").exists() or path.is_symlink():
+            continue
+        try:
+            code = notebook.parse(path, path.read_bytes()).text
+        except (OSError, CellError):
+            continue
+        if b"torch" in code and _TRAINS.search(code):
+            found.append(inner.as_posix())
+    return found
+
+
+def _is_test(name: str, tree: ast.Module) -> bool:
+    """Whether a file is for a test runner: it lies among tests, or is called like one and defines tests."""
     path = Path(name)
-    return _TESTS.fullmatch(path.name) is not None or "tests" in path.parts[:-1]
+    if "tests" in path.parts[:-1]:
+        return True
+    return _TESTS.fullmatch(path.name) is not None and any(_defines_tests(node) for node in tree.body)
+
+
+def _defines_tests(node: ast.stmt) -> bool:
+    match node:
+        case ast.FunctionDef(name) | ast.AsyncFunctionDef(name):
+            return name.startswith("test_")
+        case ast.ClassDef(name):
+            return name.startswith("Test") or name.endswith("Test")
+    return False
 
 
 def _test_files(root: Path) -> list[str]:
@@ -104,13 +138,16 @@ def _happens(node: ast.stmt, own: set[str]) -> bool:
             return name in own
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name))):
             return name in {"backward", "step", "fit", "train", "run", "main", "add_", "sub_", "mul_"}
-        case ast.Assign() | ast.AugAssign() | ast.AnnAssign():
-            return node.value is not None and any(_computes(part) for part in ast.walk(node.value))
     return False
 
 
+def _makes(tree: ast.Module) -> bool:
+    """Whether tensors or layers are made at the top: a program's doing, where nobody imports the file for them."""
+    values = [node.value for node in tree.body if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign)]
+    return any(_computes(part) for value in values if value is not None for part in ast.walk(value))
+
+
 def _computes(node: ast.AST) -> bool:
-    """A tensor or a layer made at the top of a file is a program's doing; a library waits to be called."""
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name("torch" | "nn"))):
             return True

@@ -125,7 +125,7 @@ class Batch:
         """The groups of those of a repository's targets that need no new run."""
         row = self._journal.row(name)
         found = row.results if row is not None else ()
-        return tuple(results.group(Outcome(result.outcome), result.applicability) for result in found)
+        return tuple(results.group(result, Outcome(result.outcome)) for result in found)
 
     def _ended(self, job: Job) -> list[Job]:
         """One job of a repository is done; after the last one its fixes are put together, and delivered."""

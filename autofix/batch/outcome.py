@@ -27,7 +27,7 @@ def result(entry: Entry, report: Report, copy: Path) -> Result:
     facts = Result(
         entry.command, entry.key, str(report.outcome), file=_relative(report.target.script, copy),
         message=words(report.message or sentence(report)), isolation=report.isolation, torch=report.torch,
-        seconds=round(report.timings.get("total", 0.0), 3),
+        seconds=round(report.timings.get("total", 0.0), 3), calls=report.calls,
     )  # fmt: skip
     if report.diagnosis is None:
         if report.failure is None or not report.failure.stack:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from autofix import __version__
-from autofix.batch.results import GROUPS, totals
+from autofix.batch.results import GROUPS, totals, trained
 from autofix.core.model import Outcome
 from autofix.render.words import CAUSES, OUTCOMES, clean, masked
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from autofix.batch.records import Result
     from autofix.batch.results import Shown
 
-_ATTENTION = ("unsafe", "unfixed", "available", "fixed", "not runnable", "clean")
+_ATTENTION = ("unsafe", "unfixed", "available", "fixed", "not runnable", "idle", "clean")
 
 
 class _Line(NamedTuple):
@@ -48,6 +48,7 @@ def pages(shown: Sequence[Shown]) -> Iterator[tuple[str, str]]:
     counts = totals(shown)
     yield "index.html", environment.get_template("index.html").render(
         common, lines=lines, counts=counts, repositories=len(shown), targets=sum(counts.values()),
+        trained=trained(shown),
         effects=Counter(r.effect for one in shown for r in one.results if one.group(r) in {"available", "fixed"}),
         reasons=Counter(_reason(one, r) for one in shown for r in one.results if one.group(r) == "not runnable"),
     )  # fmt: skip

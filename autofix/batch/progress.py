@@ -61,7 +61,8 @@ class Lines(Progress):
     def result(self, name: str, result: Result, /) -> None:
         aside = f" ({result.applicability}; {result.effect})" if result.title else ""
         reason = f": {result.message}" if result.outcome in _UNTOLD else ""
-        _say(f"{name}: {result.command}: {result.outcome}{aside}, {result.seconds:.1f} s{reason}")
+        ran = f" (as {result.ran})" if result.ran else ""
+        _say(f"{name}: {result.command}{ran}: {result.outcome}{aside}, {result.seconds:.1f} s{reason}")
 
 
 class Live(Progress):
@@ -106,7 +107,7 @@ class Live(Progress):
         self._bars.advance(self._repositories)
 
     def result(self, _name: str, result: Result, /) -> None:
-        self._counts[group(Outcome(result.outcome), result.applicability)] += 1
+        self._counts[group(result, Outcome(result.outcome))] += 1
         self._bars.advance(self._targets)
         self._bars.update(self._targets, description=f"targets ({counted(self._counts)})")
 

@@ -136,6 +136,16 @@ class Result:
     isolation: str = ""
     torch: str = ""
     seconds: float = 0.0
+    calls: int = 0
+    """Backward calls of the script as it stands."""
+    ran: str = ""
+    """The command line that ran, where it is not `command` itself; `tried`: others that did not help, and why."""
+    tried: tuple[str, ...] = ()
+
+    @property
+    def typed(self) -> str:
+        """The command line that what is told here was seen under."""
+        return self.ran or self.command
 
     @property
     def safe(self) -> bool:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from autofix.batch.records import Repository, Result
 
 SCHEMA_VERSION = 1
-GROUPS = ("fixed", "available", "unsafe", "unfixed", "clean", "not runnable")
+GROUPS = ("fixed", "available", "unsafe", "unfixed", "clean", "idle", "not runnable")
 FAILING = frozenset((Outcome.AVAILABLE, Outcome.UNFIXED))
 """Outcomes of a target that fails in autograd and still does."""
 SETTLED = frozenset((Outcome.FIXED, Outcome.CLEAN))
@@ -54,13 +54,15 @@ class Shown:
 
     def group(self, result: Result) -> str:
         """Where a target is counted: one of GROUPS."""
-        return group(self.outcome(result), result.applicability)
+        return group(result, self.outcome(result))
 
 
-def group(outcome: Outcome, applicability: str) -> str:
-    """The word that a person counts a target under."""
+def group(result: Result, outcome: Outcome) -> str:
+    """The word that a person counts a target under: what ran to its end without a backward call was idle."""
     if outcome is Outcome.AVAILABLE:
-        return "available" if applicability == Applicability.SAFE else "unsafe"
+        return "available" if result.applicability == Applicability.SAFE else "unsafe"
+    if outcome is Outcome.CLEAN and not result.calls:
+        return "idle"
     named = {Outcome.FIXED: "fixed", Outcome.UNFIXED: "unfixed"} | dict.fromkeys(RAN - {Outcome.FIXED}, "clean")
     return named.get(outcome, "not runnable")
 
@@ -80,6 +82,11 @@ def counted(counts: Counter[str]) -> str:
     return ", ".join(f"{counts[name]} {name}" for name in GROUPS)
 
 
+def trained(shown: Iterable[Shown]) -> int:
+    """How many targets came to a backward call, or died on the way to it of what autograd refuses."""
+    return sum(bool(result.calls or result.cause) for one in shown for result in one.results)
+
+
 def totals(shown: Iterable[Shown]) -> Counter[str]:
     """How many targets are in each group."""
     return Counter(one.group(result) for one in shown for result in one.results)
@@ -90,7 +97,12 @@ def summary(shown: Sequence[Shown]) -> str:
     document = {
         "schema_version": SCHEMA_VERSION,
         "autofix": __version__,
-        "totals": {"repositories": len(shown), "targets": sum(len(one.results) for one in shown), **totals(shown)},
+        "totals": {
+            "repositories": len(shown),
+            "targets": sum(len(one.results) for one in shown),
+            "trained": trained(shown),
+            **totals(shown),
+        },
         "repositories": [_repository(one) for one in shown],
     }
     return json.dumps(document, indent=1) + "\n"
@@ -107,6 +119,9 @@ def _repository(one: Shown) -> dict[str, Any]:
             {
                 "file": valid(result.file),
                 "command": valid(result.command),
+                "ran": valid(result.typed),
+                "tried": [valid(line) for line in result.tried],
+                "backward_calls": result.calls,
                 "outcome": str(one.outcome(result)),
                 "applicability": result.applicability or None,
                 "effect": result.effect or None,

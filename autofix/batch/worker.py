@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autofix import pipeline
-from autofix.batch import discover, outcome, patches, worktree
+from autofix.batch import discover, outcome, patches, ways, worktree
 from autofix.batch.records import Entry, Event, Found, Job, Result, target_key
 from autofix.core.model import Outcome, Report, Target
 from autofix.experiments.run import Probe, ProbeError
@@ -75,12 +75,13 @@ def _in_copy(job: Job, copy: Path, key: str, revision: str, warm: Warm[Probe]) -
     entries = tuple(Entry(line, target_key(key, line)) for line in lines)
     if not job.only:
         yield Event("found", Found(key, revision, entries, "" if entries else "nothing here to run"))
+    guessed = not (options.commands or discover.named(copy))
     wanted = [e for e in entries if (e.command in job.only if job.only else e.key not in job.known)]
     # What a setup command made is not made again for the sake of sharing the work out.
     most = len(wanted) if options.setup else job.most
     for entry in wanted[:most]:
         yield Event("began", command=entry.command)
-        yield Event("result", command=entry.command, result=_result(entry, copy, job.repository, warm))
+        yield Event("result", command=entry.command, result=_result(entry, copy, job.repository, warm, guessed))
     yield Event("ended", rest=tuple(entry.command for entry in wanted[most:]))
 
 
@@ -103,11 +104,20 @@ def _set_up(options: Terms, copy: Path) -> None:
         raise worktree.Unusable(f"its setup ended with status {process.returncode}{': ' + lines[-1] if lines else ''}")
 
 
-def _result(entry: Entry, copy: Path, repository: Repository, warm: Warm[Probe]) -> Result:
+def _result(entry: Entry, copy: Path, repository: Repository, warm: Warm[Probe], guessed: bool) -> Result:
+    """What became of one target; one whose command line is a guess is also tried in the ways its repository names."""
     try:
-        target = _target(entry.command, copy, repository.options)
-        report = targets.in_file(_fix(target, repository.options, warm))
-        return outcome.result(entry, report, copy)
+        report = _report(entry.command, copy, repository.options, warm)
+        ran, tried = "", []
+        for way in ways.others(copy, *shlex.split(entry.command), usage=_wants_words(report)) if guessed else ():
+            if not _idle(report):
+                break
+            other = _other(way.line, copy, repository.options, warm)
+            if other is None or _idle(other) or other.outcome is Outcome.CANNOT_RUN:
+                tried.append(f"{way.line} ({way.why})")
+            else:
+                ran, report = way.line, other
+        return replace(outcome.result(entry, report, copy), ran=ran, tried=tuple(tried))
     except (targets.TargetError, interpreter.InterpreterError, ValueError) as error:
         return Result(entry.command, entry.key, str(Outcome.CANNOT_RUN), message=outcome.Words(copy)(str(error)))
     except Exception as error:
@@ -116,6 +126,28 @@ def _result(entry: Entry, copy: Path, repository: Repository, warm: Warm[Probe])
         warm.close()
         said = f"this is a fault of autofix, please report it: {type(error).__name__}: {error}"
         return Result(entry.command, entry.key, str(Outcome.CRASHED), message=outcome.Words(copy)(said))
+
+
+def _report(line: str, copy: Path, options: Terms, warm: Warm[Probe]) -> Report:
+    return targets.in_file(_fix(_target(line, copy, options), options, warm))
+
+
+def _other(line: str, copy: Path, options: Terms, warm: Warm[Probe]) -> Report | None:
+    """The report of a line that somebody else wrote, which may well be none."""
+    try:
+        return _report(line, copy, options, warm)
+    except (targets.TargetError, ValueError):
+        return None
+
+
+def _idle(report: Report) -> bool:
+    """Whether a run ended by itself, and never came to train."""
+    return report.outcome in (Outcome.OTHER_FAILURE, Outcome.CLEAN) and not report.calls
+
+
+def _wants_words(report: Report) -> bool:
+    """Whether a program ended as those do that want other arguments."""
+    return report.outcome is Outcome.OTHER_FAILURE and report.message.startswith("SystemExit: 2")
 
 
 def _apart(job: Job, copy: Path, warm: Warm[Probe]) -> dict[str, str]:
@@ -129,7 +161,7 @@ def _apart(job: Job, copy: Path, warm: Warm[Probe]) -> dict[str, str]:
         if kept and joined.after != after and result.command not in joined.apart:
             files = {copy / name: data for name, data in joined.after.items()}
             for one in (*kept, result):
-                outcome_then = _verify(_target(one.command, copy, options), files, options, warm).outcome
+                outcome_then = _verify(_target(one.typed, copy, options), files, options, warm).outcome
                 if outcome_then is not Outcome.SAFE:
                     apart[result.command] = f"with the other fixes of this repository, {one.command} is {outcome_then}"
                     break
@@ -142,8 +174,13 @@ def _apart(job: Job, copy: Path, warm: Warm[Probe]) -> dict[str, str]:
 def _target(line: str, copy: Path, options: Terms) -> Target:
     """What a command line means, typed in the copy."""
     here = replace(options, python=_python(options.python, copy))
-    with contextlib.chdir(copy):
-        words = shlex.split(line)
+    words = shlex.split(line)
+    folder = copy
+    if words[:1] == ["cd"] and words[2:3] == ["&&"]:
+        folder, words = (copy / words[1]).resolve(), words[3:]
+    if not (folder.is_dir() and folder.is_relative_to(copy)):
+        raise targets.TargetError(f"{line}: there is no such folder in the repository")
+    with contextlib.chdir(folder):
         found = targets.target(words[2:], words[1], here) if _is_module(words) else targets.target(words, None, here)
     if found.setup.entry != "console" and not found.script.resolve().is_relative_to(copy):
         raise targets.TargetError(f"{line}: this does not lie in the repository")

@@ -99,6 +99,7 @@ def _conclude(plan: Plan, shown: list[Shown]) -> None:
     counts = results.totals(shown)
     print_to = sys.stdout
     print_to.write(f"{len(shown)} repositories, {sum(counts.values())} targets: {results.counted(counts)}\n")
+    print_to.write(f"{results.trained(shown)} of {sum(counts.values())} targets came to a backward call\n")
     troubled = sum(bool(one.problem) for one in shown)
     if troubled:
         print_to.write(f"{troubled} repositories could not be worked on\n")

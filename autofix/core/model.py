@@ -419,6 +419,8 @@ class Report:
     """What the unedited script tried to write, and `reached`: what hosts it tried to reach."""
     reached: tuple[str, ...] = ()
     torch: str = ""
+    calls: int = 0
+    """Backward calls of the unedited script."""
     timings: dict[str, float] = field(default_factory=dict)
     conditions: tuple[str, ...] = ()
     """How the runs departed from what the user's machine would do: what the verdicts hold under."""

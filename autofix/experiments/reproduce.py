@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autofix.core.model import Crash
+from autofix.experiments import versions
 from autofix.experiments.requests import auditing, plain
 from autofix.experiments.run import Probe, run
 from autofix.probe import wire
@@ -118,6 +119,8 @@ def limit_words(target: Target, baseline: wire.Trace) -> str:
 def missing_words(target: Target, baseline: wire.Trace) -> str:
     """What a run died of, with what helps where a package or a file is not here."""
     failure, said = baseline.failure, baseline.detail
+    if written_for := versions.written_for(said):
+        return f"{said}; it was written for {written_for}"
     absent = _NO_MODULE.search(failure.message) if failure is not None else None
     top = absent[1].partition(".")[0] if absent else ""
     helps = ""
@@ -132,6 +135,9 @@ def missing_words(target: Target, baseline: wire.Trace) -> str:
         helps = f"{made_up} that are not here"
         if target.setup.stand_in:
             helps = f"{made_up}, not this file: put a small one there"
+    left = [note.split()[0] for note in baseline.notes if note.endswith(wire.LEFT_OUT)]
+    if left and not helps and "no stand-in" not in said:
+        helps = f"what is not installed was left out, which this may come from: {', '.join(left)}"
     return "; ".join(filter(None, (said, helps)))
 
 

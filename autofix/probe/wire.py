@@ -23,6 +23,12 @@ SHOWING = (
 """Packages that show, log or measure: what a stand-in for them gives is nothing, which no tensor can be made of."""
 GIVING = ("torchvision", "datasets", "gym", "gymnasium")
 """Packages that a stand-in gives random data for."""
+PYTHON_2 = frozenset((
+    "ConfigParser", "Queue", "StringIO", "Tkinter", "__builtin__", "cPickle", "cStringIO", "commands", "urllib2",
+))  # fmt: skip
+"""Modules of another Python: what needs them needs that."""
+LEFT_OUT = "what it does is left out"
+"""How it is told that a stand-in for a package does nothing."""
 T = TypeVar("T")
 
 

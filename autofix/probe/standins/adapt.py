@@ -67,7 +67,7 @@ class Adapted:
         if setup.stand_in:
             from . import standin
 
-            standin.install(self.note, self.doubt, run.frames.owned)
+            standin.install(self.note, self.doubt, run.frames.owned, run.request.root)
         if setup.shorten or setup.skip_line:
             from .shorten import Shorten
 

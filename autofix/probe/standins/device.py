@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MARK = "_autofix_on_gpu"
 _NOTE = "CUDA was asked for: what the script puts there stayed on the CPU"
 _TYPES = ("Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool")
-_UNLESS = re.compile(r"if\s+not\s+(\w+\.)*is_available\(\)\s*:")
+_UNLESS = re.compile(r"if\s+(.*\band\s+)?not\s+(\w+\.)*is_available\(\)\s*:")
 _LEAVES = re.compile(r":\s*(raise\b|(sys\.|os\._)?exit\b|quit\b)")
 _NOTHING = (
     "synchronize", "empty_cache", "ipc_collect", "init", "reset_peak_memory_stats",

@@ -17,26 +17,24 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from .. import wire
-from . import standin_data, standin_gym, standin_text, standin_vision
+from . import absent, standin_data, standin_files, standin_gym, standin_text, standin_vision
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import FrameType
 
 _NO_BOARD = "tensorboard is not installed: what it does is left out"
-_EXTENSIONS = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff")
-_FILES = 64
 
 
 def install(
-    note: Callable[[str], None], doubt: Callable[[str], None], owned: Callable[[str], bool]
+    note: Callable[[str], None], doubt: Callable[[str], None], owned: Callable[[str], bool], root: str
 ) -> None:  # fmt: skip
     """Answer from now on for what is missing; `note` is told of each thing that is stood in for.
 
     `doubt` is told of what the author's results depend on: with it, no edit can be called safe. Only imports by `owned`
-    files are answered: a library that does without a package shall go on doing so.
+    files, which lie below `root`, are answered: a library that does without a package shall go on doing so.
     """
     standin_data.listeners.append(note)
+    standin_data.doubters.append(doubt)
     builders: dict[str, Callable[[str], types.ModuleType]] = {
         "torchvision": standin_vision.module,
         "datasets": standin_text.module,
@@ -44,10 +42,10 @@ def install(
         "gymnasium": standin_gym.module,
         "tqdm": _tqdm,
     }
-    sys.meta_path.append(_Finder(builders, note, owned))
+    sys.meta_path.append(_Finder(builders, note, doubt, owned, root))
     _board(note)
     _checkpoints(doubt)
-    _folders(note)
+    standin_files.install(note, owned)
     standin_vision.wrap_installed(note)
 
 
@@ -56,31 +54,33 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def __init__(
         self, builders: dict[str, Callable[[str], types.ModuleType]], note: Callable[[str], None],
-        owned: Callable[[str], bool],
+        doubt: Callable[[str], None], owned: Callable[[str], bool], root: str,
     ) -> None:  # fmt: skip
         self._owned = owned
+        self._root = root
         self._builders = builders
         self._note = note
+        self._doubt = doubt
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         top = name.partition(".")[0]
-        known = top in wire.SHOWING or top in wire.GIVING
-        if known and _reached(top) and (top in sys.modules or self._asked()):
+        if _reached(top) and (top in sys.modules or self._asked(top)):
             return importlib.machinery.ModuleSpec(name, self, is_package=True)
         return None
 
-    def _asked(self) -> bool:
-        """Whether it is a file of the user's that imports, behind the import system's own frames."""
-        frame: FrameType | None = sys._getframe(2)
-        while frame is not None and ("importlib" in frame.f_code.co_filename or frame.f_globals is globals()):
-            frame = frame.f_back
-        return frame is not None and self._owned(frame.f_code.co_filename)
+    def _asked(self, top: str) -> bool:
+        """Whether a file of the user's imports a package that we know, or cannot do without another one."""
+        if top in wire.SHOWING or top in wire.GIVING:
+            return absent.importing(self._owned) is not None
+        return absent.indispensable(top, self._root, self._owned)
 
     def create_module(self, spec: Any) -> types.ModuleType:
         top = spec.name.partition(".")[0]
         if spec.name == top:
-            kind = "what it does is left out" if top in wire.SHOWING else "random data stands in"
-            self._note(f"{top} is not installed: {kind}")
+            # What a package that we do not know does may matter to what is learnt.
+            tell = self._note if top in wire.SHOWING or top in wire.GIVING else self._doubt
+            kind = "random data stands in" if top in wire.GIVING else wire.LEFT_OUT
+            tell(f"{top} is not installed: {kind}")
         build = self._builders.get(top, _Inert)
         module = build(spec.name)
         module.__path__ = []
@@ -92,8 +92,11 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def _reached(top: str) -> bool:
     """Whether a package is ours to answer for: not one of which only a part is missing."""
-    known = sys.modules.get(top)
-    return known is None or known.__spec__ is None or isinstance(known.__spec__.loader, _Finder)
+    module = sys.modules.get(top)
+    if module is None:
+        return True
+    spec = module.__spec__
+    return top in wire.SHOWING + wire.GIVING if spec is None else isinstance(spec.loader, _Finder)
 
 
 class _Nothing:
@@ -126,6 +129,15 @@ class _Nothing:
         pass
 
 
+class _Empty(type):
+    """The kind of a class that can be asked anything, before it has objects."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _Nothing()
+
+
 class _Inert(types.ModuleType):
     """A package of such objects; what it has in capitals can be derived from."""
 
@@ -138,7 +150,7 @@ class _Inert(types.ModuleType):
             return importlib.import_module("PIL.Image")
         if self.__name__ == "PIL.Image" and name in {"open", "fromarray"}:
             return standin_vision.opened if name == "open" else standin_vision.from_array
-        return type(name, (_Nothing,), {}) if name[:1].isupper() else _Nothing()
+        return _Empty(name, (_Nothing,), {}) if name[:1].isupper() else _Nothing()
 
 
 def _board(note: Callable[[str], None]) -> None:
@@ -211,39 +223,3 @@ def _tolerant(owner: Any) -> None:
         return None if isinstance(state, Checkpoint) else load(this, state, *args, **kwargs)
 
     owner.load_state_dict = load_state_dict
-
-
-# Folders ------------------------------------------------------------------------------------------------------------
-
-
-def _folders(note: Callable[[str], None]) -> None:
-    """A folder of images that is missing has some; opened, each is a random image."""
-    import glob
-
-    space: Any = glob
-    found, listed = glob.glob, os.listdir
-
-    def names(pattern: str) -> list[str]:
-        extension = next((e for e in _EXTENSIONS if pattern.lower().endswith(e)), "")
-        return [pattern[: -len(extension)].replace("*", f"{n:03}") + extension for n in range(_FILES)]
-
-    def globbed(pathname: Any, *args: Any, **kwargs: Any) -> Any:
-        answer = found(pathname, *args, **kwargs)
-        text = os.fspath(pathname)
-        folder = os.path.dirname(text.partition("*")[0])
-        if not answer and "*" in text and not os.path.exists(folder):
-            if text.endswith("*") and "." not in os.path.basename(text):
-                text += ".png"
-            note(f"the folder {folder} is missing: it is taken to hold {_FILES} images of random data")
-            return names(text.replace("*.*", "*.png"))
-        return answer
-
-    def listing(path: Any = ".") -> Any:
-        # Python lists the folders that it imports from, and one of them may well be missing.
-        if isinstance(path, (str, os.PathLike)) and not os.path.exists(path) and os.fspath(path) not in sys.path:
-            note(f"the folder {os.fspath(path)} is missing: it is taken to hold {_FILES} images of random data")
-            return [f"{n:03}.png" for n in range(_FILES)]
-        return listed(path)
-
-    space.glob = globbed
-    os.listdir = listing

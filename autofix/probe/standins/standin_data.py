@@ -11,12 +11,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 listeners: list[Callable[[str], None]] = []
+doubters: list[Callable[[str], None]] = []
 
 
 def note(text: str) -> None:
     """Tell of a stand-in."""
     for listener in listeners:
         listener(text)
+
+
+def doubt(text: str) -> None:
+    """Tell of a stand-in that the author's results depend on."""
+    for doubter in doubters:
+        doubter(text)
 
 
 def generator(*key: Any) -> torch.Generator:

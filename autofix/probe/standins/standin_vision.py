@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from . import standin_data
+from . import standin_data, standin_models
 from .standin_data import Samples
 
 if TYPE_CHECKING:
@@ -235,6 +235,8 @@ def module(name: str) -> types.ModuleType:
             made.VisionDataset = VisionDataset
         case "transforms" | "transforms.transforms" | "transforms.v2":
             _fill_transforms(made)
+        case part if part.partition(".")[0] == "models":
+            standin_models.fill(made, standin_data.doubt)
         case "utils":
             made.save_image = lambda *args, **kwargs: None
             made.make_grid = _grid
