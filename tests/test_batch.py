@@ -281,6 +281,46 @@ def test_a_browser_shows_the_pages(farm: Path) -> None:
     assert '<span class="added">+    y = y + 1</span>' in shown
 
 
+ARGUED = """\
+import argparse
+
+import torch
+from shop.data import batch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--width", type=int, required=True)
+w = torch.ones(parser.parse_args().width, requires_grad=True)
+optimizer = torch.optim.SGD([w], 0.1)
+kept = w * 2
+for step in range(3):
+    optimizer.zero_grad()
+    (kept.sum() * batch(step)).backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.torch
+@pytest.mark.slow
+def test_a_script_runs_as_its_readme_says_and_what_trains_nothing_is_told_apart(tmp_path: Path) -> None:
+    FARM.put(tmp_path, "work/bin/train.py", ARGUED)
+    FARM.put(tmp_path, "work/shop/data.py", "def batch(step):\n    return step + 1.0\n")
+    FARM.put(tmp_path, "work/show.py", "import torch\nfor x in ():\n    x.backward()\n")
+    FARM.put(tmp_path, "work/README.md", "Train with `python -m bin.train --width 3`.\n")
+    done = batch("work", *ONE, cwd=tmp_path)
+    assert "1 available" in done.stdout, done.stdout + done.stderr
+    assert "1 idle" in done.stdout
+    assert "1 of 2 targets came to a backward call" in done.stdout
+    summary = json.loads((tmp_path / "autofix-batch" / "summary.json").read_text())
+    shown, trains = sorted(summary["repositories"][0]["targets"], key=lambda one: one["command"], reverse=True)
+    assert (shown["outcome"], shown["ran"], shown["tried"]) == ("clean", "show.py", [])
+    assert (trains["command"], trains["ran"]) == ("bin/train.py", "python -m bin.train --width 3")
+    page = next((tmp_path / "autofix-batch" / "repositories").iterdir()).read_text()
+    assert "It ran as <code>python -m bin.train --width 3</code>" in page
+    FARM.put(tmp_path, "all.toml", '[[repository]]\npath = "work"\ncommands = ["cd bin && python train.py"]\n')
+    done = batch("all.toml", *ONE, cwd=tmp_path)
+    assert "1 not runnable" in done.stdout, "what somebody typed is not varied"
+
+
 ELSEWHERE = """\
 import torch
 

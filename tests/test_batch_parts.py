@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from farms import CHROMIUM, FARM, browsed
 
-from autofix.batch import discover, driver, manifest, patches, results, worker, worktree
+from autofix.batch import discover, driver, manifest, patches, results, ways, worker, worktree
 from autofix.batch.cores import Core
 from autofix.batch.driver import Plan
 from autofix.batch.journal import Journal
@@ -24,6 +24,21 @@ from autofix.experiments.warm import Warm
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+NOTEBOOK = (
+    '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "code", "source": '
+    '"%%matplotlib inline\\nimport torch\\n%s"}]}'
+)
+OWN = "from its own folder"
+PARSER = """\
+parser.add_argument("mode", choices=["fast", "slow"])
+parser.add_argument("--size", type=int, required=True)
+parser.add_argument("--config", required=True)
+parser.add_argument("--name", required=True)
+parser.add_argument("--seed", type=int, default=1)
+parser.add_argument("rest", nargs="*")
+"""
 
 
 def names(paths: list[str]) -> list[str]:
@@ -86,14 +101,43 @@ def test_scripts_that_train_are_found_and_libraries_are_not(tmp_path: Path) -> N
         "tests/test_it.py": "import torch\nfor x in ():\n    x.backward()\n",
         "node_modules/x.py": "import torch\nfor x in ():\n    x.backward()\n",
         "broken.py": "import torch\nfor x in (:\n    x.backward()\n",
+        "deep/pkg/table.py": "import torch\nfrom .core import go\nROWS = torch.ones(3)\n",
+        "deep/pkg/other.py": "from .table import ROWS\n",
+        "copy_test.py": "import torch\nfor x in ():\n    x.backward()\n",
+        "unit_test.py": "import torch\ndef test_it():\n    torch.ones(1).backward()\nfor x in ():\n    pass\n",
+        "show.ipynb": NOTEBOOK % "loss.backward()",
+        "plot.ipynb": NOTEBOOK % "plot()",
+        "guarded.ipynb": NOTEBOOK % "loss.backward()",
     }
     for name, text in files.items():
         FARM.put(tmp_path, name, text)
-    assert discover.commands(tmp_path, (), pytest=False) == ["guarded.py", "deep/loop.py", "deep/pkg/run.py"]
+    found = ["copy_test.py", "guarded.py", "deep/loop.py", "deep/pkg/run.py", "show.ipynb"]
+    assert discover.commands(tmp_path, (), pytest=False) == found
     assert discover.commands(tmp_path, (), pytest=True)[-1] == "pytest tests/test_it.py"
     FARM.put(tmp_path, "pyproject.toml", "[tool.autofix]\nrun = 'python guarded.py --fast'\n")
     assert discover.commands(tmp_path, (), pytest=False) == ["python guarded.py --fast"]
     assert discover.commands(tmp_path, ("mine.py",), pytest=False) == ["mine.py"]
+
+
+def test_a_script_is_tried_as_its_pages_call_it_then_elsewhere_then_with_what_it_requires(tmp_path: Path) -> None:
+    files = {
+        "README.md": "Run `python tools/train.py`, `python3 tools/train.py --help` or\n\n"
+        "    $ python -u tools/train.py \\\n        --epochs 3 > log.txt\n    $ python tools/train.py --data <your data>\n",
+        "tools/README.md": "CUDA_VISIBLE_DEVICES=0 python train.py --small && echo done\n",
+        "scripts/go.sh": "python -m tools.train --as module\npython $HERE/tools/train.py --no\n",
+        "tools/train.py": PARSER, "configs/a.yaml": "",
+    }  # fmt: skip
+    for name, text in files.items():
+        FARM.put(tmp_path, name, text)
+    named = [
+        ("cd tools && python train.py --small", "tools/README.md"),
+        ("python -u tools/train.py --epochs 3", "README.md"),
+        ("python -m tools.train --as module", "scripts/go.sh"),
+    ]
+    assert ways.others(tmp_path, "tools/train.py", usage=False) == [*named, ("cd tools && python train.py", OWN)]
+    required = "tools/train.py fast --size 1 --config configs/a.yaml --name name"
+    assert ways.others(tmp_path, "tools/train.py", usage=True) == [*named, (required, "its parser requires that")]
+    assert ways.others(tmp_path, "main.py", usage=False) == []
 
 
 def test_a_copy_holds_what_lies_there_and_a_revision_what_was_committed(tmp_path: Path) -> None:

@@ -25,7 +25,8 @@ LOOP = textwrap.indent(STEP, "    ")
 CUDA = f"""\
 from torch.utils.data import DataLoader, TensorDataset
 {NETS}
-if not torch.cuda.is_available():
+wanted = True
+if wanted and not torch.cuda.is_available():
     raise SystemExit("this needs a GPU")
 torch.cuda.set_device(0)
 device = torch.device("cuda:0")
@@ -104,6 +105,55 @@ for name in files[:4]:
 {LOOP}"""
 
 
+LOOPED = f"for _ in range(5):\n{LOOP}"
+LOOKED_FOR = """\
+import importlib.util
+import torch
+try:
+    import nowhere_at_all
+except ImportError:
+    nowhere_at_all = None
+assert nowhere_at_all is None and importlib.util.find_spec("nowhere_else") is None
+"""
+WRAPPED = """\
+import os
+import gym
+import torch
+from gym import spaces
+from gym.spaces.box import Box
+from gym.wrappers import AtariPreprocessing
+from torchvision import models
+
+class Doubled(gym.ObservationWrapper):
+    def observation(self, seen):
+        return seen * 2
+
+class Through(gym.Wrapper):
+    def __init__(self, env):
+        gym.Wrapper.__init__(self, env)
+    def reset(self, **kwargs):
+        return self.env.reset(**kwargs)
+
+class Own(gym.Env):
+    def __init__(self):
+        self.action_space, self.observation_space = spaces.Discrete(2), Box(low=0, high=1, shape=(3,))
+
+env = Through(Doubled(gym.make("HalfCheetahBulletEnv-v0")))
+seen, done = env.reset(), False
+assert seen.shape == (17,) and len(env.step(env.action_space.sample())) == 4
+assert env._max_episode_steps and not hasattr(gym.envs, "atari") and Own().unwrapped.action_space.n == 2
+later = Through(gym.make("HalfCheetah-v4"))
+seen, info = later.reset()
+assert len(later.step(0)) == 5
+net = models.resnet18(num_classes=7)
+assert sum(p.numel() for p in models.resnet18().parameters()) == 11_689_512
+assert sum(p.numel() for p in models.vgg11().parameters()) == 132_863_336
+os.makedirs("/nowhere_at_all/x", exist_ok=True)
+torch.save(net.state_dict(), "models/net.pt")
+net(torch.rand(2, 3, 32, 32)).sum().backward()
+"""
+
+
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -170,8 +220,33 @@ def test_what_has_no_stand_in_is_named(probe: Probe, here: Path) -> None:
         assert "data/train.csv" in report.message
         assert said in report.message
     written(here, {"train.py": "import torch\nimport nowhere_at_all\n"})
-    assert "--stand-in has nothing for nowhere_at_all" in repair(probe, "train.py", stand_in=True).message
     assert "--stand-in" not in repair(probe, "train.py").message
+    written(here, {"train.py": "import torch\nimport cPickle\n", "old.py": "import torch\nloss = torch.ones(())[0]\n"})
+    assert "it was written for Python 2" in repair(probe, "train.py", stand_in=True).message
+    assert "take .item() of a loss" in repair(probe, "old.py").message
+
+
+def test_a_package_that_nobody_knows_is_left_out_and_leaves_no_edit_safe(probe: Probe, here: Path) -> None:
+    written(here, {"train.py": f"import helpful.deep\nfrom helpful import Base\n{NETS}{LOOPED}"})
+    report = repair(probe, "train.py", stand_in=True)
+    assert "helpful is not installed: what it does is left out" in report.conditions
+    assert added(report.fixes[0]) == [CURE]
+    assert report.fixes[0].verdict.applicability is Applicability.UNSAFE
+
+
+def test_a_package_that_is_only_looked_for_or_lies_elsewhere_is_not_stood_in_for(probe: Probe, here: Path) -> None:
+    written(here, {"train.py": LOOKED_FOR, "deep/own.py": "", "other.py": "import torch\nimport own\n"})
+    report = repair(probe, "train.py", stand_in=True)
+    assert (report.outcome, report.conditions) == (Outcome.CLEAN, ()), report.message
+    assert "it lies at deep/own.py: run the script from the folder" in repair(probe, "other.py", stand_in=True).message
+
+
+def test_environments_networks_and_places_to_save_are_stood_in_for(probe: Probe, here: Path) -> None:
+    written(here, {"train.py": WRAPPED})
+    report = repair(probe, "train.py", stand_in=True)
+    assert report.outcome is Outcome.CLEAN, report.message
+    said = " ".join(report.conditions)
+    assert all(word in said for word in ("HalfCheetah", "resnet18", "/nowhere_at_all", "the folder models"))
 
 
 def test_a_checkpoint_that_is_stood_in_for_leaves_no_edit_safe(probe: Probe, here: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -124,7 +125,9 @@ def missing_words(target: Target, baseline: wire.Trace) -> str:
     absent = _NO_MODULE.search(failure.message) if failure is not None else None
     top = absent[1].partition(".")[0] if absent else ""
     helps = ""
-    if top and target.setup.stand_in:
+    if top and (place := _lying(target.project, top)):
+        helps = f"it lies at {place}: run the script from the folder that holds it, or as a module with -m"
+    elif top and target.setup.stand_in:
         helps = f"--stand-in has nothing for {top}: install it"
     elif top in wire.GIVING:
         helps = "install it, or --stand-in puts random data in its place"
@@ -139,6 +142,16 @@ def missing_words(target: Target, baseline: wire.Trace) -> str:
     if left and not helps and "no stand-in" not in said:
         helps = f"what is not installed was left out, which this may come from: {', '.join(left)}"
     return "; ".join(filter(None, (said, helps)))
+
+
+def _lying(project: Path, top: str) -> str:
+    """Where a module that an import did not find lies in the project; '' where it does not."""
+    for folder, folders, files in os.walk(project):
+        for name in (top, f"{top}.py"):
+            if name in (*folders, *files):
+                return (Path(folder) / name).relative_to(project).as_posix()
+        folders[:] = [name for name in folders if not name.startswith(".")]
+    return ""
 
 
 def exit_words(baseline: wire.Trace) -> str:
