@@ -122,7 +122,8 @@ def test_scripts_that_train_are_found_and_libraries_are_not(tmp_path: Path) -> N
 def test_a_script_is_tried_as_its_pages_call_it_then_elsewhere_then_with_what_it_requires(tmp_path: Path) -> None:
     files = {
         "README.md": "Run `python tools/train.py`, `python3 tools/train.py --help` or\n\n"
-        "    $ python -u tools/train.py \\\n        --epochs 3 > log.txt\n    $ python tools/train.py --data <your data>\n",
+        "    $ python -u tools/train.py \\\n        --epochs 3 > log.txt\n"
+        "    $ python tools/train.py --data <your data>\n",
         "tools/README.md": "CUDA_VISIBLE_DEVICES=0 python train.py --small && echo done\n",
         "scripts/go.sh": "python -m tools.train --as module\npython $HERE/tools/train.py --no\n",
         "tools/train.py": PARSER, "configs/a.yaml": "",
