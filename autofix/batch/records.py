@@ -139,7 +139,7 @@ class Result:
     calls: int = 0
     """Backward calls of the script as it stands."""
     ran: str = ""
-    """The command line that ran, where it is not `command` itself; `tried`: others that did not help, and why."""
+    """The command line that ran, where it is not `command` itself; `tried`: others that did not help, and what each came to."""
     tried: tuple[str, ...] = ()
 
     @property

@@ -12,6 +12,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import textwrap
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 Work = Callable[[Target, Probe], Report]
 
 _PROBES = 3
+_REASON = 120
+"""Characters of why another command line did not help."""
 _STRONG = ("overlay", "landlock")
 
 
@@ -114,7 +117,8 @@ def _result(entry: Entry, copy: Path, repository: Repository, warm: Warm[Probe],
                 break
             other = _other(way.line, copy, repository.options, warm)
             if other is None or _idle(other) or other.outcome is Outcome.CANNOT_RUN:
-                tried.append(f"{way.line} ({way.why})")
+                said = "it names nothing here" if other is None else outcome.result(entry, other, copy).message
+                tried.append(f"{way.line} ({way.why}): {textwrap.shorten(said, _REASON, placeholder=' …')}")
             else:
                 ran, report = way.line, other
         return replace(outcome.result(entry, report, copy), ran=ran, tried=tuple(tried))

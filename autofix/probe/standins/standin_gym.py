@@ -53,6 +53,7 @@ class Discrete(Space):
     def __init__(self, n: int, *args: Any, **kwargs: Any) -> None:
         super().__init__()
         self.n = n
+        self.dtype = torch.zeros((), dtype=torch.int64).numpy().dtype
 
     def sample(self) -> int:
         self._drawn += 1
