@@ -139,8 +139,9 @@ class Result:
     calls: int = 0
     """Backward calls of the script as it stands."""
     ran: str = ""
-    """The command line that ran, where it is not `command` itself; `tried`: others that did not help, and what each came to."""
+    """The command line that ran, where it is not `command` itself."""
     tried: tuple[str, ...] = ()
+    """Other command lines that did not help, and what each came to."""
 
     @property
     def typed(self) -> str:

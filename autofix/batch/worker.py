@@ -111,16 +111,16 @@ def _result(entry: Entry, copy: Path, repository: Repository, warm: Warm[Probe],
     """What became of one target; one whose command line is a guess is also tried in the ways its repository names."""
     try:
         report = _report(entry.command, copy, repository.options, warm)
+        words = shlex.split(entry.command)
         ran, tried = "", []
-        for way in ways.others(copy, *shlex.split(entry.command), usage=_wants_words(report)) if guessed else ():
-            if not _idle(report):
-                break
-            other = _other(way.line, copy, repository.options, warm)
-            if other is None or _idle(other) or other.outcome is Outcome.CANNOT_RUN:
+        if guessed and len(words) == 1 and _idle(report):
+            for way in ways.others(copy, words[0], usage=_wants_words(report)):
+                other = _other(way.line, copy, repository.options, warm)
+                if other is not None and (other.calls or other.diagnosis is not None):
+                    ran, report = way.line, other
+                    break
                 said = "it names nothing here" if other is None else outcome.result(entry, other, copy).message
                 tried.append(f"{way.line} ({way.why}): {textwrap.shorten(said, _REASON, placeholder=' …')}")
-            else:
-                ran, report = way.line, other
         return replace(outcome.result(entry, report, copy), ran=ran, tried=tuple(tried))
     except (targets.TargetError, interpreter.InterpreterError, ValueError) as error:
         return Result(entry.command, entry.key, str(Outcome.CANNOT_RUN), message=outcome.Words(copy)(str(error)))
