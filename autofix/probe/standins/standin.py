@@ -157,7 +157,9 @@ def _board(note: Callable[[str], None]) -> None:
     """Torch's own door to TensorBoard, which refuses to open where that is not installed."""
     if importlib.util.find_spec("tensorboard") is None:
         board: Any = _Inert("torch.utils.tensorboard")
-        board.SummaryWriter = type("SummaryWriter", (_Nothing,), {"__init__": lambda this, *a, **k: note(_NO_BOARD)})
+        board.SummaryWriter = type(
+            "SummaryWriter", (_Nothing,), {"__init__": lambda this, *a, **k: note(_NO_BOARD), "log_dir": "."}
+        )
         sys.modules["torch.utils.tensorboard"] = board
 
 
