@@ -30,6 +30,8 @@ _SOONER = 3.0
 _ITERATIONS_KEPT = 10
 """Iterations after which loops then end: what goes wrong from pass to pass has gone wrong by then."""
 _NO_MODULE = re.compile(r"No module named '([^']+)'")
+_OF_NOTHING = {"TypeError", "AttributeError", "ValueError", "IndexError", "KeyError"}
+"""Types of failures that a package which gives nothing may be the reason of."""
 _DIGITS = re.compile(r"\d+")
 _WANTS_GPU = re.compile(r"(?<![a-z])(cuda|nccl|nvidia|gpus?)(?![a-z])|accelerator device", re.IGNORECASE)
 
@@ -139,7 +141,7 @@ def missing_words(target: Target, baseline: wire.Trace) -> str:
         if target.setup.stand_in:
             helps = f"{made_up}, not this file: put a small one there"
     left = [note.split()[0] for note in baseline.notes if note.endswith(wire.LEFT_OUT)]
-    if left and not helps and "no stand-in" not in said:
+    if left and not helps and failure is not None and failure.type in _OF_NOTHING and "no stand-in" not in said:
         helps = f"what is not installed was left out, which this may come from: {', '.join(left)}"
     return "; ".join(filter(None, (said, helps)))
 
