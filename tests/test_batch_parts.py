@@ -103,6 +103,7 @@ def test_scripts_that_train_are_found_and_libraries_are_not(tmp_path: Path) -> N
         "broken.py": "import torch\nfor x in (:\n    x.backward()\n",
         "deep/pkg/table.py": "import torch\nfrom .core import go\nROWS = torch.ones(3)\n",
         "deep/pkg/other.py": "from .table import ROWS\n",
+        "print.py": "import torch\ndef go():\n    torch.ones(1).backward()\nprint(go())\n",
         "copy_test.py": "import torch\nfor x in ():\n    x.backward()\n",
         "unit_test.py": "import torch\ndef test_it():\n    torch.ones(1).backward()\nfor x in ():\n    pass\n",
         "show.ipynb": NOTEBOOK % "loss.backward()",
@@ -111,7 +112,7 @@ def test_scripts_that_train_are_found_and_libraries_are_not(tmp_path: Path) -> N
     }
     for name, text in files.items():
         FARM.put(tmp_path, name, text)
-    found = ["copy_test.py", "guarded.py", "deep/loop.py", "deep/pkg/run.py", "show.ipynb"]
+    found = ["copy_test.py", "guarded.py", "print.py", "deep/loop.py", "deep/pkg/run.py", "show.ipynb"]
     assert discover.commands(tmp_path, (), pytest=False) == found
     assert discover.commands(tmp_path, (), pytest=True)[-1] == "pytest tests/test_it.py"
     FARM.put(tmp_path, "pyproject.toml", "[tool.autofix]\nrun = 'python guarded.py --fast'\n")

@@ -142,17 +142,21 @@ def _happens(node: ast.stmt, own: set[str]) -> bool:
 
 
 def _makes(tree: ast.Module) -> bool:
-    """Whether tensors or layers are made at the top: a program's doing, where nobody imports the file for them."""
-    values = [node.value for node in tree.body if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign)]
-    return any(_computes(part) for value in values if value is not None for part in ast.walk(value))
+    """Whether the top makes tensors or calls what the file defines: a program does so, unless others import it."""
+    own = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    at_top = (node for node in tree.body if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr))
+    values = (node.value for node in at_top if node.value is not None)
+    return any(_computes(part, own) for value in values for part in ast.walk(value))
 
 
-def _computes(node: ast.AST) -> bool:
+def _computes(node: ast.AST, own: set[str]) -> bool:
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name("torch" | "nn"))):
             return True
         case ast.Call(func=ast.Attribute(value=ast.Attribute(value=ast.Name("torch")))):
             return True
+        case ast.Call(func=ast.Name(name)):
+            return name in own
     return False
 
 
