@@ -21,12 +21,11 @@ from autofix.core.edit import Declined
 from autofix.core.model import Applicability, Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls, names, vocabulary
-from autofix.syntax.edits import ensure_import, rename, replace
+from autofix.syntax.edits import ensure_import, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.syntax.edits import Step
     from autofix.syntax.source import Source
 
 WHY = "The module then computes with {copies}, so that its result depends on them, and through them on its parameters."
@@ -152,7 +151,7 @@ adapt(torch.ones(1, 2))
             if not evaluated:
                 raise Declined(f"{module} is evaluated where {copies} has no name")
             if kind == "module":
-                edits = [step for one in evaluated for step in _renamed(source, one, copies)]
+                edits = [step for one in evaluated for step in replace(source, one.func, copies)]
                 yield self.propose(edits, WHY_COPY.format(copies=copies), title="Evaluate the copy")
                 return
             torch, imports = ensure_import(source, "torch")
@@ -193,15 +192,6 @@ def _copied(source: Source, node: ast.AST, copies: str) -> tuple[ast.stmt, str, 
 def _runs(call: ast.Call, module: str) -> bool:
     """Whether a call evaluates a module."""
     return bool(module) and calls.path_of(call.func) in (module, f"{module}.forward")
-
-
-def _renamed(source: Source, call: ast.Call, copies: str) -> list[Step]:
-    function = call.func
-    if isinstance(function, ast.Attribute) and function.attr == "forward":
-        function = function.value
-    if not isinstance(function, (ast.Name, ast.Attribute)):
-        raise Declined("the module has no name")
-    return rename(source, function, copies)
 
 
 def _called(source: Source, call: ast.Call, torch: str, module: str, mapping: str) -> str:

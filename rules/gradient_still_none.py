@@ -49,8 +49,8 @@ for _ in range(4):
     opt.zero_grad()
     for scale in (1.0, 0.5):
         (g,) = torch.autograd.grad((scale * w).exp().sum(), [w])
--        w.grad += g
-+        w.grad = g if w.grad is None else w.grad + g
+-        w.grad += g if scale == 0.5 else 2 * g
++        w.grad = (g if scale == 0.5 else 2 * g) if w.grad is None else w.grad + (g if scale == 0.5 else 2 * g)
     opt.step()
 """),
         Example("""\
@@ -125,9 +125,8 @@ def _set(source: Source, statement: ast.stmt, node: ast.Attribute) -> list[Step]
     match statement:
         case ast.AugAssign(target=target, op=ast.Add() | ast.Sub() as operator, value=value) if target is node:
             text = source.segment(value)
-            simple = isinstance(value, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
-            added = text if simple else f"({text})"
-            sign, first = ("+", text) if isinstance(operator, ast.Add) else ("-", f"-{added}")
+            added = text if isinstance(value, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)) else f"({text})"
+            sign, first = ("+", added) if isinstance(operator, ast.Add) else ("-", f"-{added}")
             if "\n" in text:
                 raise Declined("what is added does not stand on one line")
             return replace_statement(

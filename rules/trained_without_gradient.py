@@ -242,7 +242,7 @@ net(x).detach().pow(2).mean().backward()
                         if modes.may_switch_off(one) if not makers else calls.name_of(one) in makers:
                             implied = node.name in (*called, "forward", "__call__")
                             title = f"Take {node.name} out of {ast.unparse(one).removesuffix('()')}"
-                            edits = undecorate(source, node, one)
+                            edits = undecorate(source, one)
                             yield self.propose(edits, WHY, title=title, later=1 if implied else 5)
                 elif isinstance(node, ast.Call) and modes.wraps(node) and not makers:
                     edits = replace(source, node, source.segment(node.args[0]))

@@ -240,5 +240,5 @@ getattr(first, "add_")(1)
     def _undecorated(self, source: Source, function: ast.FunctionDef) -> Iterator[Proposal]:
         for decorator in function.decorator_list:
             if modes.switches_off(decorator):
-                edits = undecorate(source, function, decorator)
+                edits = undecorate(source, decorator)
                 yield self.propose(edits, WHY_VIEW, title="Take the view with gradients", later=2)

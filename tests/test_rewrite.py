@@ -42,6 +42,7 @@ from autofix.syntax.edits import (
     unwrap,
     wrap,
 )
+from autofix.syntax.names import copied
 from autofix.syntax.source import Source, SourceError
 
 PATH = Path("train.py")
@@ -219,8 +220,11 @@ def first(found: Source, kind: type[Any]) -> Any:
         ("if x:\n\ty  # why\n", lambda s: replace_statement(s, named(s, "y"), ["a", "b"]), "if x:\n\ta\n\tb  # why\n"),
         ("class A:\n  @b\n  def f(): pass", lambda s: decorate(s, first(s, ast.FunctionDef), "@c()"),
          "class A:\n  @b\n  @c()\n  def f(): pass"),
-        ("@a\n@b\ndef f(): pass", lambda s: undecorate(s, s.tree.body[0], s.tree.body[0].decorator_list[0]),
+        ("@a\n@b\ndef f(): pass", lambda s: undecorate(s, s.tree.body[0].decorator_list[0]),
          "@b\ndef f(): pass"),
+        ("@a(\n 1)  # why\n# of f\n\ndef f(): pass", lambda s: undecorate(s, s.tree.body[0].decorator_list[0]),
+         "# of f\n\ndef f(): pass"),
+        ("with a:  # why\n\n  # of x\n# far\n  x\n", lambda s: out_of(s, 0), "\n# of x\n# far\nx\n"),
         ("with a:\n  x = '''1\n  2'''  # why\n  # on\ny\n", lambda s: out_of(s, 0),
          "x = '''1\n  2'''  # why\n# on\ny\n"),
         ("if b:\n  with a: x\n", lambda s: out_of(s, 0), "if b:\n  x\n"),
@@ -231,6 +235,18 @@ def first(found: Source, kind: type[Any]) -> Any:
 )  # fmt: skip
 def test_a_node_becomes_another(before: str, build: Builder, after: str) -> None:
     assert rewritten(before, build) == after
+
+
+@pytest.mark.parametrize("unit", ["  ", "    ", "\t", " " * 8])
+def test_statements_are_copied_in_the_indentation_of_their_file(unit: str) -> None:
+    lines = ["for x in a:", f"{unit}if x:", f"{unit}{unit}y = '\u2028'"]
+    body = "".join(f"{unit}{line}\n" for line in lines)
+
+    def build(found: Source) -> list[Step]:
+        loop = first(found, ast.For)
+        return insert_before(found, loop, copied(found, loop))
+
+    assert rewritten(f"def f():\n{body}", build) == f"def f():\n{body}{body}"
 
 
 def test_steps_of_one_statement_add_up() -> None:

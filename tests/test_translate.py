@@ -130,6 +130,7 @@ DECLINED = {
     "(a // 2).sum()": "leaves whole numbers",
     "np.sign(a).sum()": "a sign has no gradient",
     "a.astype(int).sum()": "a whole number has no gradient",
+    "np.sort(a, axis=0)[0].sum()": "axis= of np.sort",
     "np.polyval([1, 2], a).sum()": "has no word in torch",
     "np.mean(a, where=p > 0.5)": "where= of np.mean",
     "np.histogram(a)[0].sum()": "has no word in torch",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -135,8 +134,8 @@ def as_json(report: Report, snapshot: Snapshot) -> str:
         "message": clean(report.message),
         "findings": [
             {"code": one.code, "name": one.name, "level": "broken" if one.sure else "noted",
-             "message": clean(one.message), **_span(one.frame, snapshot),
-             "others": [_span(frame, snapshot) for frame in one.others]}
+             "message": clean(one.message), **machine.span(one.frame, snapshot),
+             "others": [machine.span(frame, snapshot) for frame in one.others]}
             for one in report.suspicions
         ],
         "fixes": [machine.fix(one, snapshot) for one in report.fixes],
@@ -145,25 +144,25 @@ def as_json(report: Report, snapshot: Snapshot) -> str:
         "finished": books is not None and books.finished,
         "incomplete": clean(books.incomplete) if books is not None else "",
         "losses": [
-            {**_first(loss.stack, snapshot), "calls": loss.calls,
-             "first": _number(loss.first), "last": _number(loss.last)}
+            {**machine.at(loss.stack, snapshot), "calls": loss.calls,
+             "first": machine.number(loss.first), "last": machine.number(loss.last)}
             for loss in (books.losses if books is not None else ())
         ],
         "optimizers": [
-            {**_first(one.made, snapshot), "kind": clean(one.kind), "steps": one.steps, "without_gradient": one.empty,
-             "tensors": one.tensors}
+            {**machine.at(one.made, snapshot), "kind": clean(one.kind), "steps": one.steps,
+             "without_gradient": one.empty, "tensors": one.tensors}
             for one in (books.trainers if books is not None else ())
         ],
         "networks": [
             {"name": clean(one.name), "optimizer": one.optimizer, "losses": list(one.losses), "tensors": one.tensors,
-             "numbers": one.numbers, "gradient": _number(one.gradient), "unreached": one.unreached,
+             "numbers": one.numbers, "gradient": machine.number(one.gradient), "unreached": one.unreached,
              "frozen": one.frozen, "mode": one.training}
             for one in (books.networks if books is not None else ())
         ],
         "conditions": [clean(condition) for condition in report.conditions],
         "isolation": clean(report.isolation),
         "torch": clean(report.torch),
-        "timings": {name: _number(seconds) for name, seconds in report.timings.items()},
+        "timings": {name: machine.number(seconds) for name, seconds in report.timings.items()},
     }  # fmt: skip
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
 
@@ -177,9 +176,9 @@ def as_sarif(report: Report, snapshot: Snapshot) -> str:
         {
             "ruleId": one.code, "ruleIndex": codes.index(one.code), "level": "warning" if one.sure else "note",
             "message": {"text": one_line(one.message)},
-            "locations": [sarif.location(snapshot.place(one.frame), snapshot.root)],
+            "locations": [sarif.shown(one.frame, snapshot)],
             "relatedLocations": [
-                {"id": number} | sarif.location(snapshot.place(frame), snapshot.root)
+                {"id": number} | sarif.shown(frame, snapshot)
                 for number, frame in enumerate(one.others, 1)
             ],
         }
@@ -195,24 +194,8 @@ def as_github(report: Report, snapshot: Snapshot) -> str:
     """A warning for each fault, a notice for what is often meant."""
     return "".join(
         github.command(
-            "warning" if one.sure else "notice", snapshot.place(one.frame), f"autofix {one.code}",
+            "warning" if one.sure else "notice", snapshot.in_file(snapshot.place(one.frame)), f"autofix {one.code}",
             one_line(one.message), snapshot.root,
         )
         for one in report.suspicions
     )  # fmt: skip
-
-
-def _span(frame: wire.Frame, snapshot: Snapshot) -> dict[str, Any]:
-    place = snapshot.place(frame)
-    return {
-        "file": str(place.file).encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
-        "line": place.line, "column": place.column, "end_line": place.end_line, "end_column": place.end_column,
-    }  # fmt: skip
-
-
-def _first(stack: wire.Stack, snapshot: Snapshot) -> dict[str, Any]:
-    return _span(stack[0], snapshot) if stack else dict.fromkeys(("file", "line", "column", "end_line", "end_column"))
-
-
-def _number(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -15,11 +15,14 @@ from autofix.render.advice import advice
 from autofix.render.words import clean, valid
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from autofix.core.model import Change, Finding, Fix, Report
     from autofix.probe.wire import Frame
     from autofix.render.snapshot import Snapshot
 
 SCHEMA_VERSION = 1
+_PLACE = ("file", "line", "column", "end_line", "end_column", "cell")
 
 
 def as_json(report: Report, snapshot: Snapshot) -> str:
@@ -45,7 +48,7 @@ def document(report: Report, snapshot: Snapshot) -> dict[str, Any]:
                 "note": clean(culprit.note),
                 "message": words.role(culprit),
                 "aside": culprit.aside,
-                **_span(culprit.frame, snapshot),
+                **span(culprit.frame, snapshot),
             }
             for culprit in culprits
         ],
@@ -53,7 +56,7 @@ def document(report: Report, snapshot: Snapshot) -> dict[str, Any]:
         "rejected": [fix(one, snapshot) for one in report.rejected],
         "notes": [{"rule": clean(note.rule), "reason": clean(note.reason)} for note in report.notes],
         "hints": [
-            {"rule": hint.rule, "message": clean(hint.sentence), **_span(hint.frame, snapshot)} for hint in report.hints
+            {"rule": hint.rule, "message": clean(hint.sentence), **span(hint.frame, snapshot)} for hint in report.hints
         ],
         "suspicions": [
             {
@@ -61,7 +64,7 @@ def document(report: Report, snapshot: Snapshot) -> dict[str, Any]:
                 "name": one.name,
                 "message": clean(one.message),
                 "sure": one.sure,
-                **_span(one.frame, snapshot),
+                **span(one.frame, snapshot),
             }
             for one in report.suspicions
         ],
@@ -73,7 +76,7 @@ def document(report: Report, snapshot: Snapshot) -> dict[str, Any]:
         "reached": [clean(host) for host in report.reached],
         "torch": clean(report.torch),
         "python": valid(str(target.python)) if target.python is not None else None,
-        "timings": {name: _number(seconds) for name, seconds in report.timings.items()},
+        "timings": {name: number(seconds) for name, seconds in report.timings.items()},
     }
 
 
@@ -88,7 +91,7 @@ def _question(report: Report, snapshot: Snapshot) -> dict[str, Any] | None:
         "answers": [{"name": one.name, "means": clean(one.clause), "fix": one.offer} for one in question.answers],
         "chosen": question.chosen,
         "outdated": clean(question.outdated),
-        **(_span(question.place[0], snapshot) if question.place else _nowhere()),
+        **at(question.place, snapshot),
     }
 
 
@@ -96,12 +99,11 @@ def _failure(report: Report, snapshot: Snapshot) -> dict[str, Any] | None:
     failure = words.failure(report)
     if failure is None:
         return None
-    where = _span(failure.stack[0], snapshot) if failure.stack else _nowhere()
     return {
         "cause": str(report.diagnosis.cause if report.diagnosis is not None else Cause.OTHER),
         "type": clean(failure.type),
         "message": clean(failure.message),
-        **where,
+        **at(failure.stack, snapshot),
         "declined": clean(report.diagnosis.declined) if report.diagnosis is not None else "",
         "traceback": clean(report.traceback),
     }
@@ -129,7 +131,7 @@ def fix(fix: Fix, snapshot: Snapshot) -> dict[str, Any]:
             for edit in candidate.edits
         ],
         "diff": snapshot.diff(fix),
-        "seconds": _number(verdict.seconds),
+        "seconds": number(verdict.seconds),
         "peak_bytes": verdict.peak_bytes,
     }
 
@@ -142,14 +144,14 @@ def _later(fix: Fix, snapshot: Snapshot) -> dict[str, Any] | None:
         return None
     return {
         "type": clean(failure.type), "message": clean(failure.message), "words": words,
-        **_span(failure.stack[0], snapshot),
+        **at(failure.stack, snapshot),
     }  # fmt: skip
 
 
 def _finding(finding: Finding, snapshot: Snapshot) -> dict[str, Any]:
-    where = _span(finding.place[0], snapshot) if finding.place else _nowhere()
     return {
-        "name": finding.property, "former": finding.former, "detail": clean(finding.sentence), **where
+        "name": finding.property, "former": finding.former, "detail": clean(finding.sentence),
+        **at(finding.place, snapshot),
     }  # fmt: skip
 
 
@@ -157,29 +159,32 @@ def _change(change: Change) -> dict[str, Any]:
     return {
         "parameter": clean(change.parameter),
         "step": change.step,
-        "reference": _number(change.reference),
-        "candidate": _number(change.candidate),
+        "reference": number(change.reference),
+        "candidate": number(change.candidate),
         "note": clean(change.note),
-        "relative": _number(change.relative),
+        "relative": number(change.relative),
     }
 
 
-def _span(frame: Frame, snapshot: Snapshot) -> dict[str, Any]:
+def at(stack: Sequence[Frame], snapshot: Snapshot) -> dict[str, Any]:
+    """Where the innermost frame of a stack stands; a null for each field where there is none."""
+    return span(stack[0], snapshot) if stack else dict.fromkeys(_PLACE)
+
+
+def span(frame: Frame, snapshot: Snapshot) -> dict[str, Any]:
+    """Where a frame stands, with the cell where its file has cells."""
     place = snapshot.place(frame)
+    cell = snapshot.cell(place)
     return {
         "file": valid(str(place.file)),
         "line": place.line,
         "column": place.column,
         "end_line": place.end_line,
         "end_column": place.end_column,
-        "cell": None if (cell := snapshot.cell(place)) is None else {"number": cell[0], "line": cell[1]},
+        "cell": {"number": cell[0], "line": cell[1]} if cell is not None else None,
     }
 
 
-def _nowhere() -> dict[str, Any]:
-    return dict.fromkeys(("file", "line", "column", "end_line", "end_column", "cell"))
-
-
-def _number(value: float) -> float | None:
+def number(value: float) -> float | None:
     """JSON has neither infinities nor NaN; a gradient may."""
     return value if math.isfinite(value) else None

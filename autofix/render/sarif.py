@@ -48,7 +48,8 @@ def location(place: Place, root: Path) -> dict[str, Any]:
     return {"physicalLocation": {"artifactLocation": _artifact(place.file, root), "region": _region(place)}}
 
 
-def _shown(frame: Frame, snapshot: Snapshot) -> dict[str, Any]:
+def shown(frame: Frame, snapshot: Snapshot) -> dict[str, Any]:
+    """Where a frame stands in the file on disk."""
     return location(snapshot.in_file(snapshot.place(frame)), snapshot.root)
 
 
@@ -86,9 +87,9 @@ def _results(report: Report, snapshot: Snapshot) -> list[dict[str, Any]]:
         "ruleIndex": 0,
         "level": "error",
         "message": {"text": f"{headline(report)} ({CAUSES[report.diagnosis.cause]})"},
-        "locations": [_shown(stack[0], snapshot)] if stack else [],
+        "locations": [shown(stack[0], snapshot)] if stack else [],
         "relatedLocations": [
-            {"id": number, "message": {"text": role(culprit)}} | _shown(culprit.frame, snapshot)
+            {"id": number, "message": {"text": role(culprit)}} | shown(culprit.frame, snapshot)
             for number, culprit in enumerate(told(report))
         ],
     }

@@ -145,6 +145,21 @@ def indent_of(source: Source, block: list[ast.stmt]) -> str:
     return _suite_indent(source, block) + unit_near(source, block[0])
 
 
+def lines_of(source: Source, block: list[ast.stmt], text: str) -> list[str]:
+    """The lines of text from a block, to be inserted elsewhere: each step of their indentation is four spaces."""
+    indent, unit = indent_of(source, block), unit_near(source, block[0])
+    first, *others = _NEWLINE.split(text)
+    found = [first]
+    for line in others:
+        bare = line.removeprefix(indent)
+        steps = 0
+        while bare.startswith(unit):
+            bare = bare.removeprefix(unit)
+            steps += 1
+        found.append(" " * 4 * steps + bare)
+    return found
+
+
 def unit_near(source: Source, statement: ast.AST) -> str:
     """One step of indentation as the neighbourhood has it."""
     found: ast.AST | None = statement

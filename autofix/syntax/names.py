@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from autofix.core.edit import Declined
 from autofix.syntax.blocks import block_of
 from autofix.syntax.calls import Function, path_of
-from autofix.syntax.layout import indent_of
+from autofix.syntax.layout import lines_of
 from autofix.syntax.vocabulary import STORES
 
 if TYPE_CHECKING:
@@ -88,9 +88,7 @@ def copied(source: Source, statement: ast.stmt, detached: Container[str] = ()) -
     text = source.text[start:end]
     for place in ends:
         text = f"{text[: place - start]}.detach(){text[place - start :]}"
-    indent = indent_of(source, block_of(source, statement))
-    first, *others = text.splitlines()
-    return [first, *(line.removeprefix(indent) for line in others)]
+    return lines_of(source, block_of(source, statement), text)
 
 
 def _called(source: Source, node: ast.AST) -> bool:

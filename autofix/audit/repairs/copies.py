@@ -127,4 +127,4 @@ def _uncut(place: Place) -> Iterator[Offer]:
             case ast.FunctionDef(decorator_list=decorators):
                 for one in decorators:
                     if modes.may_switch_off(one):
-                        yield Offer(title, tuple(undecorate(source, around, one)), Keeps.LOSSES)
+                        yield Offer(title, tuple(undecorate(source, one)), Keeps.LOSSES)

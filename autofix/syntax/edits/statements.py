@@ -59,7 +59,10 @@ def wrap(source: Source, statements: Sequence[ast.stmt], header: str) -> list[St
 
 
 def unwrap(source: Source, statement: ast.With | ast.AsyncWith, context: ast.withitem) -> list[Step]:
-    """Take one context from a `with`; where it is the only one, the body stands one step to the left instead."""
+    """Take one context from a `with`; where it is the only one, its body stands one step to the left instead.
+
+    Comments between the header and the first statement belong to the body.
+    """
     if len(statement.items) > 1:
         place = statement.items.index(context)
         start, end = source.extent(context.context_expr)[0], source.extent(_last(context))[1]
@@ -71,8 +74,12 @@ def unwrap(source: Source, statement: ast.With | ast.AsyncWith, context: ast.wit
     outer, body = run_of(source, [statement]), run_of(source, statement.body)
     if not body.leads or not outer.leads:
         return [Splice(source, outer.start, body.start, "")]
-    gone = Splice(source, outer.line_start, body.line_start, "")
-    return [gone, Shift(source, body.line_start, outer.line_end[0], body.indent, outer.indent)]
+    first = source.starts.index(body.line_start)
+    while not source.lines[first - 1].strip() or source.lines[first - 1].lstrip().startswith("#"):
+        first -= 1
+    start = source.starts[first]
+    shifted = Shift(source, start, outer.line_end[0], body.indent, outer.indent)
+    return [Splice(source, outer.line_start, start, ""), shifted]
 
 
 def _last(context: ast.withitem) -> ast.expr:
@@ -109,12 +116,11 @@ def decorate(source: Source, function: Function, decorator: str) -> list[Step]:
     return [Splice(source, line, line, text)]
 
 
-def undecorate(source: Source, function: Function | ast.ClassDef, decorator: ast.expr) -> list[Step]:
-    """Remove a decorator with its line."""
-    following = function.decorator_list[function.decorator_list.index(decorator) + 1 :]
-    line = following[0].lineno if following else function.lineno
-    start, end = source.starts[decorator.lineno - 1], source.starts[line - 1]
-    if not source.text[start:end].strip().startswith("@"):
+def undecorate(source: Source, decorator: ast.expr) -> list[Step]:
+    """Remove a decorator with its lines; those between it and the function stay."""
+    first, last = source.extent(decorator)
+    start, end = line_start(source, source.text.rindex("@", 0, first)), source.starts[decorator.end_lineno or 0]
+    if source.text[start:first].strip() != "@" or source.text[last:end].partition("#")[0].strip():
         raise Declined("the decorator does not stand on lines of its own")
     return [Splice(source, start, end, "")]
 

@@ -119,7 +119,7 @@ WORDS: dict[str, Word] = {
     "diff": Word("diff", ("a", "n", "axis"), ("a",)),
     "trapz": Word("trapezoid", ("y", "x"), ("y",), scalar=True),
     "trapezoid": Word("trapezoid", ("y", "x"), ("y",), scalar=True),
-    "sort": Word("sort", ("a", "axis"), ("a",), form="torch.sort({0}).values"),
+    "sort": Word("sort", ("a",), ("a",), form="torch.sort({0}).values"),
     # Products.
     "dot": Word("matmul", ("a", "b"), ("a", "b")),
     "matmul": Word("matmul", _PAIR, _PAIR),

@@ -6,8 +6,10 @@ import ast
 from typing import TYPE_CHECKING
 
 from autofix.core.edit import Declined
+from autofix.syntax.blocks import block_of
 from autofix.syntax.calls import Function, name_of, path_of
 from autofix.syntax.edits import delete, ensure_import, insert_after, replace, replace_statement
+from autofix.syntax.layout import lines_of
 from autofix.syntax.translate.made import MOVED, Kind, Made, Scope, respelled
 from autofix.syntax.vocabulary import STORES
 
@@ -77,12 +79,11 @@ def _namesake(scope: Scope) -> list[Step]:
     parts = [(node, gone if text is None else text) for node, text in scope.texts.items()]
     text = respelled(source, function, parts)
     text = text.replace(f"def {function.name}", f"def {name}", 1)
-    lines = [line for line in text.splitlines() if gone not in line]
-    head = source.line_text(function.lineno)
-    indent = head[: len(head) - len(head.lstrip())]
-    body = [lines[0], *(line.removeprefix(indent) for line in lines[1:])]
+    lines = [line for line in lines_of(source, block_of(source, function), text) if line.strip() != gone]
+    if any(gone in line for line in lines):
+        raise Declined("a statement that goes shares its line")
     opening = [""] if function.col_offset else ["", ""]
-    steps = insert_after(source, function, [*opening, *body])
+    steps = insert_after(source, function, [*opening, *lines])
     for caller, call in scope.calls:
         if name_of(call) != function.name:
             raise Declined(f"{ast.unparse(call.func)} is called with arrays elsewhere, and is an instance of a class")
