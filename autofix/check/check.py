@@ -26,7 +26,7 @@ from autofix.syntax.survey import survey
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from autofix.check.abstract.values import Place
+    from autofix.check.abstract.values import Site
     from autofix.check.finder import Finder, Spot
 
 _MENTION = b"torch"
@@ -188,7 +188,7 @@ def _finding(sources: dict[str, Source], file: str, finder: Finder, spot: Spot) 
     return Finding(str(source.path), line, column, end_line, end, finder.code, finder.name, spot.message, text, notes)
 
 
-def _note(source: Source, place: Place, text: str) -> Note:
+def _note(source: Source, place: Site, text: str) -> Note:
     start = source.index(place.line, getattr(place.node, "col_offset", 0)) - source.starts[place.line - 1] + 1
     return Note(str(source.path), place.line, start, text)
 

@@ -10,9 +10,9 @@ from autofix.check.abstract.attributes import PROPERTIES, Attributes
 from autofix.check.abstract.player import NoGradient
 from autofix.check.abstract.values import (
     Ask,
+    CallFrame,
     Class,
     Const,
-    Frame,
     Function,
     Instance,
     Listed,
@@ -98,7 +98,7 @@ class Caller(Attributes):
         self.spend()
         if function.receiver is not None:
             ask = ask._replace(given=[function.receiver, *ask.given])
-        inner = Frame(function, function.frame, self.place(ask.node), function.frame.file)
+        inner = CallFrame(function, function.frame, self.place(ask.node), function.frame.file)
         inner.around = around
         inner.given = {id(one.node) for value in (*ask.given, *ask.words.values()) for one in contents(value)}
         outer, before, switched = self.frame, self.tape.grad, self.tape.switched
@@ -114,7 +114,7 @@ class Caller(Attributes):
             if function.mode is not None:
                 self.tape.grad, self.tape.switched = before, switched
 
-    def _body(self, function: Function, inner: Frame) -> Value:
+    def _body(self, function: Function, inner: CallFrame) -> Value:
         if isinstance(function.node, ast.Lambda):
             return self.evaluate(function.node.body)
         self.block(function.node.body)
@@ -123,7 +123,7 @@ class Caller(Attributes):
         return inner.result if inner.result is not None else Const(None)
 
     def _fill(
-        self, inner: Frame, function: Function, given: list[Value], words: dict[str, Value], node: ast.AST
+        self, inner: CallFrame, function: Function, given: list[Value], words: dict[str, Value], node: ast.AST
     ) -> None:
         """Bind the parameters."""
         arguments = function.node.args
@@ -208,9 +208,7 @@ class Caller(Attributes):
             if isinstance(found, Function):
                 result = self.invoke(bound(found, made), ask)
             elif any(base.endswith("Sequential") for base in made.of.foreign()):
-                result = ask.given[0] if ask.given else Plain()
-                for child in nets.children(made):
-                    result = self.call(child, Ask([result], {}, ask.node))
+                result = nets.in_turn(self, made, ask)
             else:
                 return self.unknown(ask.node)
         for hook in made.hooks:
@@ -221,7 +219,7 @@ class Caller(Attributes):
 
     def call_super(self, name: str, ask: Ask) -> Value:
         """`super().name(…)` in a method."""
-        frame: Frame | None = self.frame
+        frame: CallFrame | None = self.frame
         while frame is not None and frame.function is not None and (frame.function.owner is None):
             frame = frame.outer
         function = frame.function if frame is not None else None

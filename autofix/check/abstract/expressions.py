@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from autofix.check.abstract import containers, library, operators
+from autofix.check.abstract import containers, library, nets, operators
 from autofix.check.abstract.calling import Caller
 from autofix.check.abstract.player import NoGradient, NotYet
 from autofix.check.abstract.values import (
     Ask,
+    CallFrame,
     Const,
-    Frame,
     Instance,
     Later,
     Listed,
     Mapped,
     Named,
     Opaque,
-    Place,
     Plain,
+    Site,
     Tensor,
     Value,
 )
@@ -233,21 +234,17 @@ class Expressions(Caller):
             return Plain(container.cut)
         return found if found is not None else self.unknown(node)
 
-    def _child(self, container: Instance, key: Value, node: ast.AST) -> Value:
+    def _child(self, container: Instance, key: Value, node: ast.Subscript) -> Value:
         if container.of is not None and container.of.find("__getitem__") is not None:
             return self.call_method(container, "__getitem__", Ask([key], {}, node))
-        held = [value for name, value in container.attributes.items() if not name.startswith("(")]
+        held = nets.children(container)
         if isinstance(key, Const) and isinstance(key.value, int) and -len(held) <= key.value < len(held):
             return held[key.value]
         if isinstance(key, Const) and str(key.value) in container.attributes:
             return container.attributes[str(key.value)]
-        return (
-            held[-1]
-            if held and not isinstance(key, Const)
-            else container
-            if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)
-            else self.unknown(node)
-        )
+        if held and not isinstance(key, Const):
+            return held[-1]
+        return container if isinstance(node.slice, ast.Slice) else self.unknown(node)
 
     def _slice(self, container: Listed, part: ast.Slice) -> Value:
         ends = [self.evaluate(one) if one is not None else Const(None) for one in (part.lower, part.upper, part.step)]
@@ -277,18 +274,14 @@ class Expressions(Caller):
         found = Mapped()
 
         def one() -> None:
-            key = self.evaluate(node.key)
-            found.items[key.value if isinstance(key, Const) else f"({ast.unparse(node.key)})"] = self.evaluate(
-                node.value
-            )
-            found.exact = found.exact and isinstance(key, Const)
+            self._enter(found, node.key, self.evaluate(node.value))
 
         found.exact = self._generate(node.generators, one) and found.exact
         return found
 
     def _generate(self, generators: Sequence[ast.comprehension], action: Callable[[], object]) -> bool:
         outer = self.frame
-        self.frame = Frame(outer.function, outer, Place(outer, generators[0].iter), outer.file)
+        self.frame = CallFrame(outer.function, outer, Site(outer, generators[0].iter), outer.file)
         self.frame.given, self.frame.generates = outer.given, True
         try:
             return self._nested(generators, action)
@@ -337,14 +330,16 @@ class Expressions(Caller):
                 else:
                     found.exact = False
                 continue
-            known = self.evaluate(key)
-            try:
-                hash(known.value if isinstance(known, Const) else None)
-            except TypeError:
-                continue
-            found.items[known.value if isinstance(known, Const) else f"({ast.unparse(key)})"] = value
-            found.exact = found.exact and isinstance(known, Const)
+            self._enter(found, key, value)
         return found
+
+    def _enter(self, found: Mapped, key: ast.expr, value: Value) -> None:
+        """Put a value under its key; under the key's text where that is not known."""
+        known = self.evaluate(key)
+        if not isinstance(known, Const):
+            found.items[f"({ast.unparse(key)})"], found.exact = value, False
+        elif isinstance(known.value, Hashable):
+            found.items[known.value] = value
 
     def _text(self, node: ast.JoinedStr) -> Value:
         parts = []

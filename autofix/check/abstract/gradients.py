@@ -52,11 +52,10 @@ def backward(player: Player, root: Tensor, ask: Ask) -> None:
 
 def backward_of_several(player: Player, ask: Ask) -> Value:
     roots = [*contents(ask.given[0])] if ask.given else [*contents(ask.words.get("tensors"))]
-    if len(roots) == 1:
-        backward(player, roots[0], Ask(ask.given[1:], {k: v for k, v in ask.words.items() if k != "tensors"}, ask.node))
-    elif roots:
-        joined = player.tape.operate("backward", roots, player.place(ask.node), holds=False)
-        backward(player, joined, Ask(ask.given[1:], {k: v for k, v in ask.words.items() if k != "tensors"}, ask.node))
+    if roots:
+        several = len(roots) > 1
+        root = player.tape.operate("backward", roots, player.place(ask.node), holds=False) if several else roots[0]
+        backward(player, root, Ask(ask.given[1:], {k: v for k, v in ask.words.items() if k != "tensors"}, ask.node))
     return Const(None)
 
 

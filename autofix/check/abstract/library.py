@@ -16,7 +16,7 @@ from autofix.check.abstract.values import (
     Named,
     Opaque,
     Plain,
-    Span,
+    Range,
     Tensor,
     Value,
     contents,
@@ -75,14 +75,10 @@ def _number(player: Player, name: str, given: Given, node: ast.AST) -> Value:
                 break
     cut = next((one for one in tensors if one.needs == YES), None)
     if cut is not None:
-        return Plain(player.tape.happening(player.place(node), short_name(name)))
+        return Plain(player.tape.happening(player.place(node), name.rpartition(".")[2]))
     inherited = next((one.cut for one in tensors if one.cut is not None), None)
     plain = next((value.cut for value in given if isinstance(value, Plain) and value.cut is not None), None)
     return Plain(inherited or plain)
-
-
-def short_name(name: str) -> str:
-    return name.rpartition(".")[2]
 
 
 def _to_number(player: Player, ask: Ask) -> Value:
@@ -103,11 +99,11 @@ def _len(player: Player, ask: Ask) -> Value:
 def _range(_: Player, ask: Ask) -> Value:
     numbers = [value.value for value in ask.given if isinstance(value, Const) and isinstance(value.value, int)]
     if len(numbers) != len(ask.given) or not numbers:
-        return Span(None)
+        return Range(None)
     try:
-        return Span(range(*numbers[:3]))
+        return Range(range(*numbers[:3]))
     except (TypeError, ValueError):
-        return Span(None)
+        return Range(None)
 
 
 def _enumerate(player: Player, ask: Ask) -> Value:
@@ -154,10 +150,6 @@ def _deque(player: Player, ask: Ask) -> Value:
 
 def _first(_: Player, ask: Ask) -> Value:
     return ask.given[0] if ask.given else next(iter(ask.words.values()), Plain())
-
-
-def _trange(player: Player, ask: Ask) -> Value:
-    return _range(player, ask)
 
 
 def _dict(player: Player, ask: Ask) -> Value:
@@ -386,7 +378,7 @@ def _type(player: Player, ask: Ask) -> Value:
 
 
 _HANDLERS: dict[str, Callable[[Player, Ask], Value]] = {
-    "len": _len, "range": _range, "trange": _trange, "enumerate": _enumerate, "zip": _zip, "list": _listed("list"),
+    "len": _len, "range": _range, "trange": _range, "enumerate": _enumerate, "zip": _zip, "list": _listed("list"),
     "tuple": _listed("tuple"), "set": _listed("set"), "frozenset": _listed("set"), "sorted": _listed("list"),
     "reversed": _listed("tuple"), "iter": _first, "tqdm": _first, "cycle": _first, "deque": _deque, "dict": _dict,
     "OrderedDict": _dict, "defaultdict": _defaultdict, "sum": _sum, "max": _extreme, "min": _extreme,

@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from autofix.check.abstract import containers, operators
+from autofix.check.abstract import containers, nets, operators
 from autofix.check.abstract.expressions import OPERATIONS, Expressions
 from autofix.check.abstract.player import FOREIGN, NoGradient
 from autofix.check.abstract.tape import Pass
 from autofix.check.abstract.values import (
     YES,
     Ask,
+    CallFrame,
     Class,
     Const,
-    Frame,
     Function,
     Instance,
     Later,
@@ -162,7 +162,7 @@ class Machine(Expressions):
         if container.of is not None and container.of.find("__setitem__") is not None:
             self.call_method(container, "__setitem__", Ask([key, value], {}, node))
             return
-        names = [name for name in container.attributes if not name.startswith("(")]
+        names = [name for name, _ in nets.held(container)]
         if isinstance(key, Const) and isinstance(key.value, int) and -len(names) <= key.value < len(names):
             container.attributes[names[key.value]] = value
         elif isinstance(key, Const):
@@ -310,11 +310,9 @@ class Machine(Expressions):
 
     def _global(self, node: ast.Global | ast.Nonlocal) -> None:
         for name in node.names:
-            holder: Frame | None = self.frame.globals
+            holder: CallFrame | None = self.frame.globals
             if isinstance(node, ast.Nonlocal):
-                holder = self.frame.outer
-                while holder is not None and name not in holder.names:
-                    holder = holder.outer
+                holder = self.frame.outer.holder(name) if self.frame.outer is not None else None
             if holder is not None:
                 self.frame.shared[name] = holder
 
@@ -387,7 +385,7 @@ class Machine(Expressions):
             else:
                 made.bases.append(value.name.replace(".modules.module.", ".") if isinstance(value, Named) else "?")
         outer = self.frame
-        self.frame = Frame(outer.function, outer, outer.caller, outer.file)
+        self.frame = CallFrame(outer.function, outer, outer.caller, outer.file)
         self.block(node.body)
         made.names, self.frame = self.frame.names, outer
         for value in made.names.values():

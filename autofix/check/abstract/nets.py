@@ -118,7 +118,7 @@ def _adopt(made: Instance, given: Sequence[Value]) -> None:
 
 def parameter(player: Player, ask: Ask) -> Tensor:
     data = ask.given[0] if ask.given else ask.words.get("data")
-    made = Tensor(None, data.storage if type(data) is Tensor and data.base is None else None)
+    made = Tensor(None, data.storage) if type(data) is Tensor and data.base is None else Tensor()
     made.parameter = True
     flag = ask.words.get("requires_grad", ask.given[1] if len(ask.given) > 1 else None)
     if not (isinstance(flag, Const) and flag.value is False):
@@ -170,13 +170,18 @@ def run(player: Player, module: Instance, ask: Ask) -> Value:
     """Call a module of torch."""
     name = module.kind.removeprefix("torch.nn.")
     if name == "Sequential":
-        value: Value = ask.given[0] if ask.given else Plain()
-        for child in children(module):
-            value = player.call(child, Ask([value], {}, ask.node))
-        return value
+        return in_turn(player, module, ask)
     if name.endswith("Loss"):
         return _loss(player, module, name, ask)
     return _layer(player, module, name, [*ask.given, *ask.words.values()], ask.node)
+
+
+def in_turn(player: Player, module: Instance, ask: Ask) -> Value:
+    """Call what a container holds, one after the other, as `Sequential` does."""
+    value: Value = ask.given[0] if ask.given else Plain()
+    for child in children(module):
+        value = player.call(child, Ask([value], {}, ask.node))
+    return value
 
 
 def _layer(player: Player, module: Instance, name: str, given: Sequence[Value], node: ast.AST) -> Value:

@@ -13,8 +13,8 @@ from autofix.check.abstract.values import (
     NO,
     YES,
     Ask,
+    CallFrame,
     Const,
-    Frame,
     Function,
     Instance,
     Later,
@@ -22,9 +22,9 @@ from autofix.check.abstract.values import (
     Mapped,
     Named,
     Opaque,
-    Place,
     Plain,
-    Span,
+    Range,
+    Site,
     Tensor,
     Value,
     contents,
@@ -85,7 +85,7 @@ class Player(ABC):
         self.depth = 0
         self.hesitated = False  # whether a condition was taken that has another side
         self.capped = 0  # loops under way of which only some passes are played
-        self.frame: Frame
+        self.frame: CallFrame
 
     def spend(self) -> None:
         """Count a step; Stop where there have been too many."""
@@ -93,8 +93,8 @@ class Player(ABC):
         if self.budget < 0:
             raise Stop
 
-    def place(self, node: ast.AST) -> Place:
-        return Place(self.frame, node)
+    def place(self, node: ast.AST) -> Site:
+        return Site(self.frame, node)
 
     @abstractmethod
     def block(self, body: Iterable[ast.stmt]) -> int:
@@ -150,7 +150,7 @@ class Player(ABC):
             case Mapped(items=entries, exact=exact):
                 keys: list[Value] = [Const(key) for key in entries]
                 return (keys, exact) if len(keys) <= _ALL else (keys[:_PASSES], False)
-            case Span(numbers=range() as numbers) if len(numbers) <= _PASSES * 2:
+            case Range(numbers=range() as numbers) if len(numbers) <= _PASSES * 2:
                 return [Const(number) for number in numbers], True
             case Const(value=str() as text) if len(text) <= _ALL:
                 return [Const(letter) for letter in text], True
@@ -160,7 +160,7 @@ class Player(ABC):
 
     def _some_element(self, value: Value, node: ast.AST) -> Value:
         match value:
-            case Span() | Plain():
+            case Range() | Plain():
                 return Plain(value.cut if isinstance(value, Plain) else None)
             case Opaque():
                 return self.part(value, "[]", node)
@@ -201,7 +201,7 @@ class Player(ABC):
                 return bool(known)
             case Listed(items=items, exact=exact) | Mapped(items=items, exact=exact):
                 return bool(items) if exact else None
-            case Span(numbers=numbers):
+            case Range(numbers=numbers):
                 return bool(numbers) if numbers is not None else None
             case Tensor() | Plain() | Named():
                 return None

@@ -15,7 +15,7 @@ from autofix.check.abstract import nets
 from autofix.check.abstract.machine import Machine
 from autofix.check.abstract.player import FOREIGN, Stop
 from autofix.check.abstract.tape import Event, Tape
-from autofix.check.abstract.values import Ask, Class, Frame, Function, Instance, Place, contents
+from autofix.check.abstract.values import Ask, CallFrame, Class, Function, Instance, Site, contents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,7 +52,7 @@ class _Program(Machine):
         self.modules: dict[str, Instance | None] = {}
 
     def run(self) -> None:
-        top = Frame(None, None, None, self.main)
+        top = CallFrame(None, None, None, self.main)
         self.modules[str(Path(self.main).absolute())] = _as_module(top)
         self._entry(top, _SCRIPT, lambda: self.block(self.tree.body))
         left = _WHOLE - _SCRIPT + max(self.budget, 0)
@@ -68,7 +68,7 @@ class _Program(Machine):
                 self._entry(top, min(left, _ALONE), functools.partial(self._play_alone, of, function, objects))
                 left -= min(left, _ALONE) - max(self.budget, 0)
 
-    def _entry(self, top: Frame, budget: int, action: Callable[[], object]) -> None:
+    def _entry(self, top: CallFrame, budget: int, action: Callable[[], object]) -> None:
         """Play something from a clean state, as long as it may take."""
         tape = self.tape
         self.frame, self.budget, self.depth, self.capped = top, budget, 0, 0
@@ -93,7 +93,7 @@ class _Program(Machine):
         result = self.call_method(objects[of], getattr(node, "name", ""), Ask([], {}, node))
         if nets.is_module(objects[of]) and getattr(node, "name", "") == "forward":
             for tensor in contents(result):
-                self.tape.backward(tensor, Place(self.frame, node), retain=True, pretend=True)
+                self.tape.backward(tensor, Site(self.frame, node), retain=True, pretend=True)
 
     def module(self, name: str, level: int, file: str) -> Instance | None:
         if not level and (name.partition(".")[0] in FOREIGN or not name):
@@ -110,7 +110,7 @@ class _Program(Machine):
         return self.modules[found]
 
     def _played(self, path: str, tree: ast.Module) -> Instance:
-        outer, top = self.frame, Frame(None, None, None, path)
+        outer, top = self.frame, CallFrame(None, None, None, path)
         made = _as_module(top)
         self.modules[path] = made
         tape = self.tape
@@ -135,7 +135,7 @@ def _called(data: bytes) -> Counter[bytes]:
     return Counter(_CALLED.findall(data))
 
 
-def _as_module(top: Frame) -> Instance:
+def _as_module(top: CallFrame) -> Instance:
     made = Instance(None, "module")
     made.attributes = top.names
     return made
@@ -167,7 +167,7 @@ def _parsed(path: Path) -> ast.Module | None:
         return None
 
 
-def _functions(top: Frame) -> Iterator[tuple[Class | None, Function]]:
+def _functions(top: CallFrame) -> Iterator[tuple[Class | None, Function]]:
     for value in [*top.names.values()]:
         if isinstance(value, Function) and value.frame is top:
             yield None, value

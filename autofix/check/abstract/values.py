@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -12,10 +13,10 @@ NO, MAYBE, YES = 0, 1, 2
 """Whether something requires a gradient."""
 
 
-class Place(NamedTuple):
+class Site(NamedTuple):
     """Where something happened: a node, in a call of a function."""
 
-    frame: Frame
+    frame: CallFrame
     node: ast.AST
 
     @property
@@ -23,27 +24,25 @@ class Place(NamedTuple):
         return getattr(self.node, "lineno", 0)
 
 
+@dataclass(slots=True, eq=False)
 class Node:
     """A node of the graph: an operation, a leaf, or a value of unknown making."""
 
-    __slots__ = (
-        "conditions", "holds", "inputs", "kept", "leaf", "needs", "operation", "place", "retained", "saves", "source",
-        "time",
-    )  # fmt: skip
-
-    def __init__(self, operation: str, inputs: tuple[Node, ...], needs: int, place: Place, time: int) -> None:
-        self.operation = operation
-        self.inputs = inputs
-        self.needs = needs
-        self.place = place
-        self.time = time
-        self.holds = True  # saves something for its backward
-        self.saves: list[Saved] = []
-        self.leaf: Tensor | None = None
-        self.source = False  # made by something unknown
-        self.retained = False  # keeps its gradient although it is no leaf
-        self.kept: Happening | None = None
-        self.conditions: frozenset[str] = frozenset()
+    operation: str
+    inputs: tuple[Node, ...]
+    needs: int
+    place: Site
+    time: int
+    holds: bool = True
+    """Whether it saves something for its backward."""
+    saves: list[Saved] = field(default_factory=list)
+    leaf: Tensor | None = None
+    source: bool = False
+    """Whether something unknown made it."""
+    retained: bool = False
+    """Whether it keeps its gradient although it is no leaf."""
+    kept: Happening | None = None
+    conditions: frozenset[str] = frozenset()
 
 
 class Saved(NamedTuple):
@@ -59,19 +58,17 @@ class Happening(NamedTuple):
     """When and where a thing was done, and under which undecided conditions."""
 
     time: int
-    place: Place
+    place: Site
     conditions: frozenset[str]
     text: str
 
 
+@dataclass(slots=True, eq=False)
 class Storage:
     """What tensors share, with every write to it."""
 
-    __slots__ = ("owner", "writes")
-
-    def __init__(self) -> None:
-        self.owner: Tensor | None = None
-        self.writes: list[Happening] = []
+    owner: Tensor | None = None
+    writes: list[Happening] = field(default_factory=list)
 
     @property
     def version(self) -> int:
@@ -84,22 +81,18 @@ class Value:
     __slots__ = ()
 
 
+@dataclass(slots=True, eq=False)
 class Plain(Value):
     """A number, text, shape or array that is not known; `cut` says which graph ended in it."""
 
-    __slots__ = ("cut",)
-
-    def __init__(self, cut: Happening | None = None) -> None:
-        self.cut = cut
+    cut: Happening | None = None
 
 
+@dataclass(slots=True, eq=False)
 class Const(Value):
     """A known number, text, flag or None."""
 
-    __slots__ = ("value",)
-
-    def __init__(self, value: object) -> None:
-        self.value = value
+    value: object
 
 
 class Ask(NamedTuple):
@@ -114,27 +107,33 @@ class Ask(NamedTuple):
         return self.given[0] if self.given else next((self.words[name] for name in names if name in self.words), None)
 
 
+@dataclass(slots=True, eq=False)
 class Tensor(Value):
     """A tensor; without a node it surely requires no gradient."""
 
-    __slots__ = (
-        "base", "cut", "derived", "grad", "integer", "multiple", "node", "parameter", "quiet", "scalar", "storage",
-    )  # fmt: skip
+    node: Node | None = None
+    storage: Storage = field(default_factory=Storage)
+    base: Tensor | None = None
+    """What it is a view of."""
+    multiple: bool = False
+    """Whether it is one of several views that one operation gave."""
+    quiet: bool = False
+    """Whether it is a view made while gradients were off."""
+    cut: Happening | None = None
+    """Where its graph ended."""
+    scalar: bool | None = None
+    integer: bool = False
+    grad: bool = False
+    """Whether a backward has reached it."""
+    derived: bool = False
+    """Whether its gradient has a graph itself."""
+    parameter: bool = False
+    """Whether it is an `nn.Parameter`."""
 
-    def __init__(self, node: Node | None = None, storage: Storage | None = None) -> None:
-        self.node = node
-        self.storage = storage or Storage()
+    def __post_init__(self) -> None:
+        """Whoever is there first owns a storage."""
         if self.storage.owner is None:
             self.storage.owner = self
-        self.base: Tensor | None = None  # what it is a view of
-        self.multiple = False  # one of several views that one operation gave
-        self.quiet = False  # a view made while gradients were off
-        self.cut: Happening | None = None  # where its graph ended
-        self.scalar: bool | None = None
-        self.integer = False
-        self.grad = False  # a backward has reached it
-        self.derived = False  # … and its gradient has a graph itself
-        self.parameter = False  # an `nn.Parameter`
 
     @property
     def needs(self) -> int:
@@ -145,82 +144,72 @@ class Tensor(Value):
         return self.node is None or self.node.leaf is not None
 
 
+@dataclass(slots=True, eq=False)
 class Opaque(Tensor):
     """What nobody knows: a tensor, or anything else. What is read of it twice is the same thing twice."""
 
-    __slots__ = ("attributes", "data", "is_tensor")
-
-    def __init__(self, node: Node | None = None) -> None:
-        super().__init__(node)
-        self.attributes: dict[str, Value] = {}
-        self.data = False  # comes from a data set
-        self.is_tensor = False
+    attributes: dict[str, Value] = field(default_factory=dict)
+    data: bool = False
+    """Whether it comes from a data set."""
+    is_tensor: bool = False
 
 
+@dataclass(slots=True, eq=False)
 class Listed(Value):
     """A list, tuple, set or queue; `exact` where all its elements are known."""
 
-    __slots__ = ("exact", "fresh", "items", "kind")
+    items: list[Value]
+    kind: str = "list"
+    _: KW_ONLY
+    exact: bool = True
+    fresh: Callable[[], Value] | None = None
+    """Makes one more element, where their number is not known."""
 
-    def __init__(self, items: list[Value], kind: str = "list", *, exact: bool = True) -> None:
-        self.items = items
-        self.kind = kind
-        self.exact = exact
-        self.fresh: Callable[[], Value] | None = None  # makes one more element, where their number is not known
 
-
+@dataclass(slots=True, eq=False)
 class Mapped(Value):
     """A dictionary: values by their known keys; `exact` where there are no others."""
 
-    __slots__ = ("default", "exact", "items")
-
-    def __init__(self, items: dict[Any, Value] | None = None, *, exact: bool = True) -> None:
-        self.items: dict[Any, Value] = items if items is not None else {}
-        self.exact = exact
-        self.default: Value | None = None
+    items: dict[Any, Value] = field(default_factory=dict)
+    _: KW_ONLY
+    exact: bool = True
+    default: Value | None = None
 
 
-class Span(Value):
+@dataclass(slots=True, eq=False)
+class Range(Value):
     """`range(…)`; None for bounds that are not known."""
 
-    __slots__ = ("numbers",)
-
-    def __init__(self, numbers: range | None) -> None:
-        self.numbers = numbers
+    numbers: range | None
 
 
+@dataclass(slots=True, eq=False)
 class Named(Value):
     """A thing of another module by its full name: `torch.nn.Linear`, `numpy`."""
 
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
+    name: str
 
 
+@dataclass(slots=True, eq=False)
 class Later(Value):
     """What a file imports from its own project: the other file is played when the name is first used."""
 
-    __slots__ = ("file", "level", "module", "name")
-
-    def __init__(self, module: str, name: str, level: int, file: str) -> None:
-        self.module = module
-        self.name = name
-        self.level = level
-        self.file = file
+    module: str
+    name: str
+    level: int
+    file: str
 
 
+@dataclass(slots=True, eq=False)
 class Class(Value):
     """A class of a file that is played."""
 
-    __slots__ = ("bases", "frame", "names", "node", "parents")
-
-    def __init__(self, node: ast.ClassDef, frame: Frame) -> None:
-        self.node = node
-        self.frame = frame
-        self.names: dict[str, Value] = {}
-        self.parents: list[Class] = []
-        self.bases: list[str] = []  # of other modules, by their full names
+    node: ast.ClassDef
+    frame: CallFrame
+    names: dict[str, Value] = field(default_factory=dict)
+    parents: list[Class] = field(default_factory=list)
+    bases: list[str] = field(default_factory=list)
+    """Those of other modules, by their full names."""
 
     def lineage(self) -> Iterator[Class]:
         yield self
@@ -238,109 +227,101 @@ class Class(Value):
         return any(base.startswith("torch.nn.") or base.endswith("LightningModule") for base in self.foreign())
 
 
+@dataclass(slots=True, eq=False)
 class Function(Value):
     """A function or lambda of a file that is played, or such a one bound to an object."""
 
-    __slots__ = ("frame", "mode", "node", "owner", "receiver", "words")
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    frame: CallFrame
+    owner: Class | None = None
+    receiver: Value | None = None
+    words: frozenset[str] = frozenset()
+    """The names of its decorators."""
+    mode: tuple[Mode, ast.expr] | None = None
+    """The decorator that switches gradients."""
 
-    def __init__(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, frame: Frame) -> None:
-        self.node = node
-        self.frame = frame
-        self.owner: Class | None = None
-        self.receiver: Value | None = None
-        self.words: frozenset[str] = frozenset()  # of its decorators
-        self.mode: tuple[Mode, ast.expr] | None = None  # the decorator that switches gradients
 
-
+@dataclass(slots=True, eq=False, kw_only=True)
 class Mode(Value):
     """A manager or decorator that switches gradients on or off; None where nobody knows which."""
 
-    __slots__ = ("on",)
-
-    def __init__(self, *, on: bool | None) -> None:
-        self.on = on
+    on: bool | None
 
 
+@dataclass(slots=True, eq=False)
 class Managed(Value):
     """A function decorated as a context manager, called: it is played around the body of its `with`."""
 
-    __slots__ = ("ask", "function")
-
-    def __init__(self, function: Function, ask: Ask) -> None:
-        self.function = function
-        self.ask = ask
+    function: Function
+    ask: Ask
 
 
+@dataclass(slots=True, eq=False)
 class Method(Value):
     """A method of something that is no instance of a file's class."""
 
-    __slots__ = ("name", "receiver")
-
-    def __init__(self, receiver: Value, name: str) -> None:
-        self.receiver = receiver
-        self.name = name
+    receiver: Value
+    name: str
 
 
+@dataclass(slots=True, eq=False)
 class Instance(Value):
     """An object of a class that is played, or of torch's: then `kind` is the full name of its class."""
 
-    __slots__ = ("attributes", "before", "hooks", "kind", "of")
+    of: Class | None
+    kind: str = ""
+    attributes: dict[str, Value] = field(default_factory=dict)
+    hooks: list[Value] = field(default_factory=list)
+    """Called after forward."""
+    before: list[Value] = field(default_factory=list)
+    """Called before it."""
 
-    def __init__(self, of: Class | None, kind: str = "") -> None:
-        self.of = of
-        self.kind = kind
-        self.attributes: dict[str, Value] = {}
-        self.hooks: list[Value] = []  # called after forward
-        self.before: list[Value] = []  # called before it
 
-
+@dataclass(slots=True, eq=False)
 class Optimizer(Value):
     """A torch optimizer; `exact` where all its parameters are known."""
 
-    __slots__ = ("exact", "kind", "parameters", "place")
-
-    def __init__(self, kind: str, parameters: list[Tensor], place: Place, *, exact: bool) -> None:
-        self.kind = kind
-        self.parameters = parameters
-        self.exact = exact
-        self.place = place
+    kind: str
+    parameters: list[Tensor]
+    place: Site
+    _: KW_ONLY
+    exact: bool
 
 
-class Frame:
+@dataclass(slots=True, eq=False)
+class CallFrame:
     """A call that is under way: its names, the names around it, and from where it was called."""
 
-    __slots__ = (
-        "around", "caller", "file", "function", "generates", "given", "globals", "names", "outer", "result", "shared",
-        "yielded",
-    )  # fmt: skip
+    function: Function | None
+    outer: CallFrame | None
+    caller: Site | None
+    file: str
+    names: dict[str, Value] = field(default_factory=dict)
+    shared: dict[str, CallFrame] = field(default_factory=dict)
+    """Names declared global or nonlocal."""
+    globals: CallFrame = field(init=False)
+    result: Value | None = None
+    yielded: list[Value] | None = None
+    given: set[int] = field(default_factory=set)
+    """The nodes that came in as arguments."""
+    around: Callable[[Value], object] | None = None
+    """Plays what a manager's `yield` waits for."""
+    generates: bool = False
+    """Whether it is a comprehension: a walrus in it binds outside."""
 
-    def __init__(self, function: Function | None, outer: Frame | None, caller: Place | None, file: str) -> None:
-        self.function = function
-        self.outer = outer
-        self.caller = caller
-        self.file = file
-        self.names: dict[str, Value] = {}
-        self.shared: dict[str, Frame] = {}  # names declared global or nonlocal
-        self.globals: Frame = outer.globals if outer is not None else self
-        self.result: Value | None = None
-        self.yielded: list[Value] | None = None
-        self.given: set[int] = set()  # the nodes that came in as arguments
-        self.around: Callable[[Value], object] | None = None  # plays what a manager's `yield` waits for
-        self.generates = False  # a comprehension: a walrus in it binds outside
+    def __post_init__(self) -> None:
+        """Find the names of the file."""
+        self.globals = self.outer.globals if self.outer is not None else self
 
-    def holder(self, name: str) -> Frame | None:
-        """The frame that holds a name as it is seen from here."""
-        frame: Frame | None = self
-        while frame is not None and name not in frame.names:
-            frame = frame.outer
-        return frame
-
-    def find(self, name: str) -> Value | None:
-        holder = self.holder(name)
-        return holder.names[name] if holder is not None else None
+    def holder(self, name: str) -> CallFrame | None:
+        """The call that holds a name as it is seen from here."""
+        found: CallFrame | None = self
+        while found is not None and name not in found.names:
+            found = found.outer
+        return found
 
 
-def stack(place: Place) -> list[Place]:
+def stack(place: Site) -> list[Site]:
     """The calls that led to a place, the outermost first, the place itself last."""
     found = [place]
     while (caller := found[-1].frame.caller) is not None:

@@ -110,7 +110,7 @@ total.backward()
         same = earlier_pass(event) is None
         if carried(event) or made_once(event) or (same and apart(event) is not None):
             return None
-        freed = event.cause.place if event.cause is not None else None
+        freed = event.caused_at
         message = f"this backward needs a graph that the backward in {said(freed, event)} has freed"
         return spot(
             event.place,

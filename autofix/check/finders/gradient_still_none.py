@@ -68,8 +68,7 @@ x.grad += torch.autograd.grad((x - 1).pow(2).sum(), x)[0]
     )
 
     def told(self, event: Event) -> Spot | None:
-        where = event.node.place if event.node is not None else None
         message = (
             "this adds to a gradient that is still None: no backward has reached the tensor since it was made or zeroed"
         )
-        return spot(event.place, message, (where, "the tensor is made here"))
+        return spot(event.place, message, (event.made_at, "the tensor is made here"))

@@ -111,7 +111,7 @@ def train(model, batches):
     def told(self, event: Event) -> Spot | None:
         if not carried(event) or collected(event) is not None:
             return None
-        freed, loop = event.cause.place if event.cause is not None else None, earlier_pass(event)
+        freed, loop = event.caused_at, earlier_pass(event)
         begins = f"the loop of {said(loop.place if loop is not None else None, event)}"
         message = (
             f"what an earlier pass of {begins} computed is used here with its graph, "

@@ -79,7 +79,7 @@ for _ in range(5):
         loop = earlier_pass(event)
         if not made_once(event) or loop is None:
             return None
-        freed = event.cause.place if event.cause is not None else None
+        freed = event.caused_at
         begins = said(loop.place, event)
         if event.user is None:
             message = f"this loss is computed before the loop of {begins}, and the first backward frees its graph"

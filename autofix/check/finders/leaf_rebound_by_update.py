@@ -74,8 +74,7 @@ if y.grad is not None:
     )
 
     def told(self, event: Event) -> Spot | None:
-        node = event.tensor.node if event.tensor is not None else None
-        made = node.place if node is not None else None
+        made = event.made_at
         if event.kind == "flag-on-non-leaf":
             message = (
                 f"requires_grad is switched off for what is computed in {said(made, event)}; only a leaf has this flag"

@@ -61,6 +61,6 @@ loss.backward(torch.ones(4))
     )
 
     def told(self, event: Event) -> Spot | None:
-        made = event.node.place if event.node is not None else None
+        made = event.made_at
         message = f"this loss has many values, one for each sample, and is not reduced after {said(made, event)}"
         return spot(event.place, message, (made, "the loss is made here"))

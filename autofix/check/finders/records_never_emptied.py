@@ -92,7 +92,7 @@ print(torch.stack(saved).mean())
         place = collected(event)
         if not carried(event) or place is None:
             return None
-        freed = event.cause.place if event.cause is not None else None
+        freed = event.caused_at
         message = (
             f"what is kept here is still there in the next pass, and the backward in {said(freed, event)} "
             "has freed its graph by then"

@@ -61,7 +61,6 @@ opt = torch.optim.SGD([{"params": net.parameters()}], lr=0.1)
     )
 
     def told(self, event: Event) -> Spot | None:
-        node = event.tensor.node if event.tensor is not None else None
-        made = node.place if node is not None else None
+        made = event.made_at
         message = f"the optimizer is given a tensor that is no leaf: it is computed in {said(made, event)}"
         return spot(event.place, message, (made, "the tensor is computed here"))

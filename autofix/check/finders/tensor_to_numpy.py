@@ -68,7 +68,7 @@ print(np.mean([net(x).mean().item() for x in torch.randn(3, 4, 2)]))
     )
 
     def told(self, event: Event) -> Spot | None:
-        made = event.node.place if event.node is not None else None
+        made = event.made_at
         if event.kind == "copied-non-leaf":
             message = f"this copies a tensor that is computed in {said(made, event)}; only leaves can be copied"
         else:

@@ -94,7 +94,7 @@ for _ in range(4):
         place = apart(event) if earlier_pass(event) is None else None
         if place is None:
             return None
-        freed = event.cause.place if event.cause is not None else None
+        freed = event.caused_at
         message = (
             f"the part made in {said(made(event), event)} goes into this loss with its graph, and the backwards in "
             f"{said(freed, event)} and {said(event.place, event)} both go through it; the first frees it"

@@ -61,9 +61,8 @@ def derivative(net, t):
     )
 
     def told(self, event: Event) -> Spot | None:
-        where = event.cause.place if event.cause is not None else None
         return spot(
             event.place,
             "this is a derivative with respect to a tensor that requires no gradient",
-            (where, "its graph ended here"),
+            (event.caused_at, "its graph ended here"),
         )

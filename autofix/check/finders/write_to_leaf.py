@@ -95,8 +95,7 @@ layer.weight.mul_(2)
     )
 
     def told(self, event: Event) -> Spot | None:
-        node = event.tensor.node if event.tensor is not None else None
-        made = node.place if node is not None else None
+        made = event.made_at
         message = (
             f"this writes in place, outside of no_grad(), to the leaf of {said(made, event)}, which requires a gradient"
         )

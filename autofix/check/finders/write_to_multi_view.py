@@ -74,8 +74,7 @@ y.sum().backward()
     )
 
     def told(self, event: Event) -> Spot | None:
-        node = event.tensor.node if event.tensor is not None else None
-        made = node.place if node is not None else None
+        made = event.made_at
         if event.kind == "quiet-view-written":
             return spot(event.place, "this writes values with a graph into a view that was made without gradients")
         message = f"this writes in place to one of several views of a tensor, made in {said(made, event)}"
