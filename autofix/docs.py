@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from autofix import cli
 from autofix.audit.fault import faults
-from autofix.render import catalogue, findings, properties
+from autofix.render import catalogue
 from autofix.search import registry
 from autofix.verdict import property as found
 
@@ -55,14 +55,13 @@ def pages() -> dict[str, str]:
         "for them:", "",
         "| code | wrong pattern | what is found |", "|---|---|---|", *silent, "",
     ]  # fmt: skip
-    texts = {rule.code: catalogue.page(rule) for rule in rules} | {one.code: findings.page(one) for one in finders}
-    texts |= {one.code: findings.fault_page(one) for one in faults()}
-    return {"README.md": "\n".join(index)} | {f"{code}.md": text.rstrip() + "\n" for code, text in texts.items()}
+    texts = {f"{one.code}.md": catalogue.page(one) for one in registry.everything()}
+    return {"README.md": "\n".join(index)} | texts
 
 
 def properties_page() -> str:
     """The text of docs/properties.md."""
-    return properties.page(found.properties())
+    return catalogue.properties(found.properties())
 
 
 def architecture() -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import sys
 from typing import ClassVar
 
 from autofix.core.kinds import kinds
@@ -39,11 +38,6 @@ class Fault:
     noted: ClassVar[tuple[tuple[str, str], ...]] = ()
     finds: ClassVar[tuple[str, ...]] = ()
     passes: ClassVar[tuple[str, ...]] = ()
-
-    @property
-    def page(self) -> str:
-        """What is written about it, as Markdown without a heading."""
-        return (sys.modules[type(self).__module__].__doc__ or self.title).strip()
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from autofix import __version__
 from autofix.batch.results import GROUPS, totals, trained
 from autofix.core.model import Outcome
-from autofix.render.words import CAUSES, OUTCOMES, clean, masked
+from autofix.render.words import CAUSES, OUTCOMES, clean, diff_lines, masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ def pages(shown: Sequence[Shown]) -> Iterator[tuple[str, str]]:
         loader=PackageLoader("autofix.batch"), autoescape=True, trim_blocks=True, lstrip_blocks=True,
         undefined=StrictUndefined,
     )  # fmt: skip
-    environment.filters |= {"clean": clean, "masked": masked, "diff": _diff}
+    environment.filters |= {"clean": clean, "masked": masked, "diff": diff_lines}
     style, script = (_source(environment, name) for name in ("style.css", "filter.js"))
     common: dict[str, Any] = {
         "version": __version__, "groups": GROUPS, "style": style, "script": script, "outcomes": OUTCOMES,
@@ -85,12 +85,3 @@ def _rank(one: Shown, result: Result) -> int:
 
 def _reason(one: Shown, result: Result) -> str:
     return OUTCOMES[Outcome(one.outcome(result))].partition(";")[0]
-
-
-def _diff(text: str) -> list[tuple[str, str]]:
-    """A diff's lines, each with the class that gives it its colour."""
-    kinds = {"+": "added", "-": "removed", "@": "place"}
-    return [
-        ("file" if line.startswith(("+++ ", "--- ")) else kinds.get(line[:1], "same"), clean(line))
-        for line in text.split("\n")
-    ]

@@ -11,7 +11,6 @@ import os
 import re
 import sys
 import tokenize
-import warnings
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
 from pathlib import Path
@@ -19,8 +18,8 @@ from typing import TYPE_CHECKING
 
 from autofix.check.abstract.program import play
 from autofix.check.finding import Checked, Finding, Note, Problem
-from autofix.check.known import finders, named
-from autofix.syntax.source import Source, SourceError
+from autofix.check.known import among, finders, named
+from autofix.syntax.source import Source, SourceError, parsed
 from autofix.syntax.survey import survey
 
 if TYPE_CHECKING:
@@ -46,11 +45,7 @@ def select(chosen: Sequence[str], ignored: Sequence[str]) -> tuple[Finder, ...]:
         if not any(named(finder, key) for finder in finders()):
             known = ", ".join(finder.code for finder in finders())
             raise ValueError(f"nothing that can be found without a run is called {key}; there are {known}")
-    return tuple(
-        finder
-        for finder in finders()
-        if (not chosen or any(named(finder, key) for key in chosen)) and not any(named(finder, key) for key in ignored)
-    )
+    return among(finders(), chosen, ignored)
 
 
 def check(
@@ -99,7 +94,7 @@ def _check_some(
             try:
                 data = path.read_bytes()
                 if path in named:
-                    _tree(path, data)
+                    parsed(path, data)
                 findings += check_bytes(path, data, chosen)
             except OSError as error:
                 problems.append(Problem(str(path), str(error.strerror or error)))
@@ -122,7 +117,7 @@ def check_bytes(path: Path, data: bytes, chosen: Iterable[Finder]) -> list[Findi
     able = [finder for finder in chosen if all(word in data for word in finder.words)]
     if not able:
         return []
-    tree = _tree(path, data)
+    tree = parsed(path, data)
     try:
         spots = [*_surveyed(tree, data, able), *_played(tree, path, data, able)]
     except RecursionError as error:
@@ -165,32 +160,21 @@ def _within(found: Iterable[Finding], file: str) -> Iterator[Finding]:
     return (one for one in found if one.path == file)
 
 
-def _tree(path: Path, data: bytes) -> ast.Module:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the user's invalid escapes are not our news
-            return ast.parse(data, filename=str(path))
-    except SyntaxError as error:
-        raise SourceError(f"{path}: line {error.lineno or 1}: {error.msg}") from None
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise SourceError(f"{path}: cannot be parsed: {error}") from None
-
-
 def _finding(sources: dict[str, Source], file: str, finder: Finder, spot: Spot) -> Finding:
     source, node = _source(sources, file), spot.node
     if not isinstance(node, ast.stmt | ast.expr):
         raise TypeError(node)
     line, end_line = node.lineno, node.end_lineno or node.lineno
-    column = source.index(line, node.col_offset) - source.starts[line - 1] + 1
-    end = source.index(end_line, node.end_col_offset or 0) - source.starts[end_line - 1] + 1
+    column = source.character_column(line, node.col_offset)
+    end = source.character_column(end_line, node.end_col_offset or 0)
     text = source.lines[line - 1].strip()
     notes = tuple(_note(_source(sources, place.frame.file), place, said) for place, said in spot.notes)
     return Finding(str(source.path), line, column, end_line, end, finder.code, finder.name, spot.message, text, notes)
 
 
 def _note(source: Source, place: Site, text: str) -> Note:
-    start = source.index(place.line, getattr(place.node, "col_offset", 0)) - source.starts[place.line - 1] + 1
-    return Note(str(source.path), place.line, start, text)
+    column = source.character_column(place.line, getattr(place.node, "col_offset", 0))
+    return Note(str(source.path), place.line, column, text)
 
 
 def _not_ignored(source: Source, found: Iterable[Finding]) -> Iterator[Finding]:

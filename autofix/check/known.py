@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import functools
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from autofix.check.finder import Finder
 from autofix.core.kinds import kinds
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
 
 
 class Pattern(Protocol):
@@ -18,10 +21,22 @@ class Pattern(Protocol):
     def name(self) -> str: ...
 
 
+P = TypeVar("P", bound=Pattern)
+
+
 @functools.cache
 def finders() -> tuple[Finder, ...]:
     """All finders, by code; every module of `autofix.check.finders` that defines one."""
     return tuple(sorted(kinds("autofix.check.finders", Finder), key=lambda finder: finder.code))
+
+
+def among(patterns: Iterable[P], chosen: Collection[str], ignored: Collection[str]) -> tuple[P, ...]:
+    """Those that are chosen (all without a choice) and not ignored, by code, start of a code, or name."""
+    return tuple(
+        one
+        for one in patterns
+        if (not chosen or any(named(one, key) for key in chosen)) and not any(named(one, key) for key in ignored)
+    )
 
 
 def named(pattern: Pattern, key: str) -> bool:

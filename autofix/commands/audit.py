@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autofix import pipeline, render
 from autofix.audit import told
-from autofix.check.known import named
+from autofix.check.known import among, named
 from autofix.commands import showing
 from autofix.core import config
 from autofix.core.model import Outcome, Report, Target
@@ -68,10 +67,7 @@ def _report(given: Mapping[str, Any], opening: Opening, ignored: Sequence[str]) 
 
 def _codes(given: Sequence[str] | None, start: Path, name: str) -> tuple[str, ...]:
     """Codes, starts of codes or names: as typed, else from [tool.autofix.audit] of the nearest pyproject.toml."""
-    if given:
-        chosen = [word.strip() for text in given for word in text.split(",") if word.strip()]
-    else:
-        chosen = _configured(start, name)
+    chosen = config.codes(given) if given else _configured(start, name)
     for word in chosen:
         if not any(named(one, word) for one in told.known()):
             raise config.ConfigError(
@@ -80,23 +76,17 @@ def _codes(given: Sequence[str] | None, start: Path, name: str) -> tuple[str, ..
     return tuple(chosen)
 
 
-def _configured(start: Path, name: str) -> list[str]:
+def _configured(start: Path, name: str) -> Sequence[str]:
     path = config.nearest("pyproject.toml", start.resolve())
     if path is None:
-        return []
-    try:
-        table = tomllib.loads(path.read_text("utf-8")).get("tool", {}).get("autofix", {}).get("audit", {})
-    except (OSError, ValueError) as error:
-        raise config.ConfigError(f"{path}: {render.one_line(str(error))}") from None
-    where = f"[tool.autofix.audit] of {path}"
-    if not isinstance(table, dict) or table.keys() - {"select", "ignore"}:
-        raise config.ConfigError(f"{where}: it may have select and ignore, lists of codes")
-    value = table.get(name, [])
-    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
-        raise config.ConfigError(f"{where}, {name}: {value!r} is not a list of texts")
-    return value
+        return ()
+    tool = config.read(path).get("tool", {}).get("autofix", {}).get("audit", {})
+    kinds = dict.fromkeys(("select", "ignore"), (config.texts, "a list of texts"))
+    found: Sequence[str] = config.table(tool, kinds, f"[tool.autofix.audit] of {path}").get(name, ())
+    return found
 
 
 def _left_out(select: tuple[str, ...], ignore: tuple[str, ...]) -> tuple[str, ...]:
     """The codes that are not to be told."""
-    return (*ignore, *(one.code for one in told.known() if select and not any(named(one, key) for key in select)))
+    kept = among(told.known(), select, ignore)
+    return tuple(one.code for one in told.known() if one not in kept)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 from typing import TypeVar
 
 K = TypeVar("K")
@@ -19,3 +20,8 @@ def kinds(package: str, base: type[K]) -> list[K]:
         for kind in vars(module).values()
         if isinstance(kind, type) and issubclass(kind, base) and kind.__module__ == module.__name__
     ]
+
+
+def described(kind: object) -> str:
+    """What is written about a rule, a finder or the like: the docstring of its file."""
+    return (sys.modules[type(kind).__module__].__doc__ or "").strip()

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import tokenize
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 from pygls.uris import from_fs_path
 
-from autofix.lsp.positions import split
-from autofix.syntax.source import Source, SourceError
+from autofix.syntax.source import Source, SourceError, encoding, split
 from autofix.target import cells
 from autofix.target.cells import Cell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable
     from pathlib import Path
 
     from autofix.lsp.positions import Columns
@@ -76,7 +74,8 @@ class Document:
             return True
         first, last = place.line - 1, place.end_line - (place.end_column == 1)
         shown = part.lines[first - part.first : max(last, first) - part.first]
-        return [line.rstrip("\r\n") for line in shown] == self.data.decode().splitlines()[first : max(last, first)]
+        read = split(self.data.decode())[first : max(last, first)]
+        return [line.rstrip("\r\n") for line in shown] == [line.rstrip("\r\n") for line in read]
 
 
 def of_file(uri: str, path: Path, version: int | None, text: str) -> Document:
@@ -109,13 +108,7 @@ def of_notebook(uri: str, path: Path, code: Iterable[tuple[str, int | None, str]
 
 def _encoded(text: str, path: Path) -> bytes:
     """A text as it would be saved: in the encoding that its first lines declare."""
-    head: Iterator[bytes] = iter([line.encode("utf-8", "replace") for line in _head(split(text))])
     try:
-        encoding, _ = tokenize.detect_encoding(lambda: next(head, b""))
-        return text.encode(encoding)
+        return text.encode(encoding(text.encode("utf-8", "replace")))
     except (SyntaxError, LookupError, UnicodeError) as error:
         raise SourceError(f"{path}: {error}") from None
-
-
-def _head(lines: Sequence[str]) -> Sequence[str]:
-    return lines[:2]

@@ -156,10 +156,7 @@ def finding(found: Finding, place: Place, document: Document, columns: Columns) 
 
 def _place(edit: Edit, data: bytes) -> Place:
     """The span that an edit replaces."""
-    source = Source(edit.path, data)
-    (line, column), (end_line, end_column) = map(source.position, (edit.start, edit.end))
-    start, end = source.character_column(line, column), source.character_column(end_line, end_column)
-    return Place(edit.path, line, start, end_line, end)
+    return Place(edit.path, *Source(edit.path, data).characters(edit.start, edit.end))
 
 
 def _annotation(fix: Fix) -> types.ChangeAnnotation:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -10,8 +9,6 @@ from lsprotocol import types
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# The protocol's own line ends. str.splitlines would also cut at form feeds and U+2028, where no editor does.
-_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 _UNITS = {
     types.PositionEncodingKind.Utf8: ("utf-8", 1),
     types.PositionEncodingKind.Utf16: ("utf-16-le", 2),
@@ -33,11 +30,6 @@ class Columns:
             line, column = len(lines) - 1, len(lines[-1])
         before = lines[line].rstrip("\r\n")[:column]
         return types.Position(line, len(before.encode(self._codec, "surrogatepass")) // self._size)
-
-
-def split(text: str) -> tuple[str, ...]:
-    """The lines of a text, each with its end."""
-    return tuple(_LINE.findall(text))
 
 
 def touch(one: types.Range, other: types.Range) -> bool:

@@ -1,23 +1,32 @@
-"""The rules, as a list and as pages, from their own docstrings and examples."""
+"""The rules, finders, faults and properties, as lists and as pages, from their own docstrings and examples."""
 
 from __future__ import annotations
 
 import difflib
 import json
-import sys
 from typing import TYPE_CHECKING
 
-from autofix.audit.fault import faults
+from autofix.audit.fault import Fault
+from autofix.core.kinds import described
 from autofix.core.model import Applicability
-from autofix.render import findings
 from autofix.render.words import CAUSES
 from autofix.search import registry
+from autofix.search.rule import Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from autofix.check.finder import Finder
-    from autofix.search.rule import Example, Rule
+    from autofix.verdict.property import Property
+
+_PROPERTIES = """\
+# What makes an edit unsafe
+
+An edit that runs past the failure and keeps the gradients is safe only if it has none of these properties. `former` is
+the name of the version before, which the JSON output still tells.
+
+| property | former | what it is |
+|---|---|---|"""
 
 
 def listed(rules: Iterable[Rule], finders: Iterable[Finder]) -> str:
@@ -33,76 +42,101 @@ def listed(rules: Iterable[Rule], finders: Iterable[Finder]) -> str:
 
 def listed_json(rules: Iterable[Rule], finders: Iterable[Finder]) -> str:
     """The same as a list of objects; what is only found has no `applicability` and no causes."""
-    rows: list[dict[str, object]] = [
+    patterns: list[Rule | Finder] = [*rules, *finders]
+    rows = [
         {
-            "code": rule.code,
-            "name": rule.name,
-            "title": rule.title,
-            "causes": sorted(rule.causes),
-            "applicability": str(rule.applicability),
-            "explanation": _docstring(rule),
+            "code": one.code,
+            "name": one.name,
+            "title": one.title,
+            "causes": sorted(one.causes) if isinstance(one, Rule) else [],
+            "applicability": str(one.applicability) if isinstance(one, Rule) else None,
+            "explanation": described(one),
         }
-        for rule in rules
-    ]
-    rows += [
-        {
-            "code": finder.code,
-            "name": finder.name,
-            "title": finder.title,
-            "causes": [],
-            "applicability": None,
-            "explanation": findings.docstring(finder),
-        }
-        for finder in finders
+        for one in patterns
     ]
     return json.dumps(rows, indent=2) + "\n"
 
 
 def explained(code: str) -> str:
-    """The page about a rule or a finder, by code or name; ValueError where nothing is called so."""
-    for rule in registry.rules():
-        if code.upper() == rule.code or code.lower() == rule.name:
-            return page(rule)
-    for finder in registry.found_only():
-        if code.upper() == finder.code or code.lower() == finder.name:
-            return findings.page(finder)
-    for fault in faults():
-        if code.upper() == fault.code or code.lower() == fault.name:
-            return findings.fault_page(fault)
+    """The page about a rule, a finder or a fault, by code or name; ValueError where nothing is called so."""
+    for one in registry.everything():
+        if code.upper() == one.code or code.lower() == one.name:
+            return page(one)
     raise ValueError(f"nothing is called {code}; `autofix rules` lists every code and name")
 
 
-def page(rule: Rule) -> str:
-    """Everything about one rule, as Markdown."""
-    return "\n".join(_page(rule))
+def page(pattern: Rule | Finder | Fault) -> str:
+    """Everything about a rule, a finder or a fault, as Markdown."""
+    heading, _, body = described(pattern).partition("\n")
+    lines = [f"# {pattern.code} {pattern.name}: {heading}\n", f"{pattern.title}. {_found(pattern)}\n", body.strip()]
+    match pattern:
+        case Rule():
+            lines += _of_rule(pattern)
+        case Fault():
+            lines += _of_fault(pattern)
+        case _:
+            lines += _scripts("Found", pattern.finds)
+            lines += _scripts("Not found", pattern.passes)
+    return "\n".join(lines) + "\n"
 
 
-def _page(rule: Rule) -> Iterator[str]:
-    heading, _, body = _docstring(rule).partition("\n")
-    yield f"# {rule.code} {rule.name}: {heading}\n"
-    trust = "Safe where a run proves it" if rule.applicability is Applicability.SAFE else "Never safe"
-    yield f"{rule.title}. {trust}. For scripts that die because:\n"
-    yield "\n".join(f"- {CAUSES[cause]}" for cause in sorted(rule.causes))
-    yield ""
-    yield body.strip()
+def properties(found: Iterable[Property]) -> str:
+    """All properties, as one page of Markdown."""
+    rows, sections = [], []
+    for one in found:
+        title, _, body = described(one).partition("\n")
+        rows.append(f"| [{one.name}](#{one.name}) | {one.former or '–'} | {title} |")
+        sections += [f"\n## {one.name}\n\n**{title}.**\n", body.strip().replace("## ", "### ")]
+        for verb, examples in (("It speaks", one.raises[:1]), ("It is silent", one.silent[:1])):
+            sections += [f"\n{verb}:\n\n{_diff(example.script, example.edited)}" for example in examples]
+    return "\n".join([_PROPERTIES, *rows, *sections]) + "\n"
+
+
+def _found(pattern: Rule | Finder | Fault) -> str:
+    """How a pattern is found, and what its edits are worth."""
+    if isinstance(pattern, Fault):
+        return "Found by `autofix audit`, in a run."
+    if not isinstance(pattern, Rule):
+        return "Found by `autofix check`, without a run."
+    trust = "Safe where a run proves it" if pattern.applicability is Applicability.SAFE else "Never safe"
+    causes = (f"- {CAUSES[cause]}" for cause in sorted(pattern.causes))
+    return "\n".join([f"{trust}. For scripts that die because:\n", *causes])
+
+
+def _of_rule(rule: Rule) -> Iterator[str]:
     for number, example in enumerate(rule.examples, start=1):
         yield f"\n## Example {number}\n"
         for note in example.notes:
             yield f"{note[0].upper()}{note[1:]}.\n"
-        yield from _example(example)
-    yield ""
+        if example.after is None:
+            yield f"Declined:\n\n{_fenced('python', example.before)}"
+        else:
+            yield _diff(example.before, example.after)
 
 
-def _example(example: Example) -> Iterator[str]:
-    before = example.before.strip("\n").splitlines()
-    if example.after is None:
-        yield "Declined:\n"
-        yield "\n".join(["```python", *before, "```"])
-        return
-    after = example.after.strip("\n").splitlines()
-    changed = difflib.unified_diff(before, after, lineterm="", n=len(before) + len(after))
-    yield "\n".join(["```diff", *list(changed)[3:], "```"])
+def _of_fault(fault: Fault) -> Iterator[str]:
+    for text in fault.finds:
+        example = Example(text)
+        if example.after is None:
+            yield from _scripts("Found", [text])
+        else:
+            # The other lines move to stand below those that change.
+            lines = (line if line.startswith(("-", "+")) else f" {line}".rstrip() for line in text.splitlines())
+            yield f"\n## Found and mended\n\n{_fenced('diff', chr(10).join(lines))}"
+    yield from _scripts("Not found", fault.passes)
+    yield f"\n## Saying no\n\n`# autofix: {fault.code} meant` at the end of one of its lines silences it there."
 
 
-def _docstring(rule: Rule) -> str:
-    return (sys.modules[type(rule).__module__].__doc__ or rule.title).strip()
+def _scripts(name: str, examples: Iterable[str]) -> Iterator[str]:
+    return (f"\n## {name}\n\n{_fenced('python', example)}" for example in examples)
+
+
+def _diff(before: str, after: str) -> str:
+    """Two scripts as one diff that leaves no line out."""
+    old, new = before.strip("\n").splitlines(), after.strip("\n").splitlines()
+    changed = difflib.unified_diff(old, new, lineterm="", n=len(old) + len(new))
+    return _fenced("diff", "\n".join([*changed][3:]))
+
+
+def _fenced(kind: str, text: str) -> str:
+    return "\n".join([f"```{kind}", text.strip("\n"), "```"])

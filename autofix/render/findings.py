@@ -1,23 +1,21 @@
-"""Findings of a check, for a person, for a program, for a code host; and the page about one finder."""
+"""Findings of a check, for a person, for a program, for a code host."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from autofix.core.kinds import described
 from autofix.render import github, sarif
 from autofix.render.snapshot import Place
 from autofix.render.words import masked, one_line, valid
-from autofix.search.rule import Example
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from autofix.audit.fault import Fault
     from autofix.check.finder import Finder
     from autofix.check.finding import Checked, Finding, Note
 
@@ -67,43 +65,6 @@ def as_sarif(checked: Checked, finders: Sequence[Finder], root: Path) -> str:
     return sarif.log([sarif.run([*map(_rule, finders)], results, sarif.uri(root), invocations=invocations)])
 
 
-def page(finder: Finder) -> str:
-    """Everything about one finder, as Markdown."""
-    heading, _, body = docstring(finder).partition("\n")
-    blocks = [
-        f"# {finder.code} {finder.name}: {heading}\n",
-        f"{finder.title}. Found by `autofix check`, without a run.",
-    ]
-    blocks.append(body.rstrip())
-    for name, examples in (("Found", finder.finds), ("Not found", finder.passes)):
-        blocks += [f"\n## {name}\n\n```python\n{example.strip()}\n```" for example in examples]
-    return "\n".join(blocks) + "\n"
-
-
-def fault_page(fault: Fault) -> str:
-    """Everything about one fault, as Markdown."""
-    heading, _, body = fault.page.partition("\n")
-    blocks = [f"# {fault.code} {fault.name}: {heading}\n", f"{fault.title}. Found by `autofix audit`, in a run."]
-    blocks.append(body.rstrip())
-    for text in fault.finds:
-        mended = Example(text).after is not None
-        name, kind = ("Found and mended", "diff") if mended else ("Found", "python")
-        blocks.append(f"\n## {name}\n\n```{kind}\n{_as_diff(text) if mended else text.strip()}\n```")
-    blocks += [f"\n## Not found\n\n```python\n{example.strip()}\n```" for example in fault.passes]
-    silence = f"\n## Saying no\n\n`# autofix: {fault.code} meant` at the end of one of its lines silences it there."
-    return "\n".join([*blocks, silence]) + "\n"
-
-
-def _as_diff(text: str) -> str:
-    """A script with its changed lines, the others moved to stand below them."""
-    lines = text.rstrip().splitlines()
-    return "\n".join(line if line.startswith(("-", "+")) else f" {line}".rstrip() for line in lines)
-
-
-def docstring(finder: Finder) -> str:
-    return (sys.modules[type(finder).__module__].__doc__ or finder.title).strip()
-
-
 def _row(found: Finding) -> dict[str, Any]:
     return {
         "code": found.code,
@@ -133,7 +94,7 @@ def _place(found: Finding) -> Place:
 
 
 def _rule(finder: Finder) -> dict[str, Any]:
-    text = docstring(finder)
+    text = described(finder)
     return {
         "id": finder.code,
         "name": finder.name,

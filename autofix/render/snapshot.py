@@ -84,11 +84,9 @@ class Snapshot:
         if source is None:
             return None
         try:
-            (line, column), (end_line, end_column) = map(source.position, (edit.start, edit.end))
-            start, end = source.character_column(line, column), source.character_column(end_line, end_column)
+            return Place(edit.path, *source.characters(edit.start, edit.end))
         except SourceError:
             return None
-        return Place(edit.path, line, start, end_line, end)
 
     def excerpt(self, place: Place, widest: int = WIDEST) -> tuple[str, str]:
         """A line of source and its underline, cut to `widest` columns; empty where there is no such line."""

@@ -205,6 +205,15 @@ def _obeyed(character: str) -> bool:
     return unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp", "Co"}
 
 
+def diff_lines(text: str) -> list[tuple[str, str]]:
+    """A diff's lines, each with the class that gives it its colour on a page."""
+    kinds = {"+": "added", "-": "removed", "@": "place"}
+    return [
+        ("file" if line.startswith(("+++ ", "--- ")) else kinds.get(line[:1], "same"), masked(line))
+        for line in text.removesuffix("\n").replace("\r\n", "\n").replace("\t", "    ").split("\n")
+    ]
+
+
 def valid(text: str) -> str:
     """A path or command line as valid Unicode."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

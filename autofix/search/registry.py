@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from autofix.audit.fault import Fault, faults
-from autofix.check.known import finders, named
+from autofix.check.known import among, finders, named
 from autofix.core.kinds import kinds
 from autofix.search.rule import Rule
 
@@ -26,21 +26,15 @@ def select(chosen: tuple[str, ...], ignored: tuple[str, ...]) -> tuple[Rule, ...
 
     Raises ValueError for what nothing is called, and for a choice of what is only found.
     """
-    patterns = everything()
     for key in (*chosen, *ignored):
-        if not any(named(one, key) for one in patterns):
+        meant = next((one for one in everything() if named(one, key)), None)  # the rules come first
+        if meant is None:
             raise ValueError(f"nothing is called {key}; `autofix rules` lists every code and name")
-    for key in chosen:
-        if not any(named(rule, key) for rule in rules()):
-            found = next(one for one in everything() if named(one, key))
-            command = "audit" if isinstance(found, Fault) else "check"
-            said = f"{found.code} {found.name} is no rule: `autofix {command} --select {found.code}` looks for it"
+        if key in chosen and not isinstance(meant, Rule):
+            command = "audit" if isinstance(meant, Fault) else "check"
+            said = f"{meant.code} {meant.name} is no rule: `autofix {command} --select {meant.code}` looks for it"
             raise ValueError(said)
-    return tuple(
-        rule
-        for rule in rules()
-        if (not chosen or any(named(rule, key) for key in chosen)) and not any(named(rule, key) for key in ignored)
-    )
+    return among(rules(), chosen, ignored)
 
 
 def everything() -> list[Rule | Finder | Fault]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import enum
-import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from autofix.core.kinds import described
 from autofix.core.model import Applicability, Cause
 from autofix.syntax.sources import Sources
 
@@ -108,7 +108,7 @@ class Rule(ABC):
 
     def safety(self) -> str:
         """How far its edits may be trusted, and why: the first sentence that its docstring says of that."""
-        text = (sys.modules[type(self).__module__].__doc__ or "").partition("## Fix safety\n")[2]
+        text = described(self).partition("## Fix safety\n")[2]
         return " ".join(text.partition("\n## ")[0].split()).partition(". ")[0].rstrip(".")
 
     @abstractmethod

@@ -30,7 +30,7 @@ _SHARED = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
 _EXACT_INSIDE_F_STRINGS = sys.version_info >= (3, 12)
 
 Position = tuple[int, int, int, int]
-"""Line, UTF-8 column, end line, end UTF-8 column; as `ast` and `co_positions()` have them."""
+"""Line, column, end line, end column; where nothing else is said as `ast` and `co_positions()` have them, in UTF-8."""
 
 
 class SourceError(Exception):
@@ -86,20 +86,12 @@ class Source:
     @cached_property
     def tree(self) -> ast.Module:
         """The module as Python's own parser sees it."""
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the user's invalid escapes are not our news
-                return ast.parse(self.data, filename=str(self.path))
-        except SyntaxError as error:
-            where = f"line {error.lineno}: " if error.lineno else ""
-            raise self._error(f"{where}{error.msg}") from None
-        except (ValueError, RecursionError, MemoryError) as error:
-            raise self._error(f"cannot be parsed: {error}") from None
+        return parsed(self.path, self.data)
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
         """The physical lines, each with its own newline."""
-        return tuple(_LINE.findall(self.text))
+        return split(self.text)
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
@@ -209,6 +201,11 @@ class Source:
         """A node's exact text."""
         start, end = self.extent(node)
         return self.text[start:end]
+
+    def characters(self, start: int, end: int) -> Position:
+        """A range of `data` in lines and characters, both counted from 1; the end is exclusive."""
+        (line, column), (end_line, end_column) = map(self.position, (start, end))
+        return line, self.character_column(line, column), end_line, self.character_column(end_line, end_column)
 
     def line_text(self, line: int) -> str:
         """One line without its newline."""
@@ -363,7 +360,29 @@ class Source:
         return min(bisect_right(starts, place), len(starts)) - 1
 
     def _error(self, reason: str) -> SourceError:
-        return SourceError(" ".join(f"{self.path}: {reason}".split()))
+        return _unreadable(self.path, reason)
+
+
+def _unreadable(path: Path, reason: str) -> SourceError:
+    return SourceError(" ".join(f"{path}: {reason}".split()))
+
+
+def parsed(path: Path, data: bytes) -> ast.Module:
+    """The tree of a file's bytes, by Python's own parser; raises SourceError for what is no Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the user's invalid escapes are not our news
+            return ast.parse(data, filename=str(path))
+    except SyntaxError as error:
+        where = f"line {error.lineno}: " if error.lineno else ""
+        raise _unreadable(path, f"{where}{error.msg}") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise _unreadable(path, f"cannot be parsed: {error}") from None
+
+
+def split(text: str) -> tuple[str, ...]:
+    """The lines of a text, each with its end; as Python and editors end lines, not as `str.splitlines` does."""
+    return tuple(_LINE.findall(text))
 
 
 def within(node: ast.AST) -> Iterator[ast.AST]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import functools
 import re
-import warnings
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,8 +14,10 @@ from autofix.check.abstract.machine import Machine
 from autofix.check.abstract.player import FOREIGN, Stop
 from autofix.check.abstract.tape import Event, Tape
 from autofix.check.abstract.values import Ask, CallFrame, Class, Function, Instance, Site, contents
+from autofix.syntax.source import SourceError, parsed
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Callable, Iterator
 
 _SCRIPT, _ALONE, _WHOLE = 3_000, 250, 4_000
@@ -158,12 +158,8 @@ def _located(file: str, name: str, level: int) -> Path | None:
 @functools.lru_cache(maxsize=64)
 def _parsed(path: Path) -> ast.Module | None:
     try:
-        if path.stat().st_size > _LARGEST:
-            return None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(path.read_bytes(), filename=path)
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return parsed(path, path.read_bytes()) if path.stat().st_size <= _LARGEST else None
+    except (OSError, SourceError):
         return None
 
 

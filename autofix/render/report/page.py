@@ -179,7 +179,7 @@ def _fix(fix: Fix, snapshot: Snapshot) -> dict[str, Any]:
         "rules": "+".join(fix.candidate.rules), "title": words.title(fix), "trust": str(fix.verdict.applicability),
         "effect": words.effect(fix), "why": words.one_line(" ".join(fix.candidate.whys)),
         "guards": [(one.property, words.one_line(one.sentence)) for one in fix.verdict.findings],
-        "later": snapshot.later(fix), "diff": _diff(snapshot.people(fix)),
+        "later": snapshot.later(fix), "diff": words.diff_lines(snapshot.people(fix)),
     }  # fmt: skip
 
 
@@ -187,13 +187,4 @@ def _rejected(fix: Fix, snapshot: Snapshot) -> dict[str, Any]:
     """An edit that did not get past the failure: what was seen of it in one line, and its diff."""
     said = f"{'+'.join(fix.candidate.rules)} {words.title(fix)}: {words.RUNS[fix.verdict.run]}".strip()
     said = f"{said}: {words.shortened(fix.verdict.summary)}" if fix.verdict.summary else said
-    return {"said": said, "diff": _diff(snapshot.people(fix))}
-
-
-def _diff(text: str) -> list[tuple[str, str]]:
-    """A diff's lines, each with the class that gives it its colour."""
-    kinds = {"+": "added", "-": "removed", "@": "place"}
-    return [
-        ("file" if line.startswith(("+++ ", "--- ")) else kinds.get(line[:1], "same"), words.masked(line))
-        for line in text.removesuffix("\n").replace("\r\n", "\n").replace("\t", "    ").split("\n")
-    ]
+    return {"said": said, "diff": words.diff_lines(snapshot.people(fix))}
