@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 from autofix.check.abstract.program import play
 from autofix.check.finding import Checked, Finding, Note, Problem
 from autofix.check.known import among, finders, named
-from autofix.syntax.source import Source, SourceError, parsed
+from autofix.syntax.source import Source, SourceError, parse
 from autofix.syntax.survey import survey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from autofix.check.abstract.values import Site
+    from autofix.check.abstract.values import PlayPlace
     from autofix.check.finder import Finder, Spot
 
 _MENTION = b"torch"
@@ -94,7 +94,7 @@ def _check_some(
             try:
                 data = path.read_bytes()
                 if path in named:
-                    parsed(path, data)
+                    parse(path, data)
                 findings += check_bytes(path, data, chosen)
             except OSError as error:
                 problems.append(Problem(str(path), str(error.strerror or error)))
@@ -117,7 +117,7 @@ def check_bytes(path: Path, data: bytes, chosen: Iterable[Finder]) -> list[Findi
     able = [finder for finder in chosen if all(word in data for word in finder.words)]
     if not able:
         return []
-    tree = parsed(path, data)
+    tree = parse(path, data)
     try:
         spots = [*_surveyed(tree, data, able), *_played(tree, path, data, able)]
     except RecursionError as error:
@@ -172,7 +172,7 @@ def _finding(sources: dict[str, Source], file: str, finder: Finder, spot: Spot) 
     return Finding(str(source.path), line, column, end_line, end, finder.code, finder.name, spot.message, text, notes)
 
 
-def _note(source: Source, place: Site, text: str) -> Note:
+def _note(source: Source, place: PlayPlace, text: str) -> Note:
     column = source.character_column(place.line, getattr(place.node, "col_offset", 0))
     return Note(str(source.path), place.line, column, text)
 

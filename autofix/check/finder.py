@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from autofix.check.abstract.tape import Event
-    from autofix.check.abstract.values import Site
+    from autofix.check.abstract.values import PlayPlace
     from autofix.syntax.facts import Block, Call, Scope
 
 # Calls that neither compute gradients nor put any to zero, whatever they are called on.
@@ -34,7 +34,7 @@ class Spot(NamedTuple):
     message: str
     file: str = ""
     """The file that the node is in, where it may be another than the one that is checked."""
-    notes: tuple[tuple[Site, str], ...] = ()
+    notes: tuple[tuple[PlayPlace, str], ...] = ()
     """Other lines that explain it, each with what happened there."""
 
 
@@ -64,9 +64,9 @@ class Finder:
         return None
 
 
-def spot(place: Site, message: str, *notes: tuple[Site | None, str]) -> Spot:
+def spot(place: PlayPlace, message: str, *notes: tuple[PlayPlace | None, str]) -> Spot:
     """A spot at a place of a play; a note without a place, or at a place of which something was said, is left out."""
-    told: dict[ast.AST, tuple[Site, str]] = {}
+    told: dict[ast.AST, tuple[PlayPlace, str]] = {}
     for where, text in notes:
         if where is not None and where.node is not place.node:
             told.setdefault(where.node, (where, text))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from autofix.check.abstract.values import Site, stack
+from autofix.check.abstract.values import PlayPlace, stack
 
 if TYPE_CHECKING:
     from autofix.check.abstract.tape import Event, Pass
     from autofix.check.abstract.values import Node, Optimizer
 
 
-def together(one: Site, other: Site) -> Site:
+def together(one: PlayPlace, other: PlayPlace) -> PlayPlace:
     """Where `one` happened, as seen from the innermost call that both happened in."""
     frames = {id(place.frame) for place in stack(other)}
     return next((place for place in reversed(stack(one)) if id(place.frame) in frames), one)
@@ -37,13 +37,13 @@ def carried(event: Event) -> bool:
     return loop is not None and event.old is not None and event.old.time >= loop.began
 
 
-def collected(event: Event) -> Site | None:
+def collected(event: Event) -> PlayPlace | None:
     """Where what is carried was put into a list or dictionary by whoever made it."""
     kept = event.old.kept if event.old is not None else None
     return kept.place if kept is not None and kept.text == "collected" else None
 
 
-def taken_in(event: Event) -> Site:
+def taken_in(event: Event) -> PlayPlace:
     """Where an older part of the graph comes into what is computed now: where it was no argument any more."""
     if event.user is None or event.old is None:
         return event.place
@@ -53,7 +53,7 @@ def taken_in(event: Event) -> Site:
     return places[-1]
 
 
-def made(event: Event) -> Site:
+def made(event: Event) -> PlayPlace:
     """Where the part was made that is used again, as seen from where it is used."""
     loop = earlier_pass(event)
     if event.old is None:
@@ -61,12 +61,12 @@ def made(event: Event) -> Site:
     return together(event.old.place, loop.place if loop is not None and made_once(event) else event.place)
 
 
-def seen_from_backward(node: Node | None, event: Event) -> Site | None:
+def seen_from_backward(node: Node | None, event: Event) -> PlayPlace | None:
     """Where a node was made, as seen from the backward that fails."""
     return together(node.place, event.place) if node is not None else None
 
 
-def said(place: Site | None, event: Event) -> str:
+def said(place: PlayPlace | None, event: Event) -> str:
     """A place in words: `line 30`, with its file where that is another."""
     if place is None:
         return "another line"
@@ -74,7 +74,7 @@ def said(place: Site | None, event: Event) -> str:
     return f"line {place.line}" if file == event.place.frame.file else f"line {place.line} of {PurePath(file).name}"
 
 
-def apart(event: Event) -> Site | None:
+def apart(event: Event) -> PlayPlace | None:
     """Where a loss takes in the shared part although the optimizer that steps for it owns nothing of that.
 
     None where both losses train the shared part, or where that is not known.

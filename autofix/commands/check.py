@@ -23,7 +23,7 @@ _LISTS = ("select", "ignore", "exclude")
 _KINDS = dict.fromkeys(_LISTS, (config.texts, "a list of texts")) | {"baseline": (config.text, "a path")}
 
 
-class Settings(NamedTuple):
+class CheckSettings(NamedTuple):
     """The options of `check` that may also stand in [tool.autofix.check]."""
 
     select: tuple[str, ...] = ()
@@ -69,27 +69,27 @@ def in_editor(file: Path) -> tuple[tuple[Finder, ...], Path | None]:
     return _chosen(settings), settings.baseline
 
 
-def _read(paths: Sequence[str], settings: Settings, chosen: Sequence[Finder], jobs: int) -> Checked:
+def _read(paths: Sequence[str], settings: CheckSettings, chosen: Sequence[Finder], jobs: int) -> Checked:
     return check.check(walk.python_files(paths, settings.exclude), chosen, jobs, frozenset(map(Path, paths)))
 
 
-def _settings(given: Mapping[str, Any], start: Path) -> Settings:
+def _settings(given: Mapping[str, Any], start: Path) -> CheckSettings:
     """What was typed, over what the nearest pyproject.toml says."""
     path = config.nearest("pyproject.toml", start.resolve())
-    found = _table(path) if path is not None else Settings()
+    found = _table(path) if path is not None else CheckSettings()
     typed = {name: config.codes(given[name]) for name in _LISTS if given[name]}
     return found._replace(**typed, baseline=Path(given["baseline"]) if given["baseline"] else found.baseline)
 
 
-def _table(path: Path) -> Settings:
+def _table(path: Path) -> CheckSettings:
     tool = config.read(path).get("tool", {}).get("autofix", {}).get("check", {})
     found = config.table(tool, _KINDS, f"[tool.autofix.check] of {path}")
     if "baseline" in found:
         found["baseline"] = path.parent / found["baseline"]
-    return Settings(**found)
+    return CheckSettings(**found)
 
 
-def _chosen(settings: Settings) -> tuple[Finder, ...]:
+def _chosen(settings: CheckSettings) -> tuple[Finder, ...]:
     try:
         return check.select(settings.select, settings.ignore)
     except ValueError as error:
@@ -106,7 +106,7 @@ def _tell_problems(checked: Checked, named: frozenset[Path], *, quiet: bool) -> 
     return failed
 
 
-def _accept(checked: Checked, settings: Settings, *, failed: bool) -> int:
+def _accept(checked: Checked, settings: CheckSettings, *, failed: bool) -> int:
     if settings.baseline is None:
         raise config.ConfigError("--write-baseline: name the file with --baseline FILE")
     baseline.write(settings.baseline, checked.findings)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class EditorText:
     """One text of the editor: a whole file, or a cell that begins at line `first` (from 0) of the whole."""
 
     uri: str
@@ -40,22 +40,22 @@ class Document:
 
     uri: str
     path: Path
-    parts: tuple[Part, ...]
+    parts: tuple[EditorText, ...]
     data: bytes
     cells: bool = False
 
-    def part(self, line: int) -> Part:
+    def part(self, line: int) -> EditorText:
         """The part that holds a line (from 0); the last one for lines beyond."""
         return next((part for part in reversed(self.parts) if part.first <= line), self.parts[-1])
 
-    def range(self, place: Place, columns: Columns) -> tuple[Part, types.Range]:
+    def range(self, place: Place, columns: Columns) -> tuple[EditorText, types.Range]:
         """Where a place is shown; what spans several cells is shown in the first."""
         part = self.part(place.line - 1)
         start = columns.position(part.lines, place.line - 1 - part.first, place.column - 1)
         end = columns.position(part.lines, place.end_line - 1 - part.first, place.end_column - 1)
         return part, types.Range(start, max(start, end, key=lambda at: (at.line, at.character)))
 
-    def text_edit(self, place: Place, text: str, columns: Columns) -> tuple[Part, types.TextEdit] | None:
+    def text_edit(self, place: Place, text: str, columns: Columns) -> tuple[EditorText, types.TextEdit] | None:
         """The replacement of a place as the editor's own edit; None where it spans cells or magics."""
         part, span = self.range(place, columns)
         beyond = place.end_line - 1 - part.first
@@ -68,7 +68,7 @@ class Document:
             text = f"\n{text}" if inserted else text
         return part, types.TextEdit(span, text)
 
-    def _as_shown(self, part: Part, place: Place) -> bool:
+    def _as_shown(self, part: EditorText, place: Place) -> bool:
         """Whether Python reads the lines of a place as they are shown: a magic is read as something else."""
         if not self.cells:
             return True
@@ -80,7 +80,7 @@ class Document:
 
 def of_file(uri: str, path: Path, version: int | None, text: str) -> Document:
     """A file's document; raises SourceError where its own coding line cannot spell it."""
-    return Document(uri, path, (Part(uri, version, split(text)),), _encoded(text, path))
+    return Document(uri, path, (EditorText(uri, version, split(text)),), _encoded(text, path))
 
 
 def on_disk(path: Path) -> Document | None:
@@ -90,20 +90,20 @@ def on_disk(path: Path) -> Document | None:
     except SourceError:
         return None
     uri = from_fs_path(str(path)) or path.as_uri()
-    return Document(uri, path, (Part(uri, None, source.lines),), source.data)
+    return Document(uri, path, (EditorText(uri, None, source.lines),), source.data)
 
 
 def of_notebook(uri: str, path: Path, code: Iterable[tuple[str, int | None, str]]) -> Document:
     """A notebook's document: its code cells (uri, version, text), each under a header, one after the other."""
-    parts: list[Part] = []
+    parts: list[EditorText] = []
     read: list[Cell] = []
     first = 0
     for number, (cell_uri, version, text) in enumerate(code, start=1):
         lines = split(text)
-        parts.append(Part(cell_uri, version, lines, first + 1))
+        parts.append(EditorText(cell_uri, version, lines, first + 1))
         first += 1 + len(lines)
         read.append(Cell(number, text))
-    return Document(uri, path, tuple(parts) or (Part(uri, None, ()),), cells.text(read), cells=True)
+    return Document(uri, path, tuple(parts) or (EditorText(uri, None, ()),), cells.text(read), cells=True)
 
 
 def _encoded(text: str, path: Path) -> bytes:

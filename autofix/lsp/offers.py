@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from autofix.check.finding import Finding
     from autofix.core.edit import Edit
     from autofix.core.model import Fix, Report
-    from autofix.lsp.documents import Document, Part
+    from autofix.lsp.documents import Document, EditorText
     from autofix.lsp.positions import Columns
     from autofix.render import Snapshot
 
@@ -40,7 +40,7 @@ class Client:
     related: bool
 
 
-class Result:
+class RunResult:
     """A report of a run, for as long as the texts that it speaks of are still those that were run."""
 
     def __init__(self, report: Report, snapshot: Snapshot) -> None:
@@ -52,7 +52,9 @@ class Result:
         """Whether every file that was read for the report is still as it was."""
         return all(read(path) == data for path, data in self.files.items())
 
-    def failure(self, shown: Callable[[Path], Document | None], columns: Columns) -> tuple[Part, types.Range] | None:
+    def failure(
+        self, shown: Callable[[Path], Document | None], columns: Columns
+    ) -> tuple[EditorText, types.Range] | None:
         """Where the failure is shown."""
         failed = words.failure(self.report)
         if failed is None or not failed.stack:
@@ -61,7 +63,7 @@ class Result:
 
     def diagnostic(
         self, shown: Callable[[Path], Document | None], columns: Columns, client: Client
-    ) -> tuple[Part, types.Diagnostic] | None:
+    ) -> tuple[EditorText, types.Diagnostic] | None:
         """The failure, with the culprit lines as what it is related to."""
         where = self.failure(shown, columns)
         if where is None:
@@ -147,7 +149,7 @@ def answers(report: Report, about: types.Diagnostic | None) -> Iterator[types.Co
         )
 
 
-def finding(found: Finding, place: Place, document: Document, columns: Columns) -> tuple[Part, types.Diagnostic]:
+def finding(found: Finding, place: Place, document: Document, columns: Columns) -> tuple[EditorText, types.Diagnostic]:
     """What the text alone tells, as a warning."""
     part, span = document.range(place, columns)
     message = f"{words.one_line(found.message)} ({_UNVERIFIED})"
@@ -165,7 +167,7 @@ def _annotation(fix: Fix) -> types.ChangeAnnotation:
 
 def _located(
     place: Place, shown: Callable[[Path], Document | None], columns: Columns
-) -> tuple[Part, types.Range] | None:  # fmt: skip
+) -> tuple[EditorText, types.Range] | None:  # fmt: skip
     document = shown(place.file)
     return document.range(place, columns) if document is not None else None
 

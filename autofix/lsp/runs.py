@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MOMENT = 2.0
 
 
-class Runs:
+class RunQueue:
     """The runs of one session with an editor, one at a time."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from lsprotocol import types
 
 from autofix.lsp.offers import ANSWER
-from autofix.lsp.session import APPLY, Session
+from autofix.lsp.session import APPLY, EditorSession
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -36,7 +36,7 @@ def serve() -> NoReturn:
 class _Answers(io.BufferedWriter):
     """What is standard output now, written at once: an editor that does not read any more is gone."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: EditorSession) -> None:
         super().__init__(io.FileIO(os.dup(1), "wb"))
         self._session = session
 
@@ -49,22 +49,22 @@ class _Answers(io.BufferedWriter):
         return written
 
 
-def _end(session: Session, status: int) -> NoReturn:
+def _end(session: EditorSession, status: int) -> NoReturn:
     """End every run and this process, although a thread may still wait for standard input: Python would wait for it."""
     session.runs.close()
     os._exit(status)
 
 
-def make() -> Session:
+def make() -> EditorSession:
     """A session that answers every message it can."""
-    session = Session()
+    session = EditorSession()
     _follow(session)
     _follow_notebooks(session)
     _answer(session)
     return session
 
 
-def _follow(session: Session) -> None:
+def _follow(session: EditorSession) -> None:
     """What the editor tells."""
 
     @session.feature(types.INITIALIZE)
@@ -100,7 +100,7 @@ def _follow(session: Session) -> None:
         _end(session, 0 if session.ending else 1)  # 1 is what the protocol wants without a shutdown before it
 
 
-def _follow_notebooks(session: Session) -> None:
+def _follow_notebooks(session: EditorSession) -> None:
     """What the editor tells of notebooks."""
 
     @session.feature(types.NOTEBOOK_DOCUMENT_DID_OPEN)
@@ -119,7 +119,7 @@ def _follow_notebooks(session: Session) -> None:
         session.forget([cell.uri for cell in params.cell_text_documents])
 
 
-def _answer(session: Session) -> None:
+def _answer(session: EditorSession) -> None:
     """What the editor asks."""
 
     @session.feature(types.TEXT_DOCUMENT_CODE_LENS)
@@ -164,7 +164,7 @@ def _answer(session: Session) -> None:
         await session.apply(script, number)
 
 
-def _first_part(session: Session, uri: str) -> str | None:
+def _first_part(session: EditorSession, uri: str) -> str | None:
     """The document itself, or a notebook's first cell, where it is one that can be run; None elsewhere."""
     document = session.desk.document(uri)
     if document is None or _MENTION not in document.data:

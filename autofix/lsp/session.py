@@ -23,7 +23,7 @@ from autofix.experiments.runner import Stop
 from autofix.lsp import offers
 from autofix.lsp.desk import Desk
 from autofix.lsp.positions import Columns, touch
-from autofix.lsp.runs import Runs
+from autofix.lsp.runs import RunQueue
 from autofix.probe import wire
 from autofix.render import OUTCOMES, Snapshot, catalogue, one_line, sentence
 from autofix.render.snapshot import Place
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from autofix.check.finder import Finder
     from autofix.core.model import Fix, Report
-    from autofix.lsp.documents import Document, Part
+    from autofix.lsp.documents import Document, EditorText
 
 APPLY = "autofix.applyFix"
 _PAUSE = 0.2
@@ -49,7 +49,7 @@ _NOTEBOOKS = types.NotebookDocumentSyncOptions(
 )
 
 
-class Session(LanguageServer):
+class EditorSession(LanguageServer):
     """One editor. Its texts are taken whole: pygls would cut them into lines where no editor does."""
 
     def __init__(self) -> None:
@@ -58,10 +58,10 @@ class Session(LanguageServer):
             notebook_document_sync=_NOTEBOOKS,
         )  # fmt: skip
         self.options: dict[str, Any] = {}
-        self.runs = Runs()
+        self.runs = RunQueue()
         self.last = ""
         self.ending = False
-        self._results: dict[str, offers.Result] = {}
+        self._results: dict[str, offers.RunResult] = {}
         self._published: dict[str, list[types.Diagnostic]] = {}
         self._waiting: dict[str, asyncio.Task[None]] = {}
 
@@ -130,8 +130,8 @@ class Session(LanguageServer):
             self._published.pop(uri, None)
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
-    def _diagnostics(self, document: Document) -> Iterator[tuple[Part, types.Diagnostic]]:
-        proved: list[tuple[Part, types.Range]] = []
+    def _diagnostics(self, document: Document) -> Iterator[tuple[EditorText, types.Diagnostic]]:
+        proved: list[tuple[EditorText, types.Range]] = []
         for result in self.standing():
             made = result.diagnostic(self.desk.shown, self.columns, self.client)
             if made is not None and made[0] in document.parts:
@@ -164,7 +164,7 @@ class Session(LanguageServer):
             self.log(types.MessageType.Warning, str(error))
             return finders(), None
 
-    def standing(self) -> list[offers.Result]:
+    def standing(self) -> list[offers.RunResult]:
         """The results of runs whose files are still as they were."""
         return [result for result in self._results.values() if result.stands(self.desk.read)]
 
@@ -211,7 +211,7 @@ class Session(LanguageServer):
             report = await self.runs.fix(target, rules, tell, given_up)
         if report is None:
             return {"outcome": "cancelled", "message": "cancelled", "fixes": []}
-        self._results[document.uri] = offers.Result(report, Snapshot(report))
+        self._results[document.uri] = offers.RunResult(report, Snapshot(report))
         for one in self.desk.documents():
             self.publish(one.uri)
         self.last = document.uri

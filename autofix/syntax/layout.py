@@ -28,7 +28,7 @@ _FAR = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class StatementRun:
     """Neighbouring statements of one block; places are indices into the source's text."""
 
     source: Source
@@ -93,7 +93,7 @@ class Run:
         return indent_of(self.source, self.block)
 
 
-def run_of(source: Source, statements: list[ast.stmt]) -> Run:
+def run_of(source: Source, statements: list[ast.stmt]) -> StatementRun:
     """Place neighbouring statements; declines what cannot be moved about as statements."""
     if not statements:
         raise Declined("there is no statement")
@@ -104,7 +104,7 @@ def run_of(source: Source, statements: list[ast.stmt]) -> Run:
         raise Declined("the statements are not neighbours in one block")
     if source.text.startswith("elif", source.extent(statements[0])[0]) and isinstance(statements[0], ast.If):
         raise Declined("an elif is no statement of its own")
-    return Run(source, block, first, last)
+    return StatementRun(source, block, first, last)
 
 
 def header_start(source: Source, node: ast.AST) -> int:

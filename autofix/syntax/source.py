@@ -86,7 +86,7 @@ class Source:
     @cached_property
     def tree(self) -> ast.Module:
         """The module as Python's own parser sees it."""
-        return parsed(self.path, self.data)
+        return parse(self.path, self.data)
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
@@ -367,7 +367,7 @@ def _unreadable(path: Path, reason: str) -> SourceError:
     return SourceError(" ".join(f"{path}: {reason}".split()))
 
 
-def parsed(path: Path, data: bytes) -> ast.Module:
+def parse(path: Path, data: bytes) -> ast.Module:
     """The tree of a file's bytes, by Python's own parser; raises SourceError for what is no Python."""
     try:
         with warnings.catch_warnings():

@@ -21,7 +21,7 @@ from autofix.check.abstract.values import (
     Named,
     Opaque,
     Plain,
-    Site,
+    PlayPlace,
     Tensor,
     Value,
 )
@@ -281,7 +281,7 @@ class Expressions(Caller):
 
     def _generate(self, generators: Sequence[ast.comprehension], action: Callable[[], object]) -> bool:
         outer = self.frame
-        self.frame = CallFrame(outer.function, outer, Site(outer, generators[0].iter), outer.file)
+        self.frame = CallFrame(outer.function, outer, PlayPlace(outer, generators[0].iter), outer.file)
         self.frame.given, self.frame.generates = outer.given, True
         try:
             return self._nested(generators, action)

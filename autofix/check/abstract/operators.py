@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from autofix.check.abstract.tape import Tape
-    from autofix.check.abstract.values import Site
+    from autofix.check.abstract.values import PlayPlace
 
 VIEWS = frozenset({
     "view", "view_as", "transpose", "t", "permute", "squeeze", "unsqueeze", "expand", "expand_as", "narrow", "select",
@@ -120,7 +120,7 @@ def is_known(name: str) -> bool:
     return base_name(name) in TENSOR_METHODS or name in LOSSES or name in _NEW
 
 
-def apply(tape: Tape, name: str, given: Sequence[Value], words: Mapping[str, Value], place: Site) -> Value:
+def apply(tape: Tape, name: str, given: Sequence[Value], words: Mapping[str, Value], place: PlayPlace) -> Value:
     """What an operator of torch gives, by its name, for what it is given: first the tensor whose method it is."""
     name = base_name(name)
     inputs = [tensor for value in (*given, *words.values()) for tensor in contents(value)]
@@ -156,7 +156,7 @@ def _elementwise(name: str, given: Sequence[Value]) -> bool:
     return name in {"max", "min"} and len(given) > 1 and isinstance(given[1], Tensor)
 
 
-def _new(tape: Tape, name: str, words: Mapping[str, Value], place: Site) -> Tensor:
+def _new(tape: Tape, name: str, words: Mapping[str, Value], place: PlayPlace) -> Tensor:
     flag = words.get("requires_grad")
     needs = YES if isinstance(flag, Const) and flag.value is True else NO
     made = tape.leaf(place, needs)
@@ -166,14 +166,14 @@ def _new(tape: Tape, name: str, words: Mapping[str, Value], place: Site) -> Tens
     return made
 
 
-def _cut(tape: Tape, inputs: Sequence[Tensor], place: Site, name: str) -> Happening | None:
+def _cut(tape: Tape, inputs: Sequence[Tensor], place: PlayPlace, name: str) -> Happening | None:
     """That a graph ended here, or where it had before."""
     if any(one.needs == YES for one in inputs):
         return tape.happening(place, name)
     return next((one.cut for one in inputs if one.cut is not None), None)
 
 
-def detached(tape: Tape, tensor: Tensor, place: Site, name: str) -> Tensor:
+def detached(tape: Tape, tensor: Tensor, place: PlayPlace, name: str) -> Tensor:
     """The same storage without a graph."""
     result = Tensor(None, tensor.storage)
     result.cut = _cut(tape, [tensor], place, name)
@@ -181,7 +181,7 @@ def detached(tape: Tape, tensor: Tensor, place: Site, name: str) -> Tensor:
     return result
 
 
-def view(tape: Tape, tensor: Tensor, place: Site, name: str = "view", *, multiple: bool = False) -> Tensor:
+def view(tape: Tape, tensor: Tensor, place: PlayPlace, name: str = "view", *, multiple: bool = False) -> Tensor:
     """A view of a tensor, or the same view of what it is a view of."""
     result = Tensor(None, tensor.storage)
     result.base = tensor.base or tensor
@@ -191,7 +191,7 @@ def view(tape: Tape, tensor: Tensor, place: Site, name: str = "view", *, multipl
     return result
 
 
-def _parts(tape: Tape, name: str, first: Tensor, place: Site) -> Listed:
+def _parts(tape: Tape, name: str, first: Tensor, place: PlayPlace) -> Listed:
     def fresh() -> Tensor:
         return view(tape, first, place, name, multiple=True)
 
@@ -200,7 +200,7 @@ def _parts(tape: Tape, name: str, first: Tensor, place: Site) -> Listed:
     return parts
 
 
-def _operation(tape: Tape, name: str, given: Sequence[Value], words: Mapping[str, Value], place: Site) -> Tensor:
+def _operation(tape: Tape, name: str, given: Sequence[Value], words: Mapping[str, Value], place: PlayPlace) -> Tensor:
     inputs = [tensor for value in (*given, *words.values()) for tensor in contents(value)]
     first = inputs[0] if inputs else Tensor()
     if name in VIEWS:

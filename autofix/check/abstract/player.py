@@ -23,8 +23,8 @@ from autofix.check.abstract.values import (
     Named,
     Opaque,
     Plain,
+    PlayPlace,
     Range,
-    Site,
     Tensor,
     Value,
     contents,
@@ -48,7 +48,7 @@ FOREIGN = sys.stdlib_module_names | {
 """Roots of imports that are not looked for in the project."""
 
 
-class Stop(Exception):  # noqa: N818  no error: a play that has taken long enough
+class PlayOver(Exception):  # noqa: N818  no error: a play that has taken long enough
     """The play is over."""
 
 
@@ -88,13 +88,13 @@ class Player(ABC):
         self.frame: CallFrame
 
     def spend(self) -> None:
-        """Count a step; Stop where there have been too many."""
+        """Count a step; PlayOver where there have been too many."""
         self.budget -= 1
         if self.budget < 0:
-            raise Stop
+            raise PlayOver
 
-    def place(self, node: ast.AST) -> Site:
-        return Site(self.frame, node)
+    def place(self, node: ast.AST) -> PlayPlace:
+        return PlayPlace(self.frame, node)
 
     @abstractmethod
     def block(self, body: Iterable[ast.stmt]) -> int:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from autofix.check.abstract import nets
 from autofix.check.abstract.machine import Machine
-from autofix.check.abstract.player import FOREIGN, Stop
+from autofix.check.abstract.player import FOREIGN, PlayOver
 from autofix.check.abstract.tape import Event, Tape
-from autofix.check.abstract.values import Ask, CallFrame, Class, Function, Instance, Site, contents
-from autofix.syntax.source import SourceError, parsed
+from autofix.check.abstract.values import Ask, CallFrame, Class, Function, Instance, PlayPlace, contents
+from autofix.syntax.source import SourceError, parse
 
 if TYPE_CHECKING:
     import ast
@@ -75,7 +75,7 @@ class _Program(Machine):
         tape.grad, tape.switched, tape.conditions = True, None, frozenset()
         tape.passes.clear()
         tape.expected.clear()
-        with contextlib.suppress(Stop, RecursionError):  # what was found so far stands
+        with contextlib.suppress(PlayOver, RecursionError):  # what was found so far stands
             action()
 
     def _play_alone(self, of: Class | None, function: Function, objects: dict[Class, Instance]) -> None:
@@ -93,7 +93,7 @@ class _Program(Machine):
         result = self.call_method(objects[of], getattr(node, "name", ""), Ask([], {}, node))
         if nets.is_module(objects[of]) and getattr(node, "name", "") == "forward":
             for tensor in contents(result):
-                self.tape.backward(tensor, Site(self.frame, node), retain=True, pretend=True)
+                self.tape.backward(tensor, PlayPlace(self.frame, node), retain=True, pretend=True)
 
     def module(self, name: str, level: int, file: str) -> Instance | None:
         if not level and (name.partition(".")[0] in FOREIGN or not name):
@@ -158,7 +158,7 @@ def _located(file: str, name: str, level: int) -> Path | None:
 @functools.lru_cache(maxsize=64)
 def _parsed(path: Path) -> ast.Module | None:
     try:
-        return parsed(path, path.read_bytes()) if path.stat().st_size <= _LARGEST else None
+        return parse(path, path.read_bytes()) if path.stat().st_size <= _LARGEST else None
     except (OSError, SourceError):
         return None
 

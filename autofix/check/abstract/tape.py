@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from autofix.check.abstract.values import MAYBE, NO, YES, Happening, Node, Opaque, Saved, Site, Tensor
+from autofix.check.abstract.values import MAYBE, NO, YES, Happening, Node, Opaque, PlayPlace, Saved, Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Pass(NamedTuple):
     """A loop that is under way: when it began, and when its present pass did."""
 
-    place: Site
+    place: PlayPlace
     began: int
     now: int
 
@@ -25,7 +25,7 @@ class Event(NamedTuple):
     """A failure of autograd, or of a call that autograd refuses; what is not about its kind is empty."""
 
     kind: str
-    place: Site
+    place: PlayPlace
     passes: tuple[Pass, ...]
     time: int
     tensor: Tensor | None = None
@@ -39,13 +39,13 @@ class Event(NamedTuple):
     steps: Sequence[tuple[int, Optimizer]] = ()  # of the whole play, with their times
 
     @property
-    def made_at(self) -> Site | None:
+    def made_at(self) -> PlayPlace | None:
         """Where the tensor or node that it is about was made."""
         node = self.node or (self.tensor.node if self.tensor is not None else None)
         return node.place if node is not None else None
 
     @property
-    def caused_at(self) -> Site | None:
+    def caused_at(self) -> PlayPlace | None:
         return self.cause.place if self.cause is not None else None
 
 
@@ -62,7 +62,7 @@ class Tape:
     def __init__(self) -> None:
         self.clock = 0
         self.grad: bool | None = True
-        self.switched: Site | None = None  # where gradients were switched off
+        self.switched: PlayPlace | None = None  # where gradients were switched off
         self.conditions: frozenset[str] = frozenset()
         self.passes: list[Pass] = []
         self.events: list[Event] = []
@@ -76,7 +76,7 @@ class Tape:
         self.clock += 1
         return self.clock
 
-    def happening(self, place: Site, text: str) -> Happening:
+    def happening(self, place: PlayPlace, text: str) -> Happening:
         return Happening(self.tick(), place, self.conditions, text)
 
     @contextlib.contextmanager
@@ -88,13 +88,13 @@ class Tape:
         finally:
             self.expected.pop()
 
-    def event(self, kind: str, place: Site, **about: object) -> None:
+    def event(self, kind: str, place: PlayPlace, **about: object) -> None:
         """Note a failure, unless who wrote the program expects one."""
         if place.frame in self.expected:
             return
         self.events.append(Event(kind, place, tuple(self.passes), self.clock, steps=self.steps, **about))  # type: ignore[arg-type]
 
-    def leaf(self, place: Site, needs: int, tensor: Tensor | None = None) -> Tensor:
+    def leaf(self, place: PlayPlace, needs: int, tensor: Tensor | None = None) -> Tensor:
         """A tensor of its own that may require a gradient."""
         made = tensor or Tensor()
         if needs == NO:
@@ -106,7 +106,7 @@ class Tape:
             made.node = node
         return made
 
-    def opaque(self, place: Site) -> Opaque:
+    def opaque(self, place: PlayPlace) -> Opaque:
         """A value that nobody knows, of unknown making."""
         node = Node("unknown", (), MAYBE, place, self.tick())
         node.source = True
@@ -116,7 +116,7 @@ class Tape:
         self,
         operation: str,
         inputs: Sequence[Tensor],
-        place: Site,
+        place: PlayPlace,
         *,
         holds: bool = True,
         saved: Iterable[tuple[Tensor, Tensor | None]] = (),
@@ -156,7 +156,7 @@ class Tape:
         if result.node is not None:
             self._save(result.node, result, None)
 
-    def write(self, tensor: Tensor, values: Sequence[Tensor], place: Site, text: str) -> None:
+    def write(self, tensor: Tensor, values: Sequence[Tensor], place: PlayPlace, text: str) -> None:
         """An in-place write, with what is written."""
         if isinstance(tensor, Opaque) and not tensor.is_tensor:
             return
@@ -176,7 +176,7 @@ class Tape:
         if tensor is not base:
             tensor.node = base.node
 
-    def _refused(self, tensor: Tensor, base: Tensor, values: Sequence[Tensor], place: Site) -> None:
+    def _refused(self, tensor: Tensor, base: Tensor, values: Sequence[Tensor], place: PlayPlace) -> None:
         if base.is_leaf and base.needs == YES and (tensor is base or tensor.needs == YES):
             self.event("leaf-written", place, tensor=tensor)
         elif tensor.multiple and tensor.needs == YES:
@@ -187,7 +187,7 @@ class Tape:
     # --- backward --------------------------------------------------------------------------------
 
     def backward(
-        self, root: Tensor, place: Site, *, retain: bool, only: Sequence[Node] | None = None, pretend: bool = False
+        self, root: Tensor, place: PlayPlace, *, retain: bool, only: Sequence[Node] | None = None, pretend: bool = False
     ) -> list[Tensor]:
         """Go backward from `root`, to the nodes `only` if they are given; `pretend` that whoever called would do it.
 
@@ -230,7 +230,7 @@ class Tape:
                     waiting.append(other)
         return through
 
-    def _fails(self, node: Node, through: dict[Node, Node | None], place: Site, *, pretend: bool) -> bool:
+    def _fails(self, node: Node, through: dict[Node, Node | None], place: PlayPlace, *, pretend: bool) -> bool:
         sure = pretend or _sure(node, through)
         freed = self.freed.get(node)
         if freed is not None and node.holds and not pretend:
@@ -249,7 +249,7 @@ class Tape:
                 return True
         return False
 
-    def _twice(self, node: Node, freed: Freed, through: dict[Node, Node | None], place: Site) -> None:
+    def _twice(self, node: Node, freed: Freed, through: dict[Node, Node | None], place: PlayPlace) -> None:
         old, user = node, through[node]
         while user is not None and user.time <= freed.happening.time:
             old, user = user, through[user]
@@ -264,7 +264,7 @@ class Tape:
         """Whether a cause surely came before what happens now: under no condition of its own, or the only one."""
         return cause.conditions <= self.conditions or len(cause.conditions | self.conditions) == 1
 
-    def step(self, optimizer: Optimizer, place: Site) -> None:
+    def step(self, optimizer: Optimizer, place: PlayPlace) -> None:
         """Change every parameter that has a gradient."""
         self.steps.append((self.tick(), optimizer))
         happening = self.happening(place, "step")

@@ -13,7 +13,7 @@ NO, MAYBE, YES = 0, 1, 2
 """Whether something requires a gradient."""
 
 
-class Site(NamedTuple):
+class PlayPlace(NamedTuple):
     """Where something happened: a node, in a call of a function."""
 
     frame: CallFrame
@@ -31,7 +31,7 @@ class Node:
     operation: str
     inputs: tuple[Node, ...]
     needs: int
-    place: Site
+    place: PlayPlace
     time: int
     holds: bool = True
     """Whether it saves something for its backward."""
@@ -58,7 +58,7 @@ class Happening(NamedTuple):
     """When and where a thing was done, and under which undecided conditions."""
 
     time: int
-    place: Site
+    place: PlayPlace
     conditions: frozenset[str]
     text: str
 
@@ -283,7 +283,7 @@ class Optimizer(Value):
 
     kind: str
     parameters: list[Tensor]
-    place: Site
+    place: PlayPlace
     _: KW_ONLY
     exact: bool
 
@@ -294,7 +294,7 @@ class CallFrame:
 
     function: Function | None
     outer: CallFrame | None
-    caller: Site | None
+    caller: PlayPlace | None
     file: str
     names: dict[str, Value] = field(default_factory=dict)
     shared: dict[str, CallFrame] = field(default_factory=dict)
@@ -321,7 +321,7 @@ class CallFrame:
         return found
 
 
-def stack(place: Site) -> list[Site]:
+def stack(place: PlayPlace) -> list[PlayPlace]:
     """The calls that led to a place, the outermost first, the place itself last."""
     found = [place]
     while (caller := found[-1].frame.caller) is not None:

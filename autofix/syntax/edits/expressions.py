@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from autofix.core.edit import Declined
-from autofix.syntax.edits.unit import Change, holder
+from autofix.syntax.edits.unit import NodeChange, holder
 from autofix.syntax.layout import newline_near
 
 if TYPE_CHECKING:
@@ -24,11 +24,11 @@ _TWICE = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
 
 
 def change(source: Source, node: ast.expr | ast.stmt, what: str, make: Callable[[Any, Guard], Any]) -> list[Step]:
-    """A node as something else; see `unit.Change`."""
+    """A node as something else; see `unit.NodeChange`."""
     if isinstance(node, (ast.Starred, ast.Slice)):
         raise Declined("it is no expression of its own")
     holder(source, node)  # declines where text is not simply code
-    return [Change(source, node, what, make)]
+    return [NodeChange(source, node, what, make)]
 
 
 def embed(source: Source, node: ast.expr, template: str) -> list[Step]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from autofix.core.edit import Declined
 from autofix.syntax.edits.steps import Shift, Splice, Step, reindented
-from autofix.syntax.layout import Run, line_start, newline_near, run_of, unit_near
+from autofix.syntax.layout import StatementRun, line_start, newline_near, run_of, unit_near
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -129,7 +129,7 @@ def is_future_import(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
 
 
-def _may_move(run: Run) -> None:
+def _may_move(run: StatementRun) -> None:
     """Decline for a statement that nothing may precede."""
     statement, parent = run.block[run.first], run.source.parent(run.block[run.first])
     documented = isinstance(parent, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
@@ -138,7 +138,7 @@ def _may_move(run: Run) -> None:
         raise Declined(_FIRST)
 
 
-def _both(source: Source, statements: Sequence[ast.stmt], anchor: ast.stmt) -> tuple[Run, Run]:
+def _both(source: Source, statements: Sequence[ast.stmt], anchor: ast.stmt) -> tuple[StatementRun, StatementRun]:
     run, target = run_of(source, list(statements)), run_of(source, [anchor])
     _may_move(run)
     inside: ast.AST | None = anchor
@@ -149,7 +149,7 @@ def _both(source: Source, statements: Sequence[ast.stmt], anchor: ast.stmt) -> t
     return run, target
 
 
-def _removed(run: Run) -> list[Step]:
+def _removed(run: StatementRun) -> list[Step]:
     """The steps that take neighbouring statements out of their block."""
     source = run.source
     if len(run.statements) == len(run.block) and not isinstance(source.parent(run.block[0]), ast.Module):
@@ -163,7 +163,7 @@ def _removed(run: Run) -> list[Step]:
     return [Splice(source, run.gap[0], run.end, "")]
 
 
-def _before(run: Run, text: str) -> list[Step]:
+def _before(run: StatementRun, text: str) -> list[Step]:
     """Put indented lines before a run."""
     _may_move(run)
     if run.leads:
@@ -171,13 +171,13 @@ def _before(run: Run, text: str) -> list[Step]:
     return [*_freed(run), Splice(run.source, *run.gap, f"{newline_near(run.source, run.start)}{text}{run.indent}")]
 
 
-def _after(run: Run, text: str) -> list[Step]:
+def _after(run: StatementRun, text: str) -> list[Step]:
     """Put indented lines after a run."""
     source = run.source
     if run.last + 1 < len(run.block) and is_future_import(run.block[run.last + 1]):
         raise Declined(_FIRST)
     newline = newline_near(source, run.end)
-    head = Run(source, run.block, 0, 0)
+    head = StatementRun(source, run.block, 0, 0)
     steps: list[Step] = [] if head.leads else [Splice(source, *head.gap, newline + run.indent)]
     if run.next_start is not None:
         return [*steps, Splice(source, run.end, run.next_start, f"{newline}{text}{run.indent}")]
@@ -187,15 +187,15 @@ def _after(run: Run, text: str) -> list[Step]:
     return [*steps, Splice(source, end, end, text)]
 
 
-def _freed(run: Run) -> list[Step]:
+def _freed(run: StatementRun) -> list[Step]:
     """Begin a new line for a one-line suite whose earlier statements stay before the run."""
-    head = Run(run.source, run.block, 0, 0)
+    head = StatementRun(run.source, run.block, 0, 0)
     if run.first == 0 or head.leads:
         return []
     return [Splice(run.source, *head.gap, newline_near(run.source, head.start) + run.indent)]
 
 
-def _moved(run: Run, target: Run) -> str:
+def _moved(run: StatementRun, target: StatementRun) -> str:
     """The moved statements as lines of their new block."""
     source, newline = run.source, newline_near(run.source, run.start)
     if not run.leads or run.next_start is not None:
@@ -203,7 +203,7 @@ def _moved(run: Run, target: Run) -> str:
     return reindented(source.text[run.line_start : run.line_end[0]] + newline, run.indent, target.indent)
 
 
-def _indented(run: Run, lines: Sequence[str]) -> str:
+def _indented(run: StatementRun, lines: Sequence[str]) -> str:
     """Lines with the indentation and newlines of their new neighbourhood."""
     unit, newline = unit_near(run.source, run.block[run.first]), newline_near(run.source, run.start)
     text = []

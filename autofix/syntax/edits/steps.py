@@ -10,7 +10,7 @@ import libcst as cst
 
 from autofix.core.aligned import opcodes
 from autofix.core.edit import Edit, EditConflict
-from autofix.syntax.edits.unit import Change, Unit, holder, parsed
+from autofix.syntax.edits.unit import NodeChange, Unit, holder, parsed
 from autofix.syntax.layout import newline_near
 
 if TYPE_CHECKING:
@@ -47,14 +47,14 @@ class Shift:
     leads: bool = True
 
 
-Step = Splice | Shift | Change
+Step = Splice | Shift | NodeChange
 
 
 def rendered(steps: Iterable[Step]) -> tuple[Edit, ...]:
     """The edits of bytes that all steps come to; raises Declined, or EditConflict where two want the same place."""
     found = list(dict.fromkeys(steps))
     splices = [step for step in found if isinstance(step, Splice)]
-    splices += _changed([step for step in found if isinstance(step, Change)])
+    splices += _changed([step for step in found if isinstance(step, NodeChange)])
     for shift in (step for step in found if isinstance(step, Shift)):
         inside = [one for one in splices if one.source is shift.source and _inside(one, shift)]
         splices = [one for one in splices if one not in inside]
@@ -87,9 +87,9 @@ def reindented(text: str, old: str, new: str) -> str:
     return module.with_changes(header=[], body=lines, footer=footer).code
 
 
-def _changed(changes: Sequence[Change]) -> Iterator[Splice]:
+def _changed(changes: Sequence[NodeChange]) -> Iterator[Splice]:
     """What becomes of each statement that changes are made in, cut down to what differs."""
-    units: dict[object, list[Change]] = {}
+    units: dict[object, list[NodeChange]] = {}
     for change in changes:
         units.setdefault(holder(change.source, change.node), []).append(change)
     for node, several in units.items():

@@ -30,7 +30,7 @@ _BORROWING = (ast.Tuple, ast.GeneratorExp)
 
 
 @dataclass(frozen=True)
-class Change:
+class NodeChange:
     """What becomes of one expression or simple statement; `what` tells changes of one node apart.
 
     `make` is given libcst's node with the changes inside it made, and a guard for the one expression in what it
@@ -43,7 +43,7 @@ class Change:
     make: Callable[[Any, Guard], cst.CSTNode]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Change) and (self.node, self.what) == (other.node, other.what)
+        return isinstance(other, NodeChange) and (self.node, self.what) == (other.node, other.what)
 
     def __hash__(self) -> int:
         return hash((self.node, self.what))
@@ -92,12 +92,12 @@ class Unit:
             raise Declined("it was not found in its statement")
         return found[0]
 
-    def printed(self, changes: Collection[Change]) -> str:
+    def printed(self, changes: Collection[NodeChange]) -> str:
         """The text of the statement with all changes made, and no more parentheses than they need."""
-        nodes: dict[cst.CSTNode, list[Change]] = {}
+        nodes: dict[cst.CSTNode, list[NodeChange]] = {}
         for change in changes:
             nodes.setdefault(self.find(change.node), []).append(change)
-        bare: set[Change] = set()
+        bare: set[NodeChange] = set()
         code = self._code(nodes, bare)
         meant = _meaning(code)
         if meant is None:
@@ -110,7 +110,7 @@ class Unit:
         assert code is not None  # noqa: S101  it has a meaning
         return code[len(self._before) : len(code) - len(self._after)]
 
-    def _code(self, nodes: Mapping[cst.CSTNode, list[Change]], bare: Collection[Change]) -> str | None:
+    def _code(self, nodes: Mapping[cst.CSTNode, list[NodeChange]], bare: Collection[NodeChange]) -> str | None:
         try:
             return self.module.visit(_Changes(nodes, bare)).code
         except (cst.CSTValidationError, TypeError):  # what libcst itself would not print
@@ -137,7 +137,7 @@ def parsed(text: str) -> cst.Module:
 
 
 class _Changes(cst.CSTTransformer):
-    def __init__(self, nodes: Mapping[cst.CSTNode, list[Change]], bare: Collection[Change]) -> None:
+    def __init__(self, nodes: Mapping[cst.CSTNode, list[NodeChange]], bare: Collection[NodeChange]) -> None:
         super().__init__()
         self.nodes, self.bare = nodes, bare
 

@@ -1,4 +1,4 @@
-"""Expressions and the definitions of the names in them, in torch's words."""
+"""ExpressionTranslation and the definitions of the names in them, in torch's words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,18 @@ from autofix.core.edit import Declined
 from autofix.syntax.calls import Function, known, path_of
 from autofix.syntax.reaching import Reaching
 from autofix.syntax.translate import words
-from autofix.syntax.translate.made import MOVED, Kind, Made, Scope, atom, element, joined, reason, short, spelled
+from autofix.syntax.translate.made import (
+    MOVED,
+    Kind,
+    ScopeTranslation,
+    Translated,
+    atom,
+    element,
+    joined,
+    reason,
+    short,
+    spelled,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -20,7 +31,7 @@ if TYPE_CHECKING:
     Resolve = Callable[[Source, ast.Call], tuple[Source, Function] | None]
 
 
-class Expressions:
+class ExpressionTranslation:
     """One translation, of one loss; `unsure` tells whether it met values that may be arrays or numbers.
 
     `wrap`: such values become tensors. `to_cpu`: what left torch by way of the CPU stays there. `converted` are the
@@ -29,18 +40,18 @@ class Expressions:
 
     def __init__(self, resolve: Resolve, converted: Collection[ast.AST], *, wrap: bool, to_cpu: bool = False) -> None:
         self._resolve, self._converted, self._wrap, self._to_cpu = resolve, converted, wrap, to_cpu
-        self.scopes: dict[ast.AST, Scope] = {}
+        self.scopes: dict[ast.AST, ScopeTranslation] = {}
         self.unsure = False
         self.by_cpu: set[bool] = set()
         """Whether tensors left torch by way of the CPU: all, none, or some."""
 
-    def scope(self, source: Source, body: Function | ast.Module) -> Scope:
+    def scope(self, source: Source, body: Function | ast.Module) -> ScopeTranslation:
         """The scope of a function or module."""
         if body not in self.scopes:
-            self.scopes[body] = Scope(source, body, Reaching(body))
+            self.scopes[body] = ScopeTranslation(source, body, Reaching(body))
         return self.scopes[body]
 
-    def put(self, scope: Scope, node: ast.expr) -> Made:
+    def put(self, scope: ScopeTranslation, node: ast.expr) -> Translated:
         """Translate an expression where it stands."""
         made = self.value(scope, node)
         if made.changed:
@@ -49,39 +60,39 @@ class Expressions:
 
     # Expressions ------------------------------------------------------------------------------------------------------
 
-    def value(self, scope: Scope, node: ast.expr) -> Made:
+    def value(self, scope: ScopeTranslation, node: ast.expr) -> Translated:
         """An expression in torch's words."""
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         if method is not None:
-            found: Made = method(scope, node)
+            found: Translated = method(scope, node)
             return found
         return self._else(scope, node)
 
-    def _else(self, scope: Scope, node: ast.expr) -> Made:
+    def _else(self, scope: ScopeTranslation, node: ast.expr) -> Translated:
         """What has no words here must not depend on what is translated."""
         for part in ast.walk(node):
             if isinstance(part, (ast.Name, ast.Attribute)) and part in scope.reaching.reads:
                 scope.seen.add(part)
                 if self._read(scope, part).kind in MOVED and not isinstance(node, (ast.JoinedStr, ast.FormattedValue)):
                     raise Declined(f"{short(node)} has no words in torch")
-        return Made(scope.source.segment(node), Kind.OTHER)
+        return Translated(scope.source.segment(node), Kind.OTHER)
 
-    def _constant(self, scope: Scope, node: ast.Constant) -> Made:
+    def _constant(self, scope: ScopeTranslation, node: ast.Constant) -> Translated:
         number = isinstance(node.value, (int, float)) and not isinstance(node.value, str)
-        return Made(scope.source.segment(node), Kind.NUMBER if number else Kind.OTHER, scalar=number)
+        return Translated(scope.source.segment(node), Kind.NUMBER if number else Kind.OTHER, scalar=number)
 
-    def _name(self, scope: Scope, node: ast.Name) -> Made:
+    def _name(self, scope: ScopeTranslation, node: ast.Name) -> Translated:
         scope.seen.add(node)
         return self._read(scope, node)
 
-    def _read(self, scope: Scope, node: ast.expr) -> Made:
+    def _read(self, scope: ScopeTranslation, node: ast.expr) -> Translated:
         text = scope.source.segment(node)
         found = [self._defined(scope, node, one) for one in scope.reaching.reads.get(node, ())]
         if not found:
             return replace(self._global(scope, path_of(node)), text=text)
         return replace(joined(found), text=text, changed=False)
 
-    def _global(self, scope: Scope, name: str) -> Made:
+    def _global(self, scope: ScopeTranslation, name: str) -> Translated:
         """A name of the module that a function reads: a number, where nothing else is ever bound to it."""
         bound = [
             node.value
@@ -89,41 +100,43 @@ class Expressions:
             if isinstance(node, ast.Assign) and any(path_of(target) == name for target in node.targets)
         ]
         number = bound and all(isinstance(one, ast.Constant) and isinstance(one.value, (int, float)) for one in bound)
-        return Made(name, Kind.NUMBER if number else Kind.OTHER, scalar=bool(number))
+        return Translated(name, Kind.NUMBER if number else Kind.OTHER, scalar=bool(number))
 
-    def _attribute(self, scope: Scope, node: ast.Attribute) -> Made:
+    def _attribute(self, scope: ScopeTranslation, node: ast.Attribute) -> Translated:
         word = self._numpy(scope, node)
         if word:
-            return Made(scope.source.segment(node), Kind.NUMBER if word in words.CONSTANTS else Kind.OTHER, scalar=True)
+            return Translated(
+                scope.source.segment(node), Kind.NUMBER if word in words.CONSTANTS else Kind.OTHER, scalar=True
+            )
         if scope.reaching.reads.get(node):
             scope.seen.add(node)
             return self._read(scope, node)
         value = self.value(scope, node.value)
         text = spelled(scope, node, [(node.value, value)])
         if value.kind not in MOVED:
-            return Made(text, value.kind if value.kind is Kind.TORCH else Kind.OTHER, changed=value.changed)
+            return Translated(text, value.kind if value.kind is Kind.TORCH else Kind.OTHER, changed=value.changed)
         if node.attr == "size":
-            return Made(f"{atom(value.text)}.numel()", Kind.NUMBER, scalar=True, changed=True)
+            return Translated(f"{atom(value.text)}.numel()", Kind.NUMBER, scalar=True, changed=True)
         if node.attr in ("shape", "ndim", "dtype"):
-            return Made(text, Kind.NUMBER, changed=value.changed)
+            return Translated(text, Kind.NUMBER, changed=value.changed)
         if node.attr not in words.KEPT:
             raise Declined(f".{node.attr} of an array has no word in torch")
         return replace(value, text=text)
 
-    def _subscript(self, scope: Scope, node: ast.Subscript) -> Made:
+    def _subscript(self, scope: ScopeTranslation, node: ast.Subscript) -> Translated:
         value, index = self.value(scope, node.value), self._index(scope, node.slice)
         text = spelled(scope, node, [(node.value, value), *index])
         changed = value.changed or any(made.changed for _, made in index)
         if value.kind is not Kind.ARRAY:
             kind = Kind.ARRAY if value.kind is Kind.LIST else value.kind
             whole = value.kind is Kind.LIST and isinstance(node.slice, ast.Slice)
-            return Made(text, Kind.LIST if whole else kind, value.scalar, value.why, changed=changed)
+            return Translated(text, Kind.LIST if whole else kind, value.scalar, value.why, changed=changed)
         steps = [one.step for one in ast.walk(node.slice) if isinstance(one, ast.Slice) and one.step is not None]
         if any(isinstance(step, ast.UnaryOp) for step in steps):
             raise Declined("torch has no slice that goes backwards")
-        return Made(text, Kind.ARRAY, False, value.why, changed=changed)
+        return Translated(text, Kind.ARRAY, False, value.why, changed=changed)
 
-    def _index(self, scope: Scope, node: ast.expr) -> list[tuple[ast.expr, Made]]:
+    def _index(self, scope: ScopeTranslation, node: ast.expr) -> list[tuple[ast.expr, Translated]]:
         parts = node.elts if isinstance(node, ast.Tuple) else [node]
         bounds = [
             bound
@@ -132,19 +145,24 @@ class Expressions:
         ]
         return [(bound, self.value(scope, bound)) for bound in bounds if bound is not None]
 
-    def _binop(self, scope: Scope, node: ast.BinOp) -> Made:
+    def _binop(self, scope: ScopeTranslation, node: ast.BinOp) -> Translated:
         left, right = self.value(scope, node.left), self.value(scope, node.right)
         if Kind.LIST in (left.kind, right.kind):
             if not isinstance(node.op, ast.Add) or {left.kind, right.kind} != {Kind.LIST}:
                 raise Declined(f"{short(node)} is no sum of two lists")
-            return Made(spelled(scope, node, [(node.left, left), (node.right, right)]), Kind.LIST, changed=True)
+            return Translated(spelled(scope, node, [(node.left, left), (node.right, right)]), Kind.LIST, changed=True)
         return self._combined(
             scope, node, [(node.left, left), (node.right, right)], whole=isinstance(node.op, ast.FloorDiv)
         )
 
     def _combined(
-        self, scope: Scope, node: ast.expr, operands: list[tuple[ast.expr, Made]], *, whole: bool = False
-    ) -> Made:  # fmt: skip
+        self,
+        scope: ScopeTranslation,
+        node: ast.expr,
+        operands: list[tuple[ast.expr, Translated]],
+        *,
+        whole: bool = False,
+    ) -> Translated:
         """Operands of which one may be an array: those that are none of ours become tensors where that is asked for."""
         kinds = [made.kind for _, made in operands]
         if Kind.ARRAY in kinds:
@@ -155,27 +173,27 @@ class Expressions:
         if not mine:
             torch = Kind.TORCH in kinds
             kind = Kind.TORCH if torch else Kind.NUMBER if set(kinds) == {Kind.NUMBER} else Kind.OTHER
-            return Made(text, kind, all(made.scalar for _, made in operands), changed=changed)
+            return Translated(text, kind, all(made.scalar for _, made in operands), changed=changed)
         why = "a division that leaves whole numbers has no gradient" if whole else reason(mine)
-        return Made(text, Kind.ARRAY, all(made.scalar for _, made in operands), why, changed=changed)
+        return Translated(text, Kind.ARRAY, all(made.scalar for _, made in operands), why, changed=changed)
 
-    def _unaryop(self, scope: Scope, node: ast.UnaryOp) -> Made:
+    def _unaryop(self, scope: ScopeTranslation, node: ast.UnaryOp) -> Translated:
         made = self.value(scope, node.operand)
         return replace(made, text=spelled(scope, node, [(node.operand, made)]), parts=())
 
-    def _compare(self, scope: Scope, node: ast.Compare) -> Made:
+    def _compare(self, scope: ScopeTranslation, node: ast.Compare) -> Translated:
         operands = [(part, self.value(scope, part)) for part in (node.left, *node.comparators)]
         if any(isinstance(op, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for op in node.ops):
-            return Made(spelled(scope, node, operands), Kind.OTHER, changed=any(m.changed for _, m in operands))
+            return Translated(spelled(scope, node, operands), Kind.OTHER, changed=any(m.changed for _, m in operands))
         made = self._combined(scope, node, operands)
         return replace(made, why=words.COUNTED) if made.kind is Kind.ARRAY else replace(made, kind=Kind.OTHER)
 
-    def _ifexp(self, scope: Scope, node: ast.IfExp) -> Made:
+    def _ifexp(self, scope: ScopeTranslation, node: ast.IfExp) -> Translated:
         parts = [(part, self.value(scope, part)) for part in (node.test, node.body, node.orelse)]
         either = joined([made for _, made in parts[1:]])
         return replace(either, text=spelled(scope, node, parts), changed=any(made.changed for _, made in parts))
 
-    def _list(self, scope: Scope, node: ast.List | ast.Tuple) -> Made:
+    def _list(self, scope: ScopeTranslation, node: ast.List | ast.Tuple) -> Translated:
         parts = [(part, self.value(scope, part)) for part in node.elts]
         text = spelled(scope, node, parts)
         mine = [made for _, made in parts if made.kind in MOVED]
@@ -183,19 +201,19 @@ class Expressions:
         kind = Kind.LIST if mine else Kind.TORCH if torch else Kind.OTHER if parts else Kind.NUMBER
         scalar = bool(mine) and all(made.scalar for _, made in parts)
         changed = any(made.changed for _, made in parts)
-        return Made(text, kind, scalar, reason(mine), tuple(made for _, made in parts), changed)
+        return Translated(text, kind, scalar, reason(mine), tuple(made for _, made in parts), changed)
 
     _tuple = _list
 
-    def _listcomp(self, scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Made:
-        parts: list[tuple[ast.expr, Made]] = []
+    def _listcomp(self, scope: ScopeTranslation, node: ast.ListComp | ast.GeneratorExp) -> Translated:
+        parts: list[tuple[ast.expr, Translated]] = []
         for generator in node.generators:
             parts.append((generator.iter, self.value(scope, generator.iter)))
             parts += [(one, self.value(scope, one)) for one in generator.ifs]
         element = self.value(scope, node.elt)
         parts.append((node.elt, element))
         kind = Kind.LIST if element.kind in MOVED else element.kind
-        return Made(
+        return Translated(
             spelled(scope, node, parts),
             kind,
             element.scalar,
@@ -205,10 +223,10 @@ class Expressions:
 
     _generatorexp = _listcomp
 
-    def _tensor(self, made: Made) -> Made:
+    def _tensor(self, made: Translated) -> Translated:
         """A value that torch wants as a tensor."""
         if made.kind is Kind.LIST:
-            return Made(f"torch.stack({made.text})", Kind.ARRAY, False, made.why, changed=True)
+            return Translated(f"torch.stack({made.text})", Kind.ARRAY, False, made.why, changed=True)
         if made.kind is Kind.OTHER:
             self.unsure = True
             return replace(made, text=f"torch.as_tensor({made.text})", changed=True) if self._wrap else made
@@ -218,14 +236,14 @@ class Expressions:
 
     # Definitions ------------------------------------------------------------------------------------------------------
 
-    def _defined(self, scope: Scope, read: ast.expr, definition: ast.AST) -> Made:
+    def _defined(self, scope: ScopeTranslation, read: ast.expr, definition: ast.AST) -> Translated:
         """What a definition gives the name that is read."""
         path = path_of(read)
         if isinstance(definition, ast.arg):
-            return scope.given.get(definition.arg, Made(definition.arg, Kind.OTHER))
+            return scope.given.get(definition.arg, Translated(definition.arg, Kind.OTHER))
         if definition not in scope.known:
             scope.known[definition] = (
-                Made("", Kind.ARRAY) if isinstance(definition, ast.AugAssign) else Made("", Kind.OTHER)
+                Translated("", Kind.ARRAY) if isinstance(definition, ast.AugAssign) else Translated("", Kind.OTHER)
             )
             scope.known[definition] = self._given(scope, definition)
         made = scope.known[definition]
@@ -234,10 +252,10 @@ class Expressions:
             place = next((at for at, part in enumerate(target.elts) if path_of(part) == path), None)
             if place is not None and place < len(made.parts):
                 return made.parts[place]
-            return made if made.kind not in MOVED else Made("", Kind.ARRAY, made.scalar, made.why)
+            return made if made.kind not in MOVED else Translated("", Kind.ARRAY, made.scalar, made.why)
         return made
 
-    def _given(self, scope: Scope, definition: ast.AST) -> Made:
+    def _given(self, scope: ScopeTranslation, definition: ast.AST) -> Translated:
         match definition:
             case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
                 return self._assigned(scope, definition, value)
@@ -249,21 +267,21 @@ class Expressions:
                 return element(self.value(scope, values))
             case ast.Expr(value=ast.Call(args=[*_, item])):
                 made = self.put(scope, item)
-                return replace(made, kind=Kind.LIST, parts=()) if made.kind in MOVED else Made("", Kind.OTHER)
-        return Made("", Kind.OTHER)
+                return replace(made, kind=Kind.LIST, parts=()) if made.kind in MOVED else Translated("", Kind.OTHER)
+        return Translated("", Kind.OTHER)
 
-    def _assigned(self, scope: Scope, definition: ast.Assign | ast.AnnAssign, value: ast.expr) -> Made:
+    def _assigned(self, scope: ScopeTranslation, definition: ast.Assign | ast.AnnAssign, value: ast.expr) -> Translated:
         if any(isinstance(one, ast.Subscript) for one in getattr(definition, "targets", ())):
             if self.value(scope, value).kind in MOVED:
                 raise Declined("an array is filled piece by piece")
-            return Made("", Kind.OTHER)
+            return Translated("", Kind.OTHER)
         made = self.put(scope, value)
         if made.changed and path_of(_target(definition)) == made.text:
             scope.texts.pop(value, None)
             scope.texts[definition] = None
         return made
 
-    def _updated(self, scope: Scope, definition: ast.AugAssign) -> Made:
+    def _updated(self, scope: ScopeTranslation, definition: ast.AugAssign) -> Translated:
         made = self.put(scope, definition.value)
         before = self._read(scope, definition.target)
         scope.seen.add(definition.target)
@@ -273,15 +291,15 @@ class Expressions:
             raise Declined("an update in place of an array has no words in torch that keep its graph")
         if Kind.LIST in (made.kind, before.kind):
             return replace(made, kind=Kind.LIST)
-        return Made("", Kind.ARRAY, made.scalar, reason([made]))
+        return Translated("", Kind.ARRAY, made.scalar, reason([made]))
 
     # Modules ----------------------------------------------------------------------------------------------------------
 
-    def _numpy(self, scope: Scope, node: ast.expr) -> str:
+    def _numpy(self, scope: ScopeTranslation, node: ast.expr) -> str:
         """The name below numpy or `math` of a function or constant of theirs; '' for others."""
         return known(scope.source, node, words.MODULES)
 
-    def _torch(self, scope: Scope, node: ast.expr) -> bool:
+    def _torch(self, scope: ScopeTranslation, node: ast.expr) -> bool:
         return bool(known(scope.source, node, ("torch",)))
 
 

@@ -9,8 +9,19 @@ from typing import TYPE_CHECKING
 from autofix.core.edit import Declined
 from autofix.syntax.calls import Function, keyword, name_of, path_of
 from autofix.syntax.translate import words
-from autofix.syntax.translate.expressions import Expressions
-from autofix.syntax.translate.made import MOVED, Kind, Made, Scope, atom, element, joined, reason, short, spelled
+from autofix.syntax.translate.expressions import ExpressionTranslation
+from autofix.syntax.translate.made import (
+    MOVED,
+    Kind,
+    ScopeTranslation,
+    Translated,
+    atom,
+    element,
+    joined,
+    reason,
+    short,
+    spelled,
+)
 from autofix.syntax.translate.words import WORDS, Word
 
 if TYPE_CHECKING:
@@ -22,12 +33,12 @@ _BUILTINS = frozenset({
 })  # fmt: skip
 
 
-class Translation(Expressions):
+class Translation(ExpressionTranslation):
     """One translation, of one loss."""
 
     # Calls ------------------------------------------------------------------------------------------------------------
 
-    def _call(self, scope: Scope, node: ast.Call) -> Made:
+    def _call(self, scope: ScopeTranslation, node: ast.Call) -> Translated:
         match node.func:
             case ast.Attribute(value=value, attr=name) if name in words.LEAVES and not node.args:
                 return self._leaving(scope, value, name)
@@ -49,9 +60,9 @@ class Translation(Expressions):
                 return receiver
         return self._other(scope, node)
 
-    def _other(self, scope: Scope, node: ast.Call) -> Made:
+    def _other(self, scope: ScopeTranslation, node: ast.Call) -> Translated:
         """A call of something else: it takes what it took, a tensor of torch's or nothing of ours."""
-        parts: list[tuple[ast.expr, Made]] = []
+        parts: list[tuple[ast.expr, Translated]] = []
         if isinstance(node.func, ast.Attribute):
             parts.append((node.func, self.value(scope, node.func)))
         values = [*(one.value if isinstance(one, ast.Starred) else one for one in node.args)]
@@ -62,9 +73,9 @@ class Translation(Expressions):
         parts += made
         torch = any(one.kind in (Kind.TORCH, *MOVED) for _, one in parts) or self._torch(scope, node.func)
         changed = any(one.changed for _, one in parts)
-        return Made(spelled(scope, node, parts), Kind.TORCH if torch else Kind.OTHER, changed=changed)
+        return Translated(spelled(scope, node, parts), Kind.TORCH if torch else Kind.OTHER, changed=changed)
 
-    def _leaving(self, scope: Scope, value: ast.expr, name: str) -> Made:
+    def _leaving(self, scope: ScopeTranslation, value: ast.expr, name: str) -> Translated:
         """A value that leaves torch: it stays."""
         made = self._undetached(scope, value)
         scalar = name == "item" or made.scalar
@@ -74,9 +85,9 @@ class Translation(Expressions):
         if made.kind is Kind.LIST:
             return made
         why = words.WITHOUT.get(name_of(value), made.why) if isinstance(value, ast.Call) else made.why
-        return Made(made.text, Kind.ARRAY, scalar, why, changed=True)
+        return Translated(made.text, Kind.ARRAY, scalar, why, changed=True)
 
-    def _undetached(self, scope: Scope, node: ast.expr) -> Made:
+    def _undetached(self, scope: ScopeTranslation, node: ast.expr) -> Translated:
         """A tensor on its way to numpy, without what only numpy asks for."""
         match node:
             case ast.Call(func=ast.Attribute(value=value, attr=name), args=[]) if name in words.ALLOWS:
@@ -91,10 +102,10 @@ class Translation(Expressions):
                     if inner.kind not in MOVED:
                         others = [(one, self.value(scope, one)) for one in node.args]
                         text = spelled(scope, node, [(value, inner), *others])
-                        return Made(text, Kind.TORCH, changed=inner.changed)
+                        return Translated(text, Kind.TORCH, changed=inner.changed)
         return self.value(scope, node)
 
-    def _function(self, scope: Scope, node: ast.Call, name: str) -> Made:
+    def _function(self, scope: ScopeTranslation, node: ast.Call, name: str) -> Translated:
         """A function of numpy's or of `math`'s."""
         given = [(one, self.value(scope, one)) for one in (*node.args, *(word.value for word in node.keywords))]
         if node in self._converted:
@@ -102,7 +113,7 @@ class Translation(Expressions):
         if not any(made.kind in MOVED for _, made in given):
             number = bool(given) and name in WORDS and all(made.kind is Kind.NUMBER for _, made in given)
             kind = Kind.NUMBER if number else Kind.OTHER
-            return Made(spelled(scope, node, given), kind, number, changed=any(made.changed for _, made in given))
+            return Translated(spelled(scope, node, given), kind, number, changed=any(made.changed for _, made in given))
         made = dict(given)
         if name in words.ARRAYS or name in words.SCALARS:
             first = made[node.args[0]]
@@ -116,7 +127,7 @@ class Translation(Expressions):
             raise Declined(f"{short(node.func)} has no word in torch that is known here")
         return self._said(node, name, WORDS[name], made)
 
-    def _method(self, scope: Scope, node: ast.Call, receiver: Made) -> Made:
+    def _method(self, scope: ScopeTranslation, node: ast.Call, receiver: Translated) -> Translated:
         """A method of an array, or of a list of them."""
         assert isinstance(node.func, ast.Attribute)  # noqa: S101  as whoever calls it found
         name = node.func.attr
@@ -137,15 +148,15 @@ class Translation(Expressions):
             return replace(receiver, text=f"{atom(receiver.text)}.{f'permute({axes})' if axes else 'T'}", changed=True)
         if name in ("flatten", "reshape"):
             parts = [(node.func.value, receiver), *given.items()]
-            return Made(spelled(scope, node, parts), Kind.ARRAY, False, receiver.why, changed=receiver.changed)
+            return Translated(spelled(scope, node, parts), Kind.ARRAY, False, receiver.why, changed=receiver.changed)
         if name not in words.METHODS or name not in WORDS:
             raise Declined(f".{name}() of an array has no word in torch that is known here")
         call = ast.Call(node.func, [node.func.value, *node.args], node.keywords)
         return self._said(call, name, WORDS[name], {node.func.value: receiver, **given}, method=True)
 
     def _said(
-        self, node: ast.Call, name: str, word: Word, made: dict[ast.expr, Made], *, method: bool = False
-    ) -> Made:  # fmt: skip
+        self, node: ast.Call, name: str, word: Word, made: dict[ast.expr, Translated], *, method: bool = False
+    ) -> Translated:  # fmt: skip
         """A call as torch has it."""
         bound = _bound(node, word)
         mine = [made[one] for one in made if made[one].kind in MOVED]
@@ -159,7 +170,9 @@ class Translation(Expressions):
                 return replace(other, text=text, parts=(), changed=True)
         if word.form:
             texts = [atom(one.text) for one in bound_made.values()]
-            return Made(word.form.format(*texts), Kind.ARRAY, all(m.scalar for m in mine), reason(mine), changed=True)
+            return Translated(
+                word.form.format(*texts), Kind.ARRAY, all(m.scalar for m in mine), reason(mine), changed=True
+            )
         if name == "transpose" and "axes" not in bound:
             return replace(bound_made["a"], text=f"{atom(self._tensor(bound_made['a']).text)}.T", changed=True)
         arguments = self._arguments(word, name, bound_made)
@@ -169,12 +182,12 @@ class Translation(Expressions):
             why = reason(chosen) if chosen else words.COUNTED
         scalar = "axis" not in bound if word.scalar else all(one.scalar for one in mine) and not word.listed
         if method and word.name.rpartition(".")[2] != "dot":
-            return Made(
+            return Translated(
                 f"{atom(arguments[0])}.{word.name}({', '.join(arguments[1:])})", Kind.ARRAY, scalar, why, changed=True
             )
-        return Made(f"torch.{word.name}({', '.join(arguments)})", Kind.ARRAY, scalar, why, changed=True)
+        return Translated(f"torch.{word.name}({', '.join(arguments)})", Kind.ARRAY, scalar, why, changed=True)
 
-    def _arguments(self, word: Word, name: str, bound: dict[str, Made]) -> list[str]:
+    def _arguments(self, word: Word, name: str, bound: dict[str, Translated]) -> list[str]:
         found, always = [], dict(word.always)
         if name == "percentile":
             try:
@@ -195,7 +208,7 @@ class Translation(Expressions):
             found.append(made.text if plain or parameter.startswith("*") else f"{other}={made.text}")
         return [*found, *(f"{key}={value}" for key, value in always.items())]
 
-    def _builtin(self, scope: Scope, node: ast.Call, name: str) -> Made:
+    def _builtin(self, scope: ScopeTranslation, node: ast.Call, name: str) -> Translated:
         values = [*node.args, *(word.value for word in node.keywords)]
         given = [(one, self.value(scope, one)) for one in values]
         if name == "float" and node in self._converted:
@@ -205,26 +218,28 @@ class Translation(Expressions):
         if not mine:
             torch = any(made.kind is Kind.TORCH for _, made in given) and name not in ("len", "float", "int")
             number = name in ("len", "float", "int") or all(made.kind is Kind.NUMBER for _, made in given)
-            return Made(text, Kind.TORCH if torch else Kind.NUMBER if number else Kind.OTHER, number, changed=changed)
+            return Translated(
+                text, Kind.TORCH if torch else Kind.NUMBER if number else Kind.OTHER, number, changed=changed
+            )
         match name:
             case "len" | "range" | "isinstance":
-                return Made(text, Kind.NUMBER, scalar=True, changed=changed)
+                return Translated(text, Kind.NUMBER, scalar=True, changed=changed)
             case "float":
                 return replace(given[0][1], scalar=True, changed=True)
             case "int" | "round":
-                return Made(text, Kind.ARRAY, True, words.WITHOUT[name], changed=changed)
+                return Translated(text, Kind.ARRAY, True, words.WITHOUT[name], changed=changed)
             case "sum" | "max" | "min" | "abs" | "pow":
                 scalar = all(made.scalar for made in mine) or (name != "abs" and mine[0].kind is Kind.ARRAY)
-                return Made(text, Kind.ARRAY, scalar, reason(mine), changed=changed)
+                return Translated(text, Kind.ARRAY, scalar, reason(mine), changed=changed)
             case "list" | "tuple" | "zip" | "enumerate" | "reversed" | "sorted":
                 parts = tuple(element(made) for _, made in given)
                 if name == "enumerate":
-                    parts = (Made("", Kind.NUMBER, scalar=True), *parts)
+                    parts = (Translated("", Kind.NUMBER, scalar=True), *parts)
                 kept = parts if name in ("zip", "enumerate") else ()
-                return Made(text, Kind.LIST, all(m.scalar for m in mine), reason(mine), kept, changed)
+                return Translated(text, Kind.LIST, all(m.scalar for m in mine), reason(mine), kept, changed)
         raise Declined(f"{name}() of an array has no words in torch")
 
-    def _comes(self, scope: Scope, node: ast.Call) -> bool:
+    def _comes(self, scope: ScopeTranslation, node: ast.Call) -> bool:
         """Whether a call makes a tensor of values."""
         last = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         return (
@@ -233,7 +248,7 @@ class Translation(Expressions):
             and (isinstance(node.func, ast.Name) or self._torch(scope, node.func))
         )
 
-    def _coming(self, scope: Scope, node: ast.Call) -> Made:
+    def _coming(self, scope: ScopeTranslation, node: ast.Call) -> Translated:
         """A tensor made of values: they are tensors already."""
         made = self.value(scope, node.args[0])
         if made.kind is Kind.TORCH:
@@ -241,13 +256,13 @@ class Translation(Expressions):
             return (
                 made
                 if made.changed and variable
-                else Made(spelled(scope, node, [(node.args[0], made)]), Kind.TORCH, changed=made.changed)
+                else Translated(spelled(scope, node, [(node.args[0], made)]), Kind.TORCH, changed=made.changed)
             )
         if made.kind not in MOVED:
-            return Made(spelled(scope, node, [(node.args[0], made)]), Kind.TORCH, changed=made.changed)
+            return Translated(spelled(scope, node, [(node.args[0], made)]), Kind.TORCH, changed=made.changed)
         return replace(self._tensor(made), kind=Kind.TORCH, parts=(), changed=True)
 
-    def _own_or_other(self, scope: Scope, node: ast.Call, source: Source, function: Function) -> Made:
+    def _own_or_other(self, scope: ScopeTranslation, node: ast.Call, source: Source, function: Function) -> Translated:
         """A call of a function of the user's; one that neither takes arrays nor makes any need not be understood."""
         known = set(self.scopes)
         try:
@@ -259,7 +274,7 @@ class Translation(Expressions):
             self.scopes = {body: one for body, one in self.scopes.items() if body in known}
         return self._other(scope, node)
 
-    def _own(self, scope: Scope, node: ast.Call, source: Source, function: Function) -> Made:
+    def _own(self, scope: ScopeTranslation, node: ast.Call, source: Source, function: Function) -> Translated:
         """A call of a function of the user's: translated with what it is given here."""
         given = [(one, self.value(scope, one)) for one in (*node.args, *(word.value for word in node.keywords))]
         names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
@@ -272,7 +287,7 @@ class Translation(Expressions):
         inner = self.scope(source, function)
         if inner.result is None:
             inner.given = self._defaults(inner, function) | by_name
-            inner.result = Made("", Kind.OTHER)  # where it calls itself
+            inner.result = Translated("", Kind.OTHER)  # where it calls itself
             inner.result = self._returned(inner)
         elif any(inner.given.get(key, one).kind is not one.kind for key, one in by_name.items()):
             raise Declined(f"{function.name} is given arrays and tensors in turn")
@@ -282,7 +297,7 @@ class Translation(Expressions):
         kind = inner.result.kind
         return replace(inner.result, text=text, kind=kind, changed=changed)
 
-    def _defaults(self, scope: Scope, function: Function) -> dict[str, Made]:
+    def _defaults(self, scope: ScopeTranslation, function: Function) -> dict[str, Translated]:
         """What parameters are where a call does not give them."""
         arguments = function.args
         named = [*arguments.posonlyargs, *arguments.args]
@@ -292,10 +307,10 @@ class Translation(Expressions):
         ]
         return {one.arg: self.value(scope, default) for one, default in pairs}
 
-    def _returned(self, scope: Scope) -> Made:
+    def _returned(self, scope: ScopeTranslation) -> Translated:
         values = [one.value for one in scope.reaching.returns if one.value is not None]
         made = [self.put(scope, value) for value in values]
-        return replace(joined(made), changed=any(one.changed for one in made)) if made else Made("", Kind.OTHER)
+        return replace(joined(made), changed=any(one.changed for one in made)) if made else Translated("", Kind.OTHER)
 
 
 def _bound(node: ast.Call, word: Word) -> dict[str, ast.expr]:
@@ -319,7 +334,7 @@ def _bound(node: ast.Call, word: Word) -> dict[str, ast.expr]:
     return bound
 
 
-def _taken(made: Made) -> Made:
+def _taken(made: Translated) -> Translated:
     """What a call takes that turns tensors into arrays unasked."""
     if made.kind in (Kind.OTHER, Kind.TORCH):
         return replace(made, kind=Kind.ARRAY)

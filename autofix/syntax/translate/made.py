@@ -33,51 +33,53 @@ MOVED = (Kind.ARRAY, Kind.LIST)
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class Translated:
     """An expression in its new words. `why`: the reason for which it has no derivative; `parts`: those of a tuple."""
 
     text: str
     kind: Kind
     scalar: bool = False
     why: str = ""
-    parts: tuple[Made, ...] = ()
+    parts: tuple[Translated, ...] = ()
     changed: bool = False
 
 
 @dataclass(eq=False, slots=True)
-class Scope:
+class ScopeTranslation:
     """What becomes of one function, or of a module outside of its functions."""
 
     source: Source
     body: Function | ast.Module
     reaching: Reaching
-    given: dict[str, Made] = field(default_factory=dict)
-    known: dict[ast.AST, Made] = field(default_factory=dict)
+    given: dict[str, Translated] = field(default_factory=dict)
+    known: dict[ast.AST, Translated] = field(default_factory=dict)
     """What each definition gives."""
     texts: dict[ast.AST, str | None] = field(default_factory=dict)
     """New words of expressions, by where they stand; None where a statement goes."""
     seen: set[ast.AST] = field(default_factory=set)
     """Names that translated expressions read."""
-    calls: list[tuple[Scope, ast.Call]] = field(default_factory=list)
+    calls: list[tuple[ScopeTranslation, ast.Call]] = field(default_factory=list)
     """Where it is called from within what is translated."""
-    result: Made | None = None
+    result: Translated | None = None
 
 
-def element(made: Made) -> Made:
+def element(made: Translated) -> Translated:
     if made.kind is Kind.LIST:
         return replace(made, kind=Kind.ARRAY) if not made.parts else made
     return replace(made, scalar=False, parts=()) if made.kind is Kind.ARRAY else replace(made, parts=())
 
 
-def joined(several: Sequence[Made]) -> Made:
+def joined(several: Sequence[Translated]) -> Translated:
     order = (Kind.LIST, Kind.ARRAY, Kind.TORCH, Kind.OTHER, Kind.NUMBER)
     kind = next(one for one in order if any(made.kind is one for made in several))
     mine = [made for made in several if made.kind is kind]
     parts = mine[0].parts if len(mine) == 1 else ()
-    return Made("", kind, all(made.scalar for made in mine), reason(mine), parts, any(made.changed for made in several))
+    return Translated(
+        "", kind, all(made.scalar for made in mine), reason(mine), parts, any(made.changed for made in several)
+    )
 
 
-def reason(several: Iterable[Made]) -> str:
+def reason(several: Iterable[Translated]) -> str:
     """The reason for which what is made of these has no derivative; '' where one of them has one."""
     reasons = [made.why for made in several]
     return "" if "" in reasons else next(iter(reasons), "")
@@ -93,7 +95,7 @@ def respelled(source: Source, node: ast.AST, parts: Iterable[tuple[ast.AST, str]
     return text + source.text[done:end]
 
 
-def spelled(scope: Scope, node: ast.expr, parts: Iterable[tuple[ast.expr, Made]]) -> str:
+def spelled(scope: ScopeTranslation, node: ast.expr, parts: Iterable[tuple[ast.expr, Translated]]) -> str:
     """The text of a node with its parts in their new words, in parentheses where they need them."""
     changed = [(part, made.text) for part, made in parts if made.changed]
     tight = isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Attribute, ast.Subscript, ast.IfExp))
