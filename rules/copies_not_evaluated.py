@@ -21,7 +21,7 @@ from autofix.core.edit import Declined
 from autofix.core.model import Applicability, Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls, names, vocabulary
-from autofix.syntax.edits import ensure_import, replace
+from autofix.syntax.edits import ensure_import, functional_call, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -156,9 +156,7 @@ adapt(torch.ones(1, 2))
                 return
             torch, imports = ensure_import(source, "torch")
             mapping = copies if kind == "dict" else f"dict(zip(dict({module}.named_parameters()), {copies}))"
-            edits = [
-                step for one in evaluated for step in replace(source, one, _called(source, one, torch, module, mapping))
-            ]
+            edits = [step for one in evaluated for step in functional_call(source, one, torch, mapping)]
             yield self.propose([*imports, *edits], WHY.format(copies=copies))
 
 
@@ -192,13 +190,3 @@ def _copied(source: Source, node: ast.AST, copies: str) -> tuple[ast.stmt, str, 
 def _runs(call: ast.Call, module: str) -> bool:
     """Whether a call evaluates a module."""
     return bool(module) and calls.path_of(call.func) in (module, f"{module}.forward")
-
-
-def _called(source: Source, call: ast.Call, torch: str, module: str, mapping: str) -> str:
-    """A call of a module as one that takes its parameters from a mapping."""
-    if any(word.arg is None for word in call.keywords):
-        raise Declined(f"arguments of {module} are in a mapping")
-    given = "".join(f"{source.segment(one)}, " for one in call.args)
-    positional = f"({given[:-1]})" if len(call.args) == 1 else f"({given[:-2]})"
-    named = ", ".join(f'"{word.arg}": {source.segment(word.value)}' for word in call.keywords)
-    return f"{torch}.func.functional_call({module}, {mapping}, {positional}{f', {{{named}}}' if named else ''})"

@@ -23,7 +23,7 @@ from autofix.core.edit import Declined
 from autofix.core.model import Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, names, writes
-from autofix.syntax.edits import embed, ensure_import, replace, replace_statement
+from autofix.syntax.edits import embed, ensure_import, functional_call, replace, replace_statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -214,10 +214,7 @@ def _renamed(source: Source, statement: ast.Assign, target: ast.Attribute) -> li
     for node in (part for one in following for part in ast.walk(one)):
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and ast.unparse(node) == path:
             edits += replace(source, node, name)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == holder and holder != "self" and not node.keywords:
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == holder and holder != "self":
             torch, imports = ensure_import(source, "torch")
-            given = "".join(f"{source.segment(one)}, " for one in node.args).strip()
-            given = given if len(node.args) == 1 else given.removesuffix(",")
-            call = f'{torch}.func.functional_call({holder}, {{"{target.attr}": {name}}}, ({given}))'
-            edits += [*imports, *replace(source, node, call)]
+            edits += [*imports, *functional_call(source, node, torch, f'{{"{target.attr}": {name}}}')]
     return [*replace(source, target, name), *edits] if edits else []

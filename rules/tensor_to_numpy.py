@@ -209,16 +209,20 @@ for _ in range(4):
                 raise Declined("what is copied has no name")
             copied = ast.unparse(node.args[0])
             statement = source.statement(node)
-            for within, made in _constructed(diagnosis, sources):
-                edits = append_call(within, made.value, ".detach()")
-                yield self.propose(edits, WHY_CACHE, title="Keep the result without its graph", later=1)
-            for name in dict.fromkeys(_kept(diagnosis, sources)):
+            made = list(_made(diagnosis, sources))
+            for within, one in made:
+                # A constructor runs once: a forward that needs the graph computes the result anew.
+                if getattr(within.function(one), "name", "") == "__init__":
+                    edits = append_call(within, one.value, ".detach()")
+                    yield self.propose(edits, WHY_CACHE, title="Keep the result without its graph", later=1)
+            targets = [target for _, one in made for target in one.targets if isinstance(target, ast.Attribute)]
+            for name in dict.fromkeys(one.attr for one in targets if ast.unparse(one.value) == "self"):
                 path = f"{copied}.{name}"
                 detach = insert_before(source, statement, [f"{path} = {path}.detach()"])
                 yield self.propose(detach, WHY_CACHE, title="Detach the kept result before the copy")
                 drop = insert_before(source, statement, [f"{path} = None"])
                 yield self.propose(drop, WHY_CACHE, title="Drop the kept result before the copy", later=2)
-            if copied in _names(diagnosis, sources):
+            if copied in {ast.unparse(one) for _, made in _made(diagnosis, sources, 1) for one in made.targets}:
                 edits = replace(source, node, f"{copied}.detach().clone()")
                 yield self.propose(edits, WHY, title="Clone the values", tier=Tier.ANSWER, later=1)
 
@@ -233,28 +237,10 @@ for _ in range(4):
             yield self.propose(edits, WHY_MODE, title="Copy what inference mode made", later=2)
 
 
-def _assigned(diagnosis: Diagnosis, sources: Sources, deepest: int = _DEEPEST) -> Iterator[ast.expr]:
-    """The targets that the refused tensor was assigned to where it was made."""
+def _made(diagnosis: Diagnosis, sources: Sources, deepest: int = _DEEPEST) -> Iterator[tuple[Source, ast.Assign]]:
+    """The assignments of the refused tensor where it was made."""
     for origin in diagnosis.trace.origins:
         for _, source, node in sources.located(origin.stack[:deepest]):
             statement = source.statement(node)
-            yield from statement.targets if isinstance(statement, ast.Assign) else ()
-
-
-def _constructed(diagnosis: Diagnosis, sources: Sources) -> Iterator[tuple[Source, ast.Assign]]:
-    """Where a constructor keeps the refused tensor: a forward that needs its graph computes it anew."""
-    for origin in diagnosis.trace.origins:
-        for _, source, node in sources.located(origin.stack[:_DEEPEST]):
-            statement, function = source.statement(node), source.function(node)
-            if isinstance(statement, ast.Assign) and getattr(function, "name", "") == "__init__":
+            if isinstance(statement, ast.Assign):
                 yield source, statement
-
-
-def _kept(diagnosis: Diagnosis, sources: Sources) -> Iterator[str]:
-    for target in _assigned(diagnosis, sources):
-        if isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self":
-            yield target.attr
-
-
-def _names(diagnosis: Diagnosis, sources: Sources) -> set[str]:
-    return {ast.unparse(target) for target in _assigned(diagnosis, sources, 1)}

@@ -53,6 +53,18 @@ def remove_keyword(source: Source, call: ast.Call, name: str) -> list[Step]:
     return change(source, call, f"without {name}", lambda old, _: _removed(old, name))
 
 
+def functional_call(source: Source, call: ast.Call, torch: str, mapping: str) -> list[Step]:
+    """A call of a module as one that takes its parameters from a mapping."""
+    if any(word.arg is None for word in call.keywords):
+        raise Declined("arguments of the module are in a mapping")
+    given = [source.segment(one) for one in call.args]
+    positional = f"({', '.join(given)}{',' * (len(given) == 1)})"
+    named = ", ".join(f'"{word.arg}": {source.segment(word.value)}' for word in call.keywords)
+    module = source.segment(call.func).removesuffix(".forward")
+    words = f", {{{named}}}" if named else ""
+    return replace(source, call, f"{torch}.func.functional_call({module}, {mapping}, {positional}{words})")
+
+
 def _may_hold(mapping: ast.expr, name: str) -> bool:
     """Whether what follows `**` can contain a name; only a literal with other names surely does not."""
     match mapping:
