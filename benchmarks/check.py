@@ -4,8 +4,8 @@
 
 FOLDER is any tree of Python files, else everything that is installed beside this interpreter. Both are measured
 in one process on one core, in CPU seconds, over the same files, `--mib` of those that mention torch and of those that
-do not; the best of three rounds that take turns. TorchFix is looked for in this environment; `--torchfix` names the
-interpreter of another one that has it.
+do not; the best of three rounds that take turns. TorchFix is looked for in this environment, else pip installs it into
+one that lasts as long as the measurement; `--torchfix` names the interpreter of another one that has it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,15 @@ import json
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import time
+import venv
 from pathlib import Path
 
 from autofix.check import check, known
 
 ROUNDS = 3
+TORCHFIX = "torchfix==0.7.0"
 WITHOUT_TORCH, WITH_TORCH, FASTER = 10.0, 1.5, 5.0
 """MB/s of files that do not mention torch, and that do; times as fast as TorchFix."""
 # Runs in an interpreter that has TorchFix: what flake8 would call, without flake8, on the files of standard input.
@@ -43,13 +46,26 @@ print(time.process_time() - began)
 def main() -> int:
     """Print a line for each kind of file and one for all; status 1 where a target is missed."""
     options = _options()
+    with tempfile.TemporaryDirectory() as folder:
+        return _compared(options, options.torchfix or _installed(Path(folder)))
+
+
+def _installed(folder: Path) -> Path | None:
+    """The interpreter of a new environment with TorchFix; None where pip cannot get it."""
+    venv.create(folder, with_pip=True)
+    python = folder / "bin" / "python"
+    done = subprocess.run([python, "-m", "pip", "install", "--quiet", TORCHFIX], check=False)
+    return python if done.returncode == 0 else None
+
+
+def _compared(options: argparse.Namespace, torchfix: Path | None) -> int:
     files = [path for path in sorted(options.folder.rglob("*.py")) if path.is_file()]
     mention = {path: b"torch" in path.read_bytes() for path in files}
     missed, ours, theirs = False, 0.0, 0.0
     for kind, wanted in ((False, WITHOUT_TORCH), (True, WITH_TORCH)):
         chosen = _sample([path for path in files if mention[path] is kind], options.mib)
         if chosen:
-            measured = _measure(chosen, options.torchfix)
+            measured = _measure(chosen, torchfix)
             speed = _size(chosen) / measured[0]
             missed = missed or speed < wanted
             ours, theirs = ours + measured[0], theirs + measured[1]
@@ -59,7 +75,7 @@ def main() -> int:
             print(
                 f"  TorchFix {_size(chosen) / measured[1]:.2f} MB/s"
                 if measured[1]
-                else "  TorchFix: none; see --torchfix"
+                else "  TorchFix: pip cannot get it; see --torchfix"
             )
     if theirs:
         print(f"all: autofix check takes {ours:.2f} s, TorchFix {theirs:.2f} s: {theirs / ours:.0f} times as fast")

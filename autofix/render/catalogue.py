@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 _PROPERTIES = """\
 # What makes an edit unsafe
 
-An edit that runs past the failure and keeps the gradients is safe only if it has none of these properties. `former` is
-the name of the version before, which the JSON output still tells.
+An edit that runs past the failure and keeps the gradients is safe only if it has none of these properties. *former* is
+the name that a property had in the version before; the JSON output still has it too. Each section ends with an edit
+that has the property, and one that looks alike and has not.
 
 | property | former | what it is |
 |---|---|---|"""
@@ -87,7 +88,7 @@ def properties(found: Iterable[Property]) -> str:
         title, _, body = described(one).partition("\n")
         rows.append(f"| [{one.name}](#{one.name}) | {one.former or '–'} | {title} |")
         sections += [f"\n## {one.name}\n\n**{title}.**\n", body.strip().replace("## ", "### ")]
-        for verb, examples in (("It speaks", one.raises[:1]), ("It is silent", one.silent[:1])):
+        for verb, examples in (("Unsafe for this reason", one.raises[:1]), ("Not for this reason", one.silent[:1])):
             sections += [f"\n{verb}:\n\n{_diff(example.script, example.edited)}" for example in examples]
     return "\n".join([_PROPERTIES, *rows, *sections]) + "\n"
 

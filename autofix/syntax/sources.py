@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 N = TypeVar("N", bound=ast.AST)
 _CALLED = ("forward", "__call__")
 """Methods that a call of an instance runs."""
+_MOST_FILES = 40
 
 
 @functools.lru_cache(maxsize=16)
@@ -87,13 +88,13 @@ class Sources:
         found = function_named(source, frame.function) if source is not None else None
         return found if not isinstance(found, ast.Module) else None
 
-    def imported_by(self, source: Source, most: int = 40) -> Iterator[Source]:
+    def imported_by(self, source: Source) -> Iterator[Source]:
         """A file, and those of the project that it imports, nearest first."""
         queue, seen = [source], {source.path}
         for one in queue:
             yield one
             for path in imported(one, self.root):
-                if path not in seen and len(seen) < most and (found := self.source(str(path))) is not None:
+                if path not in seen and len(seen) < _MOST_FILES and (found := self.source(str(path))) is not None:
                     queue.append(found)
                 seen.add(path)
 

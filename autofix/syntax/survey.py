@@ -60,10 +60,10 @@ class _Walk:
             else:
                 self.expressions(statement)
 
-    def _suite(self, body: list[ast.stmt], node: ast.AST, *, loop: bool = False) -> None:
+    def _suite(self, body: list[ast.stmt], node: ast.AST) -> None:
         if not body:
             return
-        outer, self.block = self.block, Block(self.block, node, loop=loop)
+        outer, self.block = self.block, Block(self.block, node)
         self.statements(body)
         self.block = outer
 

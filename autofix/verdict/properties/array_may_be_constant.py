@@ -2,15 +2,18 @@
 
 ## What it finds
 
-A loss uses a value that left torch for numpy, and it may be meant as a constant there: in the term of the loss that it
-is part of something else has a graph of torch's own; or, with this value a constant, each parameter of the optimizers
-still gets a gradient, and each term of the loss has one.
+A loss uses a value that left torch for numpy, and the author may have meant that value as a constant. Two signs of
+that:
+
+- in the term of the loss that the value belongs to, something else has a graph of torch's own;
+- with the value taken as a constant, every parameter of the optimizers still gets a gradient, and every term of the
+  loss still has one.
 
 ## Why it matters
 
-numpy has no gradient to switch off. A target is a constant to its loss, and a prediction is not; where both are arrays
-of one network, the code does not say which of them was to be a target. Beside a graph of torch's own an array is most
-often a weight or an advantage.
+numpy has no gradient to switch off. A target is a constant to its loss, and a prediction is not. Where both are arrays
+of one network, the code does not say which of them is the target. An array beside a graph of torch's own is most often
+a weight or an advantage.
 """
 
 from __future__ import annotations

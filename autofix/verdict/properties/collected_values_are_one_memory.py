@@ -2,14 +2,14 @@
 
 ## What it finds
 
-The code joins (`torch.stack`, `torch.cat`) views of the same part of one memory, which was written between them: a
-solver adds to its field in place, and appends a slice of it every few steps. The edit keeps that. Parts that lie apart,
-copies, and a part that is used twice as it is, as in padding, are no such case.
+The code joins views (`torch.stack`, `torch.cat`) of the same part of one memory, which was written between them. An
+example is a solver that adds to its field in place and appends a slice of it every few steps. The edit keeps that. This
+is not said of parts that lie apart, of copies, or of a part that is used twice with the same values, as in padding.
 
 ## Why it matters
 
-All of them show what was written last. The code says so to the letter, and nobody means it: each needs a copy of what
-it was (`.clone()`), or a new tensor for each step.
+All the views show what was written last. The code literally says so, but nobody means it: each view should be a copy
+(`.clone()`), or each step should make a new tensor.
 """
 
 from __future__ import annotations

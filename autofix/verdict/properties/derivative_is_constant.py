@@ -2,16 +2,17 @@
 
 ## What it finds
 
-A derivative was computed without a graph, and a later loss depends on it:
+A derivative was computed without a graph, and a later loss depends on it. This is seen in one of three ways:
 
-- `autograd.grad` without `create_graph` freed the graph, or found it freed, and a nudge of its result changes a later
-loss; - a `backward` left a gradient in `.grad` or in a hook, and twice as much of it changes a loss before the next
-step; - the edit gives one derivative a graph, and a nudge of another, which has none, changes a loss.
+- `autograd.grad` without `create_graph` freed the graph, or found it freed, and a small change of its result changes a
+  later loss;
+- a `backward` left a gradient in `.grad` or in a hook, and twice that gradient changes a loss before the next step;
+- the edit gives one derivative a graph, and a small change of another derivative, which has none, changes a loss.
 
 ## Why it matters
 
-A physics residual and a gradient penalty mean to train through the derivative; a first-order inner step does not. The
-code does not say which it is. A loss that means to train through one derivative hardly means to take the other for a
+A physics residual and a gradient penalty train through the derivative. A first-order inner step does not. The code does
+not say which of the two it is. If a loss trains through one derivative, it is unlikely to take another as a plain
 number.
 """
 

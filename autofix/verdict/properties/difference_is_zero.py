@@ -1,15 +1,16 @@
-"""A difference of what is one memory, and so is always zero
+"""A tensor is subtracted from itself, and the difference is always zero
 
 ## What it finds
 
-The code subtracts a tensor without gradient from itself: two names hold one memory, which was written after the first
-name was bound (`before = self.memory`, then `self.memory[i] = …`). The edit keeps that. A straight-through estimator
-(`x - x.detach()`) trains through one of the two, and a copy has a memory of its own: neither is such a case.
+The code subtracts a tensor without gradient from itself: two names hold one memory, and the memory was written after
+the first name was bound (`before = self.memory`, then `self.memory[i] = …`). The edit keeps that. This is not said of a
+straight-through estimator (`x - x.detach()`), which trains through one of the two, nor of a copy, which has a memory of
+its own.
 
 ## Why it matters
 
-A term that measures how far something has moved is then 0 for ever. The code says so to the letter, and nobody means
-it: what was to be kept needs a copy (`.clone()`), where `.detach()` alone is a second name.
+A term that should measure how far something has moved is then always 0. The code literally says so, but nobody means
+it. To keep the old value takes a copy (`.clone()`); `.detach()` alone only makes a second name.
 """
 
 from __future__ import annotations

@@ -3,13 +3,14 @@
 ## What it finds
 
 The code reads the gradient of a result, `part.grad`, after each of several backward calls that reach it, and nothing
-clears it between. The edit asks the result to keep its gradient. A result that is made anew for each call, and one
-whose gradient is cleared, are no such case.
+clears it between them. The edit asks the result to keep its gradient. This is not said of a result that is made anew
+for each call, or of one whose gradient is cleared.
 
 ## Why it matters
 
-What is read is then the sum over all calls so far, where it would be that of the last one if the result were made
-anew. The code does not say which is meant: read the gradient of the leaf behind it, or make the result in each pass.
+What is read is then the sum over all calls so far. If the result were made anew, it would be the gradient of the last
+call alone. The code does not say which is meant: read the gradient of the leaf behind it, or make the result in each
+pass.
 """
 
 from __future__ import annotations

@@ -2,14 +2,14 @@
 
 ## What it finds
 
-A backward call in a loop starts from the loss that it started from a pass before, and from more: `total += loss`, then
-`total.backward(retain_graph=True)`. It sees this by the terms that were summed up. A loss that begins anew, one
-backward for each term, windows of a sequence with a loss each, and a total that is only printed are no such case.
+A backward call in a loop starts from the same sum as in the pass before, with more terms: `total += loss`, then
+`total.backward(retain_graph=True)`. The terms that were summed up show this. This is not said of a loss that begins
+anew, of one backward for each term, of windows of a sequence that have a loss each, or of a total that is only printed.
 
 ## Why it matters
 
-Early terms are trained again in each later pass: the first of five counts five times. Whether backward and step belong
-after the loop, or each pass is to be trained by its own term, is for the author to say.
+Early terms are trained again in each later pass: the first of five counts five times. The author has to say whether
+backward and step belong after the loop, or each pass trains its own term.
 """
 
 from __future__ import annotations

@@ -2,13 +2,13 @@
 
 ## What it finds
 
-A tensor was refused on its way to an array or a number, and its value comes back as a term of a loss: a nudge of it
-changes the loss, but no gradient.
+torch refused to turn a tensor into an array or a number, and the value comes back as a term of a loss: a small change
+of it changes the loss, but no gradient.
 
 ## Why it matters
 
-A score computed with numpy trains nothing. As an input, a target or a weight an array is a constant, as everybody
-knows, and then a nudge of it changes some gradient.
+A score that is computed with numpy trains nothing. An array that is an input, a target or a weight is a constant, as
+everybody knows; but then a small change of it changes some gradient.
 """
 
 from __future__ import annotations

@@ -2,16 +2,17 @@
 
 ## What it finds
 
-Two losses train the parameters of one optimizer, one of them also trains another network, and the graph that they
-share is what failed: an actor's loss whose advantage was not detached from the critic. A trunk under several heads is
-no such case: there each loss has an optimizer that no other loss reaches. Nor is it one where the other network
-throws that gradient away before its step, as GANs do, and no parameter belongs to both optimizers. An optimizer that
-throws away what a loss sends is none that the loss has: a policy's loss has no head in the critic that it goes through.
+Two losses train the parameters of one optimizer, one of them also trains another network, and the failure is about the
+graph that they share. An example is an actor's loss whose advantage was not detached from the critic. This is not said
+
+- of a trunk under several heads: there each loss has an optimizer that no other loss reaches;
+- where the other network throws that gradient away before its step, as GANs do, and no parameter belongs to both
+  optimizers. An optimizer that throws away what a loss sends does not count as an optimizer of that loss.
 
 ## Why it matters
 
-The failure shows that the author did not see the shared graph. So the code is no proof that the loss is meant to
-train both.
+The failure shows that the author did not see the shared graph. So the code is no proof that the loss is meant to train
+both.
 """
 
 from __future__ import annotations

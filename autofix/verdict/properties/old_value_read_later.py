@@ -2,16 +2,17 @@
 
 ## What it finds
 
-`x += …` or `y = x.mul_(…)` writes to a tensor that an operation of this pass made, something reads it later under a
-name that was bound before (the caller's variable, a list of states), and the program trains otherwise if that name
-keeps its value. The runs tell: one in which the write is said without writing, `x = x + …`, takes other steps than the
-code as it is written. A write to a part, through a view, to a leaf, to what outlives the pass, or one whose new value
-is read by no other name, is a write on purpose.
+`x += …` or `y = x.mul_(…)` writes to a tensor that an operation of this pass made. Later something reads the tensor by
+a name that was bound before the write: the caller's variable, or a list of states. And it matters for training: a run
+with the operation out of place (`x = x + …`) takes other steps than the code as it is written.
+
+Some writes are taken to be on purpose: to a part of a tensor, through a view, to a leaf, to a tensor that outlives the
+pass, and a write whose new value no other name reads.
 
 ## Why it matters
 
-The edit lets the later reader have the written value, which is what the letter says, and seldom what was meant: a long
-skip around a block adds what went in, and a list of states holds each of them.
+The edit gives the later reader the new value. The code literally says so, but it is seldom meant: a long skip around a
+block adds what went in, and a list of states holds each of them.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
-"""A part of the edit is for nothing that was seen
+"""A part of the edit does nothing that the runs could see
 
 ## What it finds
 
-An edit that somebody else made has a part that repairs nothing and that the runs compared saw nothing of: without it
-the script runs as well and trains alike. Parts that can each be left out, but not together, stand in for each other.
+An edit that somebody else made has a part that repairs nothing and changes nothing in the runs that were compared:
+without that part the script gets past the failure too, and trains the same. Where each of several parts can be left
+out, but not all of them together, they replace each other and count as needed.
 
 ## Why it matters
 
-It was not judged. What a dropped scheduler, a clip that does not bind yet or a shorter loop changes comes after the
-runs that were compared.
+The part was not judged. A scheduler that was dropped, a clip that does not bind yet, or a shorter loop only shows after
+the runs that were compared.
 """
 
 from __future__ import annotations

@@ -2,15 +2,16 @@
 
 ## What it finds
 
-What several passes use was made once, before them, and the edit cuts it off or computes it anew in each pass. A state
-that each pass hands to the next may be cut: it is made anew by the same lines in each pass. Two heads that take turns
-on one trunk, or two epochs of PPO on what was collected once, are not like that.
+Several passes use a value that was made once, before them, and the edit cuts it from its graph or computes it anew in
+each pass. Examples are two heads that take turns on one trunk, and several epochs of PPO on what was collected once. A
+state that each pass hands to the next is different and may be cut: the same lines make it anew in each pass.
 
 ## Why it matters
 
-Cut, it is a constant for all passes but the first; computed anew, it is not. The code does not say which is meant.
-Where it is all that a loss is made of, or a constant would leave some parameter without any gradient and no data went
-into it, what computes it anew is right. Features that were computed from data once may be meant as they are.
+If the value is cut, it is a constant for all passes but the first. If it is computed anew, it is not. The code does not
+say which is meant. Computing it anew is right where the loss is made of nothing else, or where no data went into it and
+some parameter would get no gradient from a constant. Features that were computed once from data may be meant as they
+are.
 """
 
 from __future__ import annotations

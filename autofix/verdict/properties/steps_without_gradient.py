@@ -2,15 +2,17 @@
 
 ## What it finds
 
-An optimizer made at least three steps in the edited run, and none of them used any gradient, although a loss depends on
-the values of its parameters; or all used zeros alone, where it would have been trained if no gradient flowed into
-earlier passes. It is silent where the optimizer waits: no loss is computed from its network (idle, gated, of another
-phase), all that it owns is frozen, a term has the weight 0 for now, or it had a gradient at any step.
+An optimizer made at least three steps in the edited run, and none of them used a gradient, although a loss depends on
+the values of its parameters. Or all gradients were zero, and the optimizer would have been trained if no gradient
+flowed into earlier passes.
+
+This is not said where the optimizer waits: no loss is computed from its network (idle, gated, or of another phase), all
+that it owns is frozen, a term has the weight 0 for now, or some step did have a gradient.
 
 ## Why it matters
 
-Its network is not trained. A generator whose loss is made of `D(fake.detach())` is one; so is a policy whose old
-log-probabilities are computed anew with its new ones, so that their ratio is 1 and its gradient 0.
+The network is not trained. One example is a generator whose loss is made of `D(fake.detach())`. Another is a policy
+whose old log-probabilities are computed together with its new ones, so that their ratio is 1 and its gradient 0.
 """
 
 from __future__ import annotations

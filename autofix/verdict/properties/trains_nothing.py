@@ -2,12 +2,12 @@
 
 ## What it finds
 
-The output of a derivative is made of nothing that the derivative is asked for, so that all of it is zero.
+The code asks for the derivative of an output by an input that the output does not depend on. So the derivative is zero.
 
 ## Why it matters
 
-A residual of zeros trains nothing: the output was meant to be made of what it is differentiated by. A head that some
-inner loops do not use is no such case: others are beside it.
+A residual of zeros trains nothing: the output was meant to depend on that input. This is not said where only some of
+several inputs are unused, such as a head that an inner loop leaves out.
 """
 
 from __future__ import annotations
