@@ -9,8 +9,8 @@ Each pass of the loop goes backward through all that was added before, whose gra
 changes parameters that later terms were computed with.
 
 ## Fix safety
-Safe where the run shows that each term of the sum is then trained once, and all else is the same. A step that moves is
-never shown to be: that one is meant for all passes is only what the place of the forward suggests.
+Safe where the run shows that each term of the sum is then trained once, and all else is the same. An edit that moves
+the step is never safe: only the place of the forward suggests that one step is meant for all passes.
 """
 
 from __future__ import annotations

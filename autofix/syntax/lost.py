@@ -6,6 +6,7 @@ import ast
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from autofix.syntax import names
 from autofix.syntax.calls import path_of
 from autofix.syntax.source import Source, SourceError, within
 from autofix.syntax.sources import parsed
@@ -242,12 +243,12 @@ def _binds(one: ast.stmt) -> list[str]:
     """The plain names that an assignment binds, alone or in a tuple."""
     match one:
         case ast.Assign(targets=targets):
-            parts = [p for t in targets for p in (t.elts if isinstance(t, (ast.Tuple, ast.List)) else [t])]
+            found = [part for target in targets for part in names.parts(target)]
         case ast.AnnAssign(target=target, value=value) if value is not None:
-            parts = [target]
+            found = [target]
         case _:
             return []
-    return [part.id for part in parts if isinstance(part, ast.Name)]
+    return [part.id for part in found if isinstance(part, ast.Name)]
 
 
 def _is_copy(one: ast.stmt) -> bool:

@@ -110,7 +110,7 @@ def assignments(source: Source, path: str) -> Iterator[ast.Assign | ast.AnnAssig
     """The statements that bind the variable written `path`, alone or within a tuple of targets."""
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Assign):
-            targets = [part for target in node.targets for part in _parts(target)]
+            targets = [part for target in node.targets for part in parts(target)]
         elif isinstance(node, (ast.AnnAssign, ast.AugAssign)):
             targets = [node.target]
         else:
@@ -131,10 +131,11 @@ def fills(source: Source, path: str) -> Iterator[tuple[ast.expr | ast.stmt, ast.
                     yield node, item
 
 
-def _parts(target: ast.expr) -> Iterator[ast.expr]:
+def parts(target: ast.expr) -> Iterator[ast.expr]:
+    """The single targets of an assignment's target, which may be a tuple of tuples."""
     if isinstance(target, (ast.Tuple, ast.List)):
         for part in target.elts:
-            yield from _parts(part)
+            yield from parts(part)
     else:
         yield target
 
@@ -215,6 +216,6 @@ def read_after(source: Source, statement: ast.stmt, path: str) -> bool:
 
 def targets(target: ast.expr) -> list[str]:
     """The variables of a target, one or a tuple of them; [] where it is something else."""
-    parts = target.elts if isinstance(target, ast.Tuple) else [target]
-    plain = all(isinstance(part, (ast.Name, ast.Attribute)) for part in parts)
-    return [ast.unparse(part) for part in parts] if plain else []
+    found = target.elts if isinstance(target, ast.Tuple) else [target]
+    plain = all(isinstance(part, (ast.Name, ast.Attribute)) for part in found)
+    return [ast.unparse(part) for part in found] if plain else []

@@ -122,18 +122,15 @@ def held_elsewhere(source: Source, binding: Binding) -> bool:
         around = source.tree
     for node in ast.walk(around):
         match node:
-            case ast.Assign(targets=targets, value=value) if _among(path, targets):
+            case ast.Assign(targets=targets, value=value) if any(
+                path == ast.unparse(part) for target in targets for part in names.parts(target)
+            ):
                 values = [one.value for one in bindings(node) if one.path == path] or [value]
                 if len(targets) > 1 or any(_shared(one, path) for one in values):
                     return True
             case ast.Name() | ast.Attribute() | ast.Subscript() if ast.unparse(node) == path and _held(source, node):
                 return True
     return False
-
-
-def _among(path: str, targets: Sequence[ast.expr]) -> bool:
-    parts = [part for target in targets for part in (target.elts if isinstance(target, ast.Tuple) else [target])]
-    return path in map(ast.unparse, parts)
 
 
 def _shared(value: ast.expr, path: str) -> bool:

@@ -12,8 +12,8 @@ from autofix.syntax.reaching import Reaching
 from autofix.syntax.translate import words
 from autofix.syntax.translate.made import (
     MOVED,
+    Body,
     Kind,
-    ScopeTranslation,
     Translated,
     atom,
     element,
@@ -40,18 +40,18 @@ class ExpressionTranslation:
 
     def __init__(self, resolve: Resolve, converted: Collection[ast.AST], *, wrap: bool, to_cpu: bool = False) -> None:
         self._resolve, self._converted, self._wrap, self._to_cpu = resolve, converted, wrap, to_cpu
-        self.scopes: dict[ast.AST, ScopeTranslation] = {}
+        self.scopes: dict[ast.AST, Body] = {}
         self.unsure = False
         self.by_cpu: set[bool] = set()
         """Whether tensors left torch by way of the CPU: all, none, or some."""
 
-    def scope(self, source: Source, body: Function | ast.Module) -> ScopeTranslation:
+    def scope(self, source: Source, body: Function | ast.Module) -> Body:
         """The scope of a function or module."""
         if body not in self.scopes:
-            self.scopes[body] = ScopeTranslation(source, body, Reaching(body))
+            self.scopes[body] = Body(source, body, Reaching(body))
         return self.scopes[body]
 
-    def put(self, scope: ScopeTranslation, node: ast.expr) -> Translated:
+    def put(self, scope: Body, node: ast.expr) -> Translated:
         """Translate an expression where it stands."""
         made = self.value(scope, node)
         if made.changed:
@@ -60,7 +60,7 @@ class ExpressionTranslation:
 
     # Expressions ------------------------------------------------------------------------------------------------------
 
-    def value(self, scope: ScopeTranslation, node: ast.expr) -> Translated:
+    def value(self, scope: Body, node: ast.expr) -> Translated:
         """An expression in torch's words."""
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         if method is not None:
@@ -68,7 +68,7 @@ class ExpressionTranslation:
             return found
         return self._else(scope, node)
 
-    def _else(self, scope: ScopeTranslation, node: ast.expr) -> Translated:
+    def _else(self, scope: Body, node: ast.expr) -> Translated:
         """What has no words here must not depend on what is translated."""
         for part in ast.walk(node):
             if isinstance(part, (ast.Name, ast.Attribute)) and part in scope.reaching.reads:
@@ -77,22 +77,22 @@ class ExpressionTranslation:
                     raise Declined(f"{short(node)} has no words in torch")
         return Translated(scope.source.segment(node), Kind.OTHER)
 
-    def _constant(self, scope: ScopeTranslation, node: ast.Constant) -> Translated:
+    def _constant(self, scope: Body, node: ast.Constant) -> Translated:
         number = isinstance(node.value, (int, float)) and not isinstance(node.value, str)
         return Translated(scope.source.segment(node), Kind.NUMBER if number else Kind.OTHER, scalar=number)
 
-    def _name(self, scope: ScopeTranslation, node: ast.Name) -> Translated:
+    def _name(self, scope: Body, node: ast.Name) -> Translated:
         scope.seen.add(node)
         return self._read(scope, node)
 
-    def _read(self, scope: ScopeTranslation, node: ast.expr) -> Translated:
+    def _read(self, scope: Body, node: ast.expr) -> Translated:
         text = scope.source.segment(node)
         found = [self._defined(scope, node, one) for one in scope.reaching.reads.get(node, ())]
         if not found:
             return replace(self._global(scope, path_of(node)), text=text)
         return replace(joined(found), text=text, changed=False)
 
-    def _global(self, scope: ScopeTranslation, name: str) -> Translated:
+    def _global(self, scope: Body, name: str) -> Translated:
         """A name of the module that a function reads: a number, where nothing else is ever bound to it."""
         bound = [
             node.value
@@ -102,7 +102,7 @@ class ExpressionTranslation:
         number = bound and all(isinstance(one, ast.Constant) and isinstance(one.value, (int, float)) for one in bound)
         return Translated(name, Kind.NUMBER if number else Kind.OTHER, scalar=bool(number))
 
-    def _attribute(self, scope: ScopeTranslation, node: ast.Attribute) -> Translated:
+    def _attribute(self, scope: Body, node: ast.Attribute) -> Translated:
         word = self._numpy(scope, node)
         if word:
             return Translated(
@@ -123,7 +123,7 @@ class ExpressionTranslation:
             raise Declined(f".{node.attr} of an array has no word in torch")
         return replace(value, text=text)
 
-    def _subscript(self, scope: ScopeTranslation, node: ast.Subscript) -> Translated:
+    def _subscript(self, scope: Body, node: ast.Subscript) -> Translated:
         value, index = self.value(scope, node.value), self._index(scope, node.slice)
         text = spelled(scope, node, [(node.value, value), *index])
         changed = value.changed or any(made.changed for _, made in index)
@@ -136,7 +136,7 @@ class ExpressionTranslation:
             raise Declined("torch has no slice that goes backwards")
         return Translated(text, Kind.ARRAY, False, value.why, changed=changed)
 
-    def _index(self, scope: ScopeTranslation, node: ast.expr) -> list[tuple[ast.expr, Translated]]:
+    def _index(self, scope: Body, node: ast.expr) -> list[tuple[ast.expr, Translated]]:
         parts = node.elts if isinstance(node, ast.Tuple) else [node]
         bounds = [
             bound
@@ -145,7 +145,7 @@ class ExpressionTranslation:
         ]
         return [(bound, self.value(scope, bound)) for bound in bounds if bound is not None]
 
-    def _binop(self, scope: ScopeTranslation, node: ast.BinOp) -> Translated:
+    def _binop(self, scope: Body, node: ast.BinOp) -> Translated:
         left, right = self.value(scope, node.left), self.value(scope, node.right)
         if Kind.LIST in (left.kind, right.kind):
             if not isinstance(node.op, ast.Add) or {left.kind, right.kind} != {Kind.LIST}:
@@ -157,7 +157,7 @@ class ExpressionTranslation:
 
     def _combined(
         self,
-        scope: ScopeTranslation,
+        scope: Body,
         node: ast.expr,
         operands: list[tuple[ast.expr, Translated]],
         *,
@@ -177,23 +177,23 @@ class ExpressionTranslation:
         why = "a division that leaves whole numbers has no gradient" if whole else reason(mine)
         return Translated(text, Kind.ARRAY, all(made.scalar for _, made in operands), why, changed=changed)
 
-    def _unaryop(self, scope: ScopeTranslation, node: ast.UnaryOp) -> Translated:
+    def _unaryop(self, scope: Body, node: ast.UnaryOp) -> Translated:
         made = self.value(scope, node.operand)
         return replace(made, text=spelled(scope, node, [(node.operand, made)]), parts=())
 
-    def _compare(self, scope: ScopeTranslation, node: ast.Compare) -> Translated:
+    def _compare(self, scope: Body, node: ast.Compare) -> Translated:
         operands = [(part, self.value(scope, part)) for part in (node.left, *node.comparators)]
         if any(isinstance(op, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for op in node.ops):
             return Translated(spelled(scope, node, operands), Kind.OTHER, changed=any(m.changed for _, m in operands))
         made = self._combined(scope, node, operands)
         return replace(made, why=words.COUNTED) if made.kind is Kind.ARRAY else replace(made, kind=Kind.OTHER)
 
-    def _ifexp(self, scope: ScopeTranslation, node: ast.IfExp) -> Translated:
+    def _ifexp(self, scope: Body, node: ast.IfExp) -> Translated:
         parts = [(part, self.value(scope, part)) for part in (node.test, node.body, node.orelse)]
         either = joined([made for _, made in parts[1:]])
         return replace(either, text=spelled(scope, node, parts), changed=any(made.changed for _, made in parts))
 
-    def _list(self, scope: ScopeTranslation, node: ast.List | ast.Tuple) -> Translated:
+    def _list(self, scope: Body, node: ast.List | ast.Tuple) -> Translated:
         parts = [(part, self.value(scope, part)) for part in node.elts]
         text = spelled(scope, node, parts)
         mine = [made for _, made in parts if made.kind in MOVED]
@@ -205,7 +205,7 @@ class ExpressionTranslation:
 
     _tuple = _list
 
-    def _listcomp(self, scope: ScopeTranslation, node: ast.ListComp | ast.GeneratorExp) -> Translated:
+    def _listcomp(self, scope: Body, node: ast.ListComp | ast.GeneratorExp) -> Translated:
         parts: list[tuple[ast.expr, Translated]] = []
         for generator in node.generators:
             parts.append((generator.iter, self.value(scope, generator.iter)))
@@ -236,7 +236,7 @@ class ExpressionTranslation:
 
     # Definitions ------------------------------------------------------------------------------------------------------
 
-    def _defined(self, scope: ScopeTranslation, read: ast.expr, definition: ast.AST) -> Translated:
+    def _defined(self, scope: Body, read: ast.expr, definition: ast.AST) -> Translated:
         """What a definition gives the name that is read."""
         path = path_of(read)
         if isinstance(definition, ast.arg):
@@ -255,7 +255,7 @@ class ExpressionTranslation:
             return made if made.kind not in MOVED else Translated("", Kind.ARRAY, made.scalar, made.why)
         return made
 
-    def _given(self, scope: ScopeTranslation, definition: ast.AST) -> Translated:
+    def _given(self, scope: Body, definition: ast.AST) -> Translated:
         match definition:
             case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
                 return self._assigned(scope, definition, value)
@@ -270,7 +270,7 @@ class ExpressionTranslation:
                 return replace(made, kind=Kind.LIST, parts=()) if made.kind in MOVED else Translated("", Kind.OTHER)
         return Translated("", Kind.OTHER)
 
-    def _assigned(self, scope: ScopeTranslation, definition: ast.Assign | ast.AnnAssign, value: ast.expr) -> Translated:
+    def _assigned(self, scope: Body, definition: ast.Assign | ast.AnnAssign, value: ast.expr) -> Translated:
         if any(isinstance(one, ast.Subscript) for one in getattr(definition, "targets", ())):
             if self.value(scope, value).kind in MOVED:
                 raise Declined("an array is filled piece by piece")
@@ -281,7 +281,7 @@ class ExpressionTranslation:
             scope.texts[definition] = None
         return made
 
-    def _updated(self, scope: ScopeTranslation, definition: ast.AugAssign) -> Translated:
+    def _updated(self, scope: Body, definition: ast.AugAssign) -> Translated:
         made = self.put(scope, definition.value)
         before = self._read(scope, definition.target)
         scope.seen.add(definition.target)
@@ -295,11 +295,11 @@ class ExpressionTranslation:
 
     # Modules ----------------------------------------------------------------------------------------------------------
 
-    def _numpy(self, scope: ScopeTranslation, node: ast.expr) -> str:
+    def _numpy(self, scope: Body, node: ast.expr) -> str:
         """The name below numpy or `math` of a function or constant of theirs; '' for others."""
         return known(scope.source, node, words.MODULES)
 
-    def _torch(self, scope: ScopeTranslation, node: ast.expr) -> bool:
+    def _torch(self, scope: Body, node: ast.expr) -> bool:
         return bool(known(scope.source, node, ("torch",)))
 
 

@@ -12,8 +12,8 @@ from autofix.syntax.translate import words
 from autofix.syntax.translate.expressions import ExpressionTranslation
 from autofix.syntax.translate.made import (
     MOVED,
+    Body,
     Kind,
-    ScopeTranslation,
     Translated,
     atom,
     element,
@@ -38,7 +38,7 @@ class Translation(ExpressionTranslation):
 
     # Calls ------------------------------------------------------------------------------------------------------------
 
-    def _call(self, scope: ScopeTranslation, node: ast.Call) -> Translated:
+    def _call(self, scope: Body, node: ast.Call) -> Translated:
         match node.func:
             case ast.Attribute(value=value, attr=name) if name in words.LEAVES and not node.args:
                 return self._leaving(scope, value, name)
@@ -60,7 +60,7 @@ class Translation(ExpressionTranslation):
                 return receiver
         return self._other(scope, node)
 
-    def _other(self, scope: ScopeTranslation, node: ast.Call) -> Translated:
+    def _other(self, scope: Body, node: ast.Call) -> Translated:
         """A call of something else: it takes what it took, a tensor of torch's or nothing of ours."""
         parts: list[tuple[ast.expr, Translated]] = []
         if isinstance(node.func, ast.Attribute):
@@ -75,7 +75,7 @@ class Translation(ExpressionTranslation):
         changed = any(one.changed for _, one in parts)
         return Translated(spelled(scope, node, parts), Kind.TORCH if torch else Kind.OTHER, changed=changed)
 
-    def _leaving(self, scope: ScopeTranslation, value: ast.expr, name: str) -> Translated:
+    def _leaving(self, scope: Body, value: ast.expr, name: str) -> Translated:
         """A value that leaves torch: it stays."""
         made = self._undetached(scope, value)
         scalar = name == "item" or made.scalar
@@ -87,7 +87,7 @@ class Translation(ExpressionTranslation):
         why = words.WITHOUT.get(name_of(value), made.why) if isinstance(value, ast.Call) else made.why
         return Translated(made.text, Kind.ARRAY, scalar, why, changed=True)
 
-    def _undetached(self, scope: ScopeTranslation, node: ast.expr) -> Translated:
+    def _undetached(self, scope: Body, node: ast.expr) -> Translated:
         """A tensor on its way to numpy, without what only numpy asks for."""
         match node:
             case ast.Call(func=ast.Attribute(value=value, attr=name), args=[]) if name in words.ALLOWS:
@@ -105,7 +105,7 @@ class Translation(ExpressionTranslation):
                         return Translated(text, Kind.TORCH, changed=inner.changed)
         return self.value(scope, node)
 
-    def _function(self, scope: ScopeTranslation, node: ast.Call, name: str) -> Translated:
+    def _function(self, scope: Body, node: ast.Call, name: str) -> Translated:
         """A function of numpy's or of `math`'s."""
         given = [(one, self.value(scope, one)) for one in (*node.args, *(word.value for word in node.keywords))]
         if node in self._converted:
@@ -127,7 +127,7 @@ class Translation(ExpressionTranslation):
             raise Declined(f"{short(node.func)} has no word in torch that is known here")
         return self._said(node, name, WORDS[name], made)
 
-    def _method(self, scope: ScopeTranslation, node: ast.Call, receiver: Translated) -> Translated:
+    def _method(self, scope: Body, node: ast.Call, receiver: Translated) -> Translated:
         """A method of an array, or of a list of them."""
         assert isinstance(node.func, ast.Attribute)  # noqa: S101  as whoever calls it found
         name = node.func.attr
@@ -208,7 +208,7 @@ class Translation(ExpressionTranslation):
             found.append(made.text if plain or parameter.startswith("*") else f"{other}={made.text}")
         return [*found, *(f"{key}={value}" for key, value in always.items())]
 
-    def _builtin(self, scope: ScopeTranslation, node: ast.Call, name: str) -> Translated:
+    def _builtin(self, scope: Body, node: ast.Call, name: str) -> Translated:
         values = [*node.args, *(word.value for word in node.keywords)]
         given = [(one, self.value(scope, one)) for one in values]
         if name == "float" and node in self._converted:
@@ -239,7 +239,7 @@ class Translation(ExpressionTranslation):
                 return Translated(text, Kind.LIST, all(m.scalar for m in mine), reason(mine), kept, changed)
         raise Declined(f"{name}() of an array has no words in torch")
 
-    def _comes(self, scope: ScopeTranslation, node: ast.Call) -> bool:
+    def _comes(self, scope: Body, node: ast.Call) -> bool:
         """Whether a call makes a tensor of values."""
         last = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         return (
@@ -248,7 +248,7 @@ class Translation(ExpressionTranslation):
             and (isinstance(node.func, ast.Name) or self._torch(scope, node.func))
         )
 
-    def _coming(self, scope: ScopeTranslation, node: ast.Call) -> Translated:
+    def _coming(self, scope: Body, node: ast.Call) -> Translated:
         """A tensor made of values: they are tensors already."""
         made = self.value(scope, node.args[0])
         if made.kind is Kind.TORCH:
@@ -262,7 +262,7 @@ class Translation(ExpressionTranslation):
             return Translated(spelled(scope, node, [(node.args[0], made)]), Kind.TORCH, changed=made.changed)
         return replace(self._tensor(made), kind=Kind.TORCH, parts=(), changed=True)
 
-    def _own_or_other(self, scope: ScopeTranslation, node: ast.Call, source: Source, function: Function) -> Translated:
+    def _own_or_other(self, scope: Body, node: ast.Call, source: Source, function: Function) -> Translated:
         """A call of a function of the user's; one that neither takes arrays nor makes any need not be understood."""
         known = set(self.scopes)
         try:
@@ -274,7 +274,7 @@ class Translation(ExpressionTranslation):
             self.scopes = {body: one for body, one in self.scopes.items() if body in known}
         return self._other(scope, node)
 
-    def _own(self, scope: ScopeTranslation, node: ast.Call, source: Source, function: Function) -> Translated:
+    def _own(self, scope: Body, node: ast.Call, source: Source, function: Function) -> Translated:
         """A call of a function of the user's: translated with what it is given here."""
         given = [(one, self.value(scope, one)) for one in (*node.args, *(word.value for word in node.keywords))]
         names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
@@ -297,7 +297,7 @@ class Translation(ExpressionTranslation):
         kind = inner.result.kind
         return replace(inner.result, text=text, kind=kind, changed=changed)
 
-    def _defaults(self, scope: ScopeTranslation, function: Function) -> dict[str, Translated]:
+    def _defaults(self, scope: Body, function: Function) -> dict[str, Translated]:
         """What parameters are where a call does not give them."""
         arguments = function.args
         named = [*arguments.posonlyargs, *arguments.args]
@@ -307,7 +307,7 @@ class Translation(ExpressionTranslation):
         ]
         return {one.arg: self.value(scope, default) for one, default in pairs}
 
-    def _returned(self, scope: ScopeTranslation) -> Translated:
+    def _returned(self, scope: Body) -> Translated:
         values = [one.value for one in scope.reaching.returns if one.value is not None]
         made = [self.put(scope, value) for value in values]
         return replace(joined(made), changed=any(one.changed for one in made)) if made else Translated("", Kind.OTHER)

@@ -45,7 +45,7 @@ class Translated:
 
 
 @dataclass(eq=False, slots=True)
-class ScopeTranslation:
+class Body:
     """What becomes of one function, or of a module outside of its functions."""
 
     source: Source
@@ -58,7 +58,7 @@ class ScopeTranslation:
     """New words of expressions, by where they stand; None where a statement goes."""
     seen: set[ast.AST] = field(default_factory=set)
     """Names that translated expressions read."""
-    calls: list[tuple[ScopeTranslation, ast.Call]] = field(default_factory=list)
+    calls: list[tuple[Body, ast.Call]] = field(default_factory=list)
     """Where it is called from within what is translated."""
     result: Translated | None = None
 
@@ -95,7 +95,7 @@ def respelled(source: Source, node: ast.AST, parts: Iterable[tuple[ast.AST, str]
     return text + source.text[done:end]
 
 
-def spelled(scope: ScopeTranslation, node: ast.expr, parts: Iterable[tuple[ast.expr, Translated]]) -> str:
+def spelled(scope: Body, node: ast.expr, parts: Iterable[tuple[ast.expr, Translated]]) -> str:
     """The text of a node with its parts in their new words, in parentheses where they need them."""
     changed = [(part, made.text) for part, made in parts if made.changed]
     tight = isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Attribute, ast.Subscript, ast.IfExp))

@@ -10,7 +10,7 @@ from autofix.syntax.blocks import block_of
 from autofix.syntax.calls import Function, name_of, path_of
 from autofix.syntax.edits import delete, ensure_import, insert_after, replace, replace_statement
 from autofix.syntax.layout import lines_of
-from autofix.syntax.translate.made import MOVED, Kind, ScopeTranslation, Translated, respelled
+from autofix.syntax.translate.made import MOVED, Body, Kind, Translated, respelled
 from autofix.syntax.vocabulary import STORES
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def written_out(translation: Translation, used: Callable[[Function, Source], int
     return steps
 
 
-def _in_place(scope: ScopeTranslation) -> list[Step]:
+def _in_place(scope: Body) -> list[Step]:
     steps: list[Step] = []
     texts = scope.texts
     for node, text in texts.items():
@@ -70,7 +70,7 @@ def _inside(node: ast.AST, other: ast.AST) -> bool:
     return any(part is node for part in ast.walk(other))
 
 
-def _namesake(scope: ScopeTranslation) -> list[Step]:
+def _namesake(scope: Body) -> list[Step]:
     """The function once more, for tensors, behind the one that takes arrays; and the calls of it."""
     function, source = scope.body, scope.source
     assert not isinstance(function, ast.Module)  # noqa: S101  a module is called by nobody
@@ -93,7 +93,7 @@ def _namesake(scope: ScopeTranslation) -> list[Step]:
     return steps
 
 
-def _renamed(caller: ScopeTranslation, call: ast.Call, name: str) -> None:
+def _renamed(caller: Body, call: ast.Call, name: str) -> None:
     """Have a call call the namesake, within whatever new words it has."""
     old = ast.unparse(call.func)
     new = name if isinstance(call.func, ast.Name) else f"{old.rpartition('.')[0]}.{name}"
@@ -114,7 +114,7 @@ def _imported(source: Source, old: str, new: str) -> list[Step]:
     raise Declined(f"where {old} is imported from is not seen")
 
 
-def _numbers(scope: ScopeTranslation) -> None:
+def _numbers(scope: Body) -> None:
     """Numbers for those who read a translated value and are not translated."""
     moved = {
         node: made
