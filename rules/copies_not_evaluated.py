@@ -140,7 +140,7 @@ adapt(torch.ones(1, 2))
             copies = _held(given) if given is not None else ""
             found = _copied(source, node, copies) if copies else None
             if found is None:
-                raise Declined("what is differentiated by is no copy of a module's parameters that is in sight")
+                raise Declined("the inputs of the derivative are not seen to be copies of a module's parameters")
             made, module, kind = found
             within = source.function(made) or source.tree
             behind = (made.lineno, made.col_offset)
@@ -149,7 +149,7 @@ adapt(torch.ones(1, 2))
                 if isinstance(one, ast.Call) and (one.lineno, one.col_offset) > behind and _runs(one, module)
             ]  # fmt: skip
             if not evaluated:
-                raise Declined(f"{module} is evaluated where {copies} has no name")
+                raise Declined(f"{module} is evaluated where the name {copies} is not known")
             if kind == "module":
                 edits = [step for one in evaluated for step in replace(source, one.func, copies)]
                 yield self.propose(edits, WHY_COPY.format(copies=copies), title="Evaluate the copy")

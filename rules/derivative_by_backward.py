@@ -229,7 +229,7 @@ def _taken(
     named = {path: f"{path.rpartition('.')[2]}_grad" for path in reads}
     known = {node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name)}
     if known & set(named.values()) or len(set(named.values())) < len(named):
-        raise Declined("the derivative has no name that is free")
+        raise Declined("no name is free for the derivative")
     line = f"{', '.join(named.values())} = {taken}{'[0]' if len(reads) == 1 else ''}"
     renamed = [step for path, node in nodes for step in replace(source, node, named[path])]
     return [*imports, *replace_statement(source, statement, [line]), *renamed]

@@ -198,7 +198,7 @@ losses["first"].backward()
         carriers = [c for x in diagnosis.trace.crossings if x.by == "failing" for c in x.carriers]
         stacks = {backward.stack for backward in diagnosis.trace.earlier}
         if diagnosis.failure.stack not in stacks | {saved.freed_by for saved in diagnosis.trace.saved}:
-            raise Declined("no earlier pass stands at the failing line")
+            raise Declined("no earlier pass went backward at the failing line")
         for frame, source, node in sources.nodes(diagnosis.failure.stack):
             function = source.function(node)
             here = [c for c in carriers if nested.is_container(c.kind) and _is_seen(c, frame, function)]

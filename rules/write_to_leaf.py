@@ -194,7 +194,7 @@ list(map(torch.Tensor.zero_, [w]))
     def _activation(self, diagnosis: Diagnosis, source: Source, node: ast.AST) -> Iterator[Proposal]:
         """`act(p.clone())` for a module that works in place."""
         if not diagnosis.failure.function.startswith("torch.nn.functional.") or not isinstance(node, ast.Call):
-            raise Declined("the write itself is not an expression in a file of yours")
+            raise Declined("the write does not stand in a file of yours")
         for argument in node.args[:1]:
             why = WHY_OPERATION.format(name=source.segment(argument))
             yield self.propose(append_call(source, argument, ".clone()"), why, title="Write to a copy", later=1)

@@ -131,12 +131,12 @@ DECLINED = {
     "np.sign(a).sum()": "a sign has no gradient",
     "a.astype(int).sum()": "a whole number has no gradient",
     "np.sort(a, axis=0)[0].sum()": "axis= of np.sort",
-    "np.polyval([1, 2], a).sum()": "has no word in torch",
+    "np.polyval([1, 2], a).sum()": "has no counterpart in torch",
     "np.mean(a, where=p > 0.5)": "where= of np.mean",
-    "np.histogram(a)[0].sum()": "has no word in torch",
+    "np.histogram(a)[0].sum()": "has no counterpart in torch",
     "a[::-1].sum()": "no slice that goes backwards",
     "sorted_by(a)": "takes an array",
-    "np.mean(*[a])": "has no words|does not say",
+    "np.mean(*[a])": "has no counterpart|does not say",
 }
 RUN = """
 import json, math, sys, warnings

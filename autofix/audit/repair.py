@@ -75,7 +75,7 @@ class Found:
         self.stack = [Place(source, node) for _, source, node in sources.nodes(fact.stack)]
         known = [next((Place(s, n) for _, s, n in sources.nodes(stack[:1])), None) for stack in stacks]
         if known[0] is None:
-            raise Declined("the line that explains it is none that can be edited")
+            raise Declined("the line that explains it cannot be edited")
         self.here = known[0]
         self.others = [place for place in known[1:] if place is not None]
 

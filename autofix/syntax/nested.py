@@ -84,7 +84,7 @@ def _by_name(path: str, form: ast.expr, depth: int) -> str:
         case ast.Call(func=ast.Name(id="named" | "data" as kind)):
             texts = ", ".join(f"{name[1:]}={text}" for name, text in changed.items())
             return f"{path}._replace({texts})" if kind == "named" else f"dataclasses.replace({path}, {texts})"
-    raise Declined(f"how {path} holds its tensors cannot be written again")
+    raise Declined(f"{path} holds its tensors in a way that cannot be rebuilt")
 
 
 def _test(path: str, form: ast.expr) -> str:

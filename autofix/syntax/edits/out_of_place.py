@@ -30,7 +30,7 @@ def out_of_place(source: Source, node: ast.AST) -> list[Step]:
         case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=holder))) if _is_container(source, node, holder):
             return aug_to_assign(source, node)
         case ast.AugAssign() | ast.Subscript():
-            raise Declined("a write to a part of a tensor has no form without writing")
+            raise Declined("a write to a part of a tensor cannot be written out of place")
         case ast.Call():
             return _call(source, node)
     raise Declined("this write has no out-of-place form")

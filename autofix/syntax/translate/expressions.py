@@ -74,7 +74,7 @@ class ExpressionTranslation:
             if isinstance(part, (ast.Name, ast.Attribute)) and part in scope.reaching.reads:
                 scope.seen.add(part)
                 if self._read(scope, part).kind in MOVED and not isinstance(node, (ast.JoinedStr, ast.FormattedValue)):
-                    raise Declined(f"{short(node)} has no words in torch")
+                    raise Declined(f"{short(node)} has no counterpart in torch")
         return Translated(scope.source.segment(node), Kind.OTHER)
 
     def _constant(self, scope: Body, node: ast.Constant) -> Translated:
@@ -120,7 +120,7 @@ class ExpressionTranslation:
         if node.attr in ("shape", "ndim", "dtype"):
             return Translated(text, Kind.NUMBER, changed=value.changed)
         if node.attr not in words.KEPT:
-            raise Declined(f".{node.attr} of an array has no word in torch")
+            raise Declined(f".{node.attr} of an array has no counterpart in torch")
         return replace(value, text=text)
 
     def _subscript(self, scope: Body, node: ast.Subscript) -> Translated:
@@ -288,7 +288,7 @@ class ExpressionTranslation:
         if made.kind not in MOVED and before.kind not in MOVED:
             return made if made.kind is Kind.TORCH else before
         if not isinstance(definition.op, (ast.Add, ast.Sub)):
-            raise Declined("an update in place of an array has no words in torch that keep its graph")
+            raise Declined("an in-place update of an array has no counterpart in torch that keeps its graph")
         if Kind.LIST in (made.kind, before.kind):
             return replace(made, kind=Kind.LIST)
         return Translated("", Kind.ARRAY, made.scalar, reason([made]))

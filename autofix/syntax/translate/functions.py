@@ -69,7 +69,7 @@ class Translation(ExpressionTranslation):
         values += [one.value for one in node.keywords]
         made = [(one, self.value(scope, one)) for one in values]
         if any(one.kind in MOVED for _, one in made) and not self._torch(scope, node.func):
-            raise Declined(f"{short(node.func)} takes an array, and has no words in torch")
+            raise Declined(f"{short(node.func)} takes an array, and has no counterpart in torch")
         parts += made
         torch = any(one.kind in (Kind.TORCH, *MOVED) for _, one in parts) or self._torch(scope, node.func)
         changed = any(one.changed for _, one in parts)
@@ -124,7 +124,7 @@ class Translation(ExpressionTranslation):
         if name == "fsum":
             return replace(made[node.args[0]], text=f"sum({made[node.args[0]].text})", kind=Kind.ARRAY, changed=True)
         if name not in WORDS:
-            raise Declined(f"{short(node.func)} has no word in torch that is known here")
+            raise Declined(f"{short(node.func)} has no counterpart in torch that autofix knows")
         return self._said(node, name, WORDS[name], made)
 
     def _method(self, scope: Body, node: ast.Call, receiver: Translated) -> Translated:
@@ -133,7 +133,7 @@ class Translation(ExpressionTranslation):
         name = node.func.attr
         given = {one: self.value(scope, one) for one in (*node.args, *(word.value for word in node.keywords))}
         if receiver.kind is Kind.LIST:
-            raise Declined(f"{name} of a list has no words in torch")
+            raise Declined(f"{name} of a list has no counterpart in torch")
         if name == "astype":
             to = path_of(node.args[0]).rpartition(".")[2] if node.args else ""
             if to in words.WHOLE:
@@ -150,7 +150,7 @@ class Translation(ExpressionTranslation):
             parts = [(node.func.value, receiver), *given.items()]
             return Translated(spelled(scope, node, parts), Kind.ARRAY, False, receiver.why, changed=receiver.changed)
         if name not in words.METHODS or name not in WORDS:
-            raise Declined(f".{name}() of an array has no word in torch that is known here")
+            raise Declined(f".{name}() of an array has no counterpart in torch that autofix knows")
         call = ast.Call(node.func, [node.func.value, *node.args], node.keywords)
         return self._said(call, name, WORDS[name], {node.func.value: receiver, **given}, method=True)
 
@@ -237,7 +237,7 @@ class Translation(ExpressionTranslation):
                     parts = (Translated("", Kind.NUMBER, scalar=True), *parts)
                 kept = parts if name in ("zip", "enumerate") else ()
                 return Translated(text, Kind.LIST, all(m.scalar for m in mine), reason(mine), kept, changed)
-        raise Declined(f"{name}() of an array has no words in torch")
+        raise Declined(f"{name}() of an array has no counterpart in torch")
 
     def _comes(self, scope: Body, node: ast.Call) -> bool:
         """Whether a call makes a tensor of values."""
@@ -290,7 +290,7 @@ class Translation(ExpressionTranslation):
             inner.result = Translated("", Kind.OTHER)  # where it calls itself
             inner.result = self._returned(inner)
         elif any(inner.given.get(key, one).kind is not one.kind for key, one in by_name.items()):
-            raise Declined(f"{function.name} is given arrays and tensors in turn")
+            raise Declined(f"{function.name} is given arrays in one call and tensors in another")
         inner.calls.append((scope, node))
         text = spelled(scope, node, given)
         changed = any(one.changed for _, one in given) or inner.result.changed
@@ -330,7 +330,7 @@ def _bound(node: ast.Call, word: Word) -> dict[str, ast.expr]:
         if nothing or name == "dtype":
             del bound[name]
         elif name in words.IGNORED or (name not in word.parameters and not name.startswith("*")):
-            raise Declined(f"{name}= of {short(node.func)} has no word in torch that is known here")
+            raise Declined(f"{name}= of {short(node.func)} has no counterpart in torch that autofix knows")
     return bound
 
 

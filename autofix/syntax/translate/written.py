@@ -81,7 +81,7 @@ def _namesake(scope: Body) -> list[Step]:
     text = text.replace(f"def {function.name}", f"def {name}", 1)
     lines = [line for line in lines_of(source, block_of(source, function), text) if line.strip() != gone]
     if any(gone in line for line in lines):
-        raise Declined("a statement that goes shares its line")
+        raise Declined("a statement that would be removed shares its line")
     opening = [""] if function.col_offset else ["", ""]
     steps = insert_after(source, function, [*opening, *lines])
     for caller, call in scope.calls:
@@ -111,7 +111,7 @@ def _imported(source: Source, old: str, new: str) -> list[Step]:
         if isinstance(node, ast.ImportFrom) and any(alias.name == old and alias.asname is None for alias in node.names):
             dots = "." * node.level
             return insert_after(source, node, [f"from {dots}{node.module or ''} import {new}"])
-    raise Declined(f"where {old} is imported from is not seen")
+    raise Declined(f"it is not seen where {old} is imported from")
 
 
 def _numbers(scope: Body) -> None:
@@ -133,7 +133,7 @@ def _numbers(scope: Body) -> None:
         if len(made) < len([one for one in definitions if one in scope.known]):
             others = [scope.known[one] for one in definitions if one in scope.known and one not in moved]
             if any(one.kind in (Kind.TORCH, Kind.OTHER) for one in others):
-                raise Declined(f"{path_of(read)} is an array here, and a tensor there")
+                raise Declined(f"{path_of(read)} is an array in one place and a tensor in another")
         scope.texts[read] = _number(path_of(read), made)
 
 
