@@ -15,8 +15,9 @@ from lsprotocol import types
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
 from autofix.lsp.documents import of_file, of_notebook
-from autofix.lsp.positions import Columns, split
+from autofix.lsp.positions import Columns
 from autofix.render.snapshot import Place
+from autofix.syntax.source import split
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "first"
 TWICE = """
