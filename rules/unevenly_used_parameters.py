@@ -129,6 +129,35 @@ for _ in range(4):
 torch.distributed.destroy_process_group()
 """),
         Example("""\
+! a framework wraps the module
+import os
+import torch
+from accelerate import Accelerator, DistributedDataParallelKwargs
+
+world = dict(RANK="0", LOCAL_RANK="0", WORLD_SIZE="1", MASTER_ADDR="127.0.0.1", MASTER_PORT="0")
+os.environ.update(world)
+-accelerator = Accelerator(cpu=True)
++accelerator = Accelerator(cpu=True, kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=True)])
+torch.manual_seed(0)
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.heads = torch.nn.ModuleList(torch.nn.Linear(3, 1) for _ in range(2))
+
+    def forward(self, x, k):
+        return self.heads[k](x)
+
+
+net = Net()
+net, opt = accelerator.prepare(net, torch.optim.SGD(net.parameters(), lr=0.1))
+for k in range(4):
+    opt.zero_grad()
+    accelerator.backward(net(torch.ones(4, 3), k % 2).pow(2).mean())
+    opt.step()
+"""),
+        Example("""\
 ! its flags may be among what stands behind **
 import tempfile
 import torch
