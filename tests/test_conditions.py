@@ -105,6 +105,14 @@ for name in files[:4]:
 {LOOP}"""
 
 
+BUSY = """\
+import torch
+w = torch.ones(50, 50, requires_grad=True)
+w.cuda().sum().backward()
+x = w.detach().cuda()
+while True:
+    torch.linalg.matrix_exp(x / 1e9)
+"""
 LOOPED = f"for _ in range(5):\n{LOOP}"
 LOOKED_FOR = """\
 import importlib.util
@@ -274,6 +282,13 @@ def test_loops_end_early_when_asked(probe: Probe, here: Path, asked: dict[str, o
     report = repair(probe, "train.py", **asked)  # type: ignore[arg-type]
     assert added(safe(report)) == [CURE]
     assert any("the loop at train.py:" in condition for condition in report.conditions)
+
+
+def test_a_run_that_reaches_its_limit_in_the_middle_of_what_is_redirected_says_so_too(probe: Probe, here: Path) -> None:
+    written(here, {"train.py": BUSY})
+    report = repair(probe, "train.py", time_limit=6, device="cpu")
+    assert (report.outcome, report.calls) == (Outcome.NO_FAILURE_WITHIN_LIMIT, 1), report.message
+    assert "1 backward call and 0 optimizer steps" in report.message
 
 
 def test_layers_and_time_steps_are_no_training_loops(probe: Probe, here: Path) -> None:

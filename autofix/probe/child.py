@@ -299,7 +299,8 @@ class Run(State):
             sys.stdout.flush()
             sys.stderr.flush()
         try:
-            self.modes.close()
+            with contextlib.suppress(RuntimeError):  # torch takes a mode down while it calls it: the run may end there
+                self.modes.close()
             facts = dict(marked or self._facts())
             facts["hurried"] = outcome == "stopped" and self.stopper is not None and self.stopper.hurried
             if self.late is not None:
