@@ -17,6 +17,9 @@ from IPython.core.interactiveshell import InteractiveShell
 from training import CURE, NETS, STEP, added, repair, safe, written
 
 from autofix import cli, render
+from autofix.core.model import Outcome, Report, Suspicion, Target
+from autofix.probe.wire import Frame
+from autofix.render import audit
 from autofix.target import cells, notebook
 from autofix.target.cells import Cell, CellError
 from autofix.target.targets import TargetError
@@ -161,3 +164,17 @@ def test_the_extension_shows_a_fix_below_a_cell_that_dies(
         shell.run_cell("%unload_ext autofix", store_history=True)
     finally:
         InteractiveShell.clear_instance()
+
+
+def test_code_hosts_are_pointed_at_the_lines_of_the_file(tmp_path: Path) -> None:
+    path = book(tmp_path, ["import torch\n", "x = 1\ny = 2\n"])
+    code = cells.text([Cell(1, "import torch\n"), Cell(2, "x = 1\ny = 2\n")])
+    line = code.decode().splitlines().index("y = 2") + 1
+    fault = Suspicion("AG524", "graph-cut", "said", Frame(str(path), line, 0, line, 1, "<module>"))
+    report = Report(Target(path, root=tmp_path, buffers={path: code}), Outcome.CLEAN, suspicions=(fault,))
+    snapshot = render.Snapshot(report)
+    at = path.read_text("utf-8").splitlines().index('    "y = 2\\n"') + 1
+    (result,) = json.loads(audit.as_sarif(report, snapshot))["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == at
+    assert f",line={at}," in audit.as_github(report, snapshot)
+    assert json.loads(audit.as_json(report, snapshot))["findings"][0]["cell"] == {"number": 2, "line": 2}

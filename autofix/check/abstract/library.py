@@ -389,7 +389,7 @@ _HANDLERS: dict[str, Callable[[Player, Ask], Value]] = {
 }  # fmt: skip
 BUILTINS = frozenset({
     "len", "range", "enumerate", "zip", "list", "tuple", "set", "frozenset", "sorted", "reversed", "iter", "dict",
-    "sum",
-    "max", "min", "isinstance", "getattr", "setattr", "hasattr", "next", "map", "float", "int", "bool", "str", "round",
-    "abs", "type", "object", "open", "any", "all", "filter", "vars", "super", "Exception", "ValueError", "property",
+    "sum", "max", "min", "isinstance", "getattr", "setattr", "hasattr", "next", "map", "float", "int", "bool", "str",
+    "round", "abs", "type", "object", "open", "any", "all", "filter", "vars", "super", "Exception", "ValueError",
+    "property",
 }) | _PLAIN  # fmt: skip
