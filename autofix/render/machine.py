@@ -74,6 +74,7 @@ def document(report: Report, snapshot: Snapshot) -> dict[str, Any]:
         "isolation": clean(report.isolation),
         "wrote": [clean(what) for what in report.wrote],
         "reached": [clean(host) for host in report.reached],
+        "calls": report.calls,
         "torch": clean(report.torch),
         "python": valid(str(target.python)) if target.python is not None else None,
         "timings": {name: number(seconds) for name, seconds in report.timings.items()},
