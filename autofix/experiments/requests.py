@@ -172,6 +172,7 @@ class Builder:
             failed_at=(self.baseline.backward_count, *self.baseline.counts),
             concerned=self._concerned(), budget=self.budget, longest=_LONGEST, lead=self._lead(),
             frozen=frozen, still=still, shapes=frozen, held=frozen and self.removed is not None,
+            compared=spec.intervention is Intervention.COMPARED,
             late=spec.intervention is Intervention.LATE, nudged=spec.intervention is Intervention.NUDGED,
             doubled=doubled,
             sources=spec.intervention is Intervention.SOURCED, ordered=spec.intervention is Intervention.ORDERED,

@@ -24,6 +24,7 @@ class Intervention(enum.Enum):
     OUTPUTS: nothing; the gradients that losses send to what modules give are watched. SHIFTED, SHIFTED_FAR: so they
     are, and what the modules of one optimizer give is otherwise. LATE: while steps are undone, parameters drift where a
     forward next uses them, not right after a step. REPEATED: nothing; it is run once more, to its end.
+    COMPARED: nothing; whether what is compared is the same is watched.
     COMPILED: `torch.compile` compiles, and no instrument watches.
     """
 
@@ -37,6 +38,7 @@ class Intervention(enum.Enum):
     SHIFTED_FAR = enum.auto()
     LATE = enum.auto()
     REPEATED = enum.auto()
+    COMPARED = enum.auto()
     COMPILED = enum.auto()
 
 

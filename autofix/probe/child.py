@@ -136,6 +136,7 @@ class Run(State):
         asked, heard = self.request, self.taps.listeners
         uses = Uses(self.frames, self.names, self.taps)
         heard += [uses, GrowingLosses(self.frames)]
+        self._arm_comparisons()
         self.guards = Guards(self.frames, self.names, self.taps, shapes=asked.shapes, growing=asked.growing)
         self.witness.guards = self.guards
         if asked.mode == "reference":
@@ -173,10 +174,17 @@ class Run(State):
         self.stopper = Stopper(self.request, self.taps, self.stop, self.mark, self.stop_at_mark)
         heard.append(self.stopper)
 
+    def _arm_comparisons(self) -> None:
+        from .instruments.comparisons import Comparisons
+
+        if self.request.compared:
+            self.taps.listeners.append(self.modes.enter_context(Comparisons(self.frames)))
+
     def _arm_reference(self, uses: Uses) -> None:
         from .engine import functions
         from .engine.sources import DataSources
         from .reference import reference
+        from .reference.one_memory import OneMemory
         from .reference.perform import Perform
         from .reference.separate import Separate, of_other_segments
 
@@ -206,10 +214,11 @@ class Run(State):
 
             follow = Follow(self.frames, self.taps, nudged=asked.nudged)
             follow.install(self.overlay)
-        perform = Perform(self.frames, self.names, asked, follow)
+        memory = OneMemory(self.frames, self.overlay.read)
+        perform = Perform(self.frames, self.names, asked, follow, memory)
         perform.take_leaves()
         perform.take_assignments()
-        heard.append(perform)
+        heard += [perform, memory]
         self.safe = reference.MutationSafe(truncate.wrote, uses, at_once=asked.at_once)
         heard.append(self.safe)
         self.taps.before_writes = [self.safe.spare]

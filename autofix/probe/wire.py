@@ -121,6 +121,7 @@ class Request:
     constants: tuple[int, ...] = ()  # ages of the nodes through which no gradient is to flow
     addends: bool = False  # an addend of a loss is trained once between two steps, by the first backward that has it
     sources: bool = False  # whether data went into what several passes share is told
+    compared: bool = False  # where what is compared is the same is told
     nudged: bool = False  # what autograd.grad and refused conversions give is otherwise: does a loss depend on it?
     doubled: int = -1  # after that many steps each backward sends twice as much: does a loss depend on gradients?
     segments: tuple[tuple[int, ...], ...] = ()
@@ -306,7 +307,7 @@ class Fact:
     """
 
     # stale | cross-talk | growth | mixed | wasted | same-loss-twice | loss-grows | elder | zero-difference |
-    # memory-held | one-memory-joined | gradient-adds-up |
+    # memory-held | one-memory-joined | mixed-with-itself | target-handed-on | gradient-adds-up |
     # array-may-be-constant | value-left-numpy | stand-in | swallowed, or a suspicion
     name: str
     subject: str
@@ -445,6 +446,16 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
+class Compared:
+    """A place that takes a difference or a ratio: how often the two were the same in all numbers, how often not."""
+
+    site: str
+    stack: Stack
+    same: int
+    other: int
+
+
+@dataclass(frozen=True, slots=True)
 class Graph:
     """The graph around a failure; edges go from what makes a tensor to what uses it. `left_out`: nodes farther away."""
 
@@ -497,6 +508,7 @@ class Trace:
     alone: bool = False  # of what is reused: the passes that share it have no leaf but in there
     fed: bool = False  # of what is reused: data went into it; only where asked for
     collected: bool = False  # of what is reused: it is data that was collected once; only where asked for
+    compared: tuple[Compared, ...] = ()  # only where asked for
     shared: tuple[int, ...] = ()  # of what is reused: the ages of its outermost nodes
     added: bool = False  # what is reused is an addend of each loss that reuses it
     summed: int = -1  # only where addends are trained once: how often one was left out; -1: it could not be said

@@ -206,6 +206,16 @@ class Runs:
         return self.of_edit(intervention=Intervention.NUDGED)
 
     @once
+    def comparisons(self) -> tuple[wire.Trace, wire.Trace]:
+        """The reference and the edited script, watched for whether what is compared is the same."""
+        how = Intervention.COMPARED
+        specs = RunSpec.reference(self.case.pool.letters.first, intervention=how), RunSpec.edited(
+            self.files, intervention=how
+        )  # fmt: skip
+        self.case.pool.expect(*specs)
+        return self.case.pool.get(specs[0]), self.case.pool.get(specs[1])
+
+    @once
     def compiled(self) -> wire.Trace:
         """The edited script in which `torch.compile` compiles."""
         return self.of_edit(intervention=Intervention.COMPILED)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ..program.expressions import UNKNOWN, holds, parsed, statements, value
 from ..wire import Frame
 
 if TYPE_CHECKING:
@@ -26,9 +26,8 @@ def missing(error: BaseException, frames: Frames, read: Callable[[str], bytes]) 
         return []
     for last in reversed(frames.own(error.__traceback__)):
         place = frames.resolve(((last.tb_frame.f_code, last.tb_lasti),))[0]
-        try:
-            tree = ast.parse(read(last.tb_frame.f_code.co_filename))
-        except (SyntaxError, ValueError):
+        tree = parsed(read(last.tb_frame.f_code.co_filename))
+        if tree is None:
             return []
         found = {}
         for owner in _owners(tree, place, last.tb_frame):
@@ -50,13 +49,12 @@ def empty(error: BaseException, frames: Frames, read: Callable[[str], bytes]) ->
         return []
     frame = users[-1].tb_frame
     place = frames.resolve(((frame.f_code, users[-1].tb_lasti),))[0]
-    try:
-        tree = ast.parse(read(frame.f_code.co_filename))
-    except (SyntaxError, ValueError):
+    tree = parsed(read(frame.f_code.co_filename))
+    if tree is None:
         return []
     for block in (b for node in ast.walk(tree) for b in vars(node).values() if isinstance(b, list)):
         statements = [one for one in block if isinstance(one, ast.stmt) and not hasattr(one, "body")]
-        if failing := [one for one in statements if _holds(one, place)]:
+        if failing := [one for one in statements if holds(one, place)]:
             used = [part for one in failing for part in _used(one)]
             if not any(_is_empty(value(part.value, frame)) for part in used):
                 return []
@@ -81,7 +79,7 @@ def _is_empty(tensor: Any) -> bool:
 
 def _given_none(frame: FrameType, frames: Frames) -> bool:
     """Whether an argument of the function is None."""
-    return any(frame.f_locals.get(name, _UNKNOWN) is None for name in _arguments(frames.code(frame)))
+    return any(frame.f_locals.get(name, UNKNOWN) is None for name in _arguments(frames.code(frame)))
 
 
 def _arguments(code: CodeType) -> tuple[str, ...]:
@@ -94,9 +92,7 @@ def _without(tensor: torch.Tensor) -> bool:
 
 def _owners(tree: ast.Module, place: Frame, frame: FrameType) -> Iterator[ast.expr]:
     """The expressions whose gradient the statement at `place` uses, directly or through a variable that is None."""
-    for statement in ast.walk(tree):
-        if not isinstance(statement, ast.stmt) or not _holds(statement, place) or hasattr(statement, "body"):
-            continue
+    for statement in statements(tree, place):
         names = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and value(n, frame) is None}
         yield from _gradients(statement)
         for other in ast.walk(tree):
@@ -115,25 +111,3 @@ def _names(targets: list[ast.expr]) -> Iterator[ast.Name]:
 
 def _gradients(node: ast.AST) -> Iterator[ast.expr]:
     return (part.value for part in ast.walk(node) if isinstance(part, ast.Attribute) and part.attr == "grad")
-
-
-def _holds(statement: ast.stmt, place: Frame) -> bool:
-    return statement.lineno <= place.line and place.end_line <= (statement.end_lineno or statement.lineno)
-
-
-def value(node: ast.expr, frame: FrameType) -> Any:
-    """What a plain expression stood for in a frame; a marker of its own where that cannot be told."""
-    with contextlib.suppress(Exception):
-        match node:
-            case ast.Name(id=name):
-                return frame.f_locals[name] if name in frame.f_locals else frame.f_globals[name]
-            case ast.Attribute(value=holder, attr=name):
-                return getattr(value(holder, frame), name)
-            case ast.Subscript(value=holder, slice=index):
-                return value(holder, frame)[value(index, frame)]
-            case ast.Constant(value=constant):
-                return constant
-    return _UNKNOWN
-
-
-_UNKNOWN = object()

@@ -12,10 +12,7 @@ from __future__ import annotations
 import contextlib
 import dis
 import functools
-import gc
 import sys
-from collections import Counter
-from types import CellType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -23,7 +20,6 @@ from torch.overrides import TorchFunctionMode
 
 from .. import HERE, wire
 from ..engine import graph
-from ..engine.operators import storage_key
 from ..engine.refused import DERIVATIVE, name_of, refused, swapped
 from ..engine.remembered import Remembered
 from ..engine.taps import NUDGE, Call, Listener, parameters
@@ -37,40 +33,25 @@ if TYPE_CHECKING:
     from ..engine.names import Names
     from ..program.frames import Frames, Raw
     from .follow import Follow
+    from .one_memory import OneMemory
 
 _OVERRIDES = torch.overrides.__file__
 _UNUSED = {"allow_unused": True, "materialize_grads": True}
-_DIFFERENCES = frozenset({
-    torch.Tensor.sub, torch.sub, torch.Tensor.subtract, torch.subtract, torch.Tensor.dist, torch.dist,
-    torch.nn.functional.mse_loss, torch.nn.functional.l1_loss, torch.nn.functional.smooth_l1_loss,
-    torch.nn.functional.huber_loss, torch.nn.functional.pairwise_distance,
-})  # fmt: skip
-_JOINS = frozenset({
-    torch.stack, torch.cat, torch.concat, torch.concatenate, torch.hstack, torch.vstack, torch.dstack,
-    torch.column_stack,
-})  # fmt: skip
-_BOTH = 2
 
 
 class Perform(TorchFunctionMode, Listener):
     """Lets every call through; one that torch refuses is performed in the reading asked for and noted."""
 
-    def __init__(self, frames: Frames, names: Names, asked: wire.Request, follow: Follow | None) -> None:
+    def __init__(
+        self, frames: Frames, names: Names, asked: wire.Request, follow: Follow | None, memory: OneMemory
+    ) -> None:  # fmt: skip
         super().__init__()
+        self._memory = memory
         self._frames, self._names = frames, names
         self._operation = asked.reading == "operation"
         self._kind = "conversion" if self._operation else "no_graph"
         self._nudged = asked.nudged
         self._performed: dict[Raw, str] = {}
-        self._zeros: Counter[Raw] = Counter()
-        self._views = Remembered[int]()
-        """How often what a view shows had been written when the view was made."""
-        self._joined: Counter[Raw] = Counter()
-        """Where views of one memory are joined between which it was written, and how many."""
-        self._memories: set[int | None] = set()
-        """The memory of what was subtracted from itself in this pass."""
-        self._held = False
-        """Whether somebody else than its owner holds such memory from pass to pass."""
         self._pending: dict[int, Raw] = {}
         self._unreached: set[Raw] = set()
         self._follow_values = follow
@@ -84,29 +65,12 @@ class Perform(TorchFunctionMode, Listener):
             super().__exit__(*error)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func in _JOINS and args and isinstance(args[0], (list, tuple)) and (times := self._of_one_view(args[0])):
-            here = self._frames.here()
-            self._joined[here] = max(self._joined[here], times)
+        self._memory.before(func, args)
         result = self._done(func, args, kwargs or {})
-        if isinstance(result, torch.Tensor):
-            with torch._C.DisableTorchFunction():
-                if result._is_view() or func is torch.Tensor.detach:
-                    self._views.keep(result, result._version)
+        self._memory.after(func, result)
         return result
 
-    def _of_one_view(self, parts: Any) -> int:
-        """How many of these are views of one memory that was written between them."""
-        made: dict[Any, list[int]] = {}
-        with torch._C.DisableTorchFunction(), contextlib.suppress(RuntimeError, NotImplementedError):  # no memory
-            for part in parts:
-                if (version := self._views.of(part)) is not None and part.numel():
-                    made.setdefault((part.data_ptr(), part.shape, part.stride()), []).append(version)
-        return max((len(versions) for versions in made.values() if len(set(versions)) > 1), default=0)
-
     def _done(self, func: Any, args: Any, kwargs: Any) -> Any:
-        if func in _DIFFERENCES and _of_one_memory(args):
-            self._zeros[self._frames.here()] += 1
-            self._memories.add(storage_key(args[0]))
         if self._follow_values is not None:
             followed = self._follow_values.before(func, args, kwargs)
             if followed is not UNFOLLOWED:
@@ -128,11 +92,12 @@ class Perform(TorchFunctionMode, Listener):
         """How to perform a call that was refused; None where there is no way, or where it failed for another reason."""
         kind, target = refused(func, args, kwargs)
         if kind in ("leaf_modified", "view_modified") and target is not None:
+            self._memory.wrote(target)
             again = self._write(kind, func, args, kwargs, target)
         elif kind == "out_refused":
             again = functools.partial(_into, func, args, kwargs)
         elif kind == "conversion" and target is not None:
-            again = functools.partial(_convert, func, args, kwargs, target, nudged=self._nudged)
+            again = functools.partial(self._convert, func, args, kwargs, target)
         elif kind == "nonleaf_gradient" and target is not None and not target._is_view():
             flag = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
             again = functools.partial(_flag, target, bool(flag))
@@ -168,6 +133,19 @@ class Perform(TorchFunctionMode, Listener):
             return result
 
         return again
+
+    def _convert(self, func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> Any:
+        if target.is_inference():
+            plain = target.clone()
+        elif func.__name__ == "__deepcopy__":
+            plain = _other(target.detach().clone(), nudged=self._nudged)
+            args[1][id(target)] = plain
+            return plain
+        else:
+            plain = target.detach()
+        given = func(*swapped(args, target, plain), **swapped(kwargs, target, plain))
+        self._memory.converted(plain, given)
+        return _other(given, nudged=self._nudged)
 
     def _weights(self, args: Any, kwargs: Any) -> torch.Tensor | None:
         """What each value counts that a backward starts from; None where there is one, or the caller says it."""
@@ -248,21 +226,12 @@ class Perform(TorchFunctionMode, Listener):
         self._performed.setdefault(self._frames.here(), self._kind)
         self._follow(tensor)
 
-    def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
-        if self._memories and not self._held:
-            self._held = _holders(self._memories) > 1
-        self._memories.clear()
-
     def told(self) -> dict[str, Any]:
         """The refused calls, one record a site; leaves that lose what comes after a leaf that was made of them; facts.
 
-        These are of values that were followed through arrays, of tensors subtracted from themselves, of views of one
-        memory that are joined, and of results whose gradients add up.
+        These are of values that were followed through arrays, and of results whose gradients add up.
         """
         resolve, facts = self._frames.resolve, self._follow_values.facts() if self._follow_values is not None else []
-        facts += [wire.Fact("zero-difference", str(times), resolve(raw)) for raw, times in self._zeros.items()]
-        facts += [wire.Fact("memory-held", "")] if self._held else []
-        facts += [wire.Fact("one-memory-joined", str(times), resolve(raw)) for raw, times in self._joined.items()]
         added = self._sites.added if self._sites is not None else {}
         facts += [wire.Fact("gradient-adds-up", "", resolve(raw)) for raw in added]
         calls = (self._performed | (self._sites.met if self._sites is not None else {})).items()
@@ -371,18 +340,6 @@ def _drops(code: CodeType, lasti: int) -> bool:
 # Everything else has one reading ------------------------------------------------------------------------------------
 
 
-def _convert(func: Any, args: Any, kwargs: Any, target: torch.Tensor, *, nudged: bool) -> Any:
-    if target.is_inference():
-        plain = target.clone()
-    elif func.__name__ == "__deepcopy__":
-        plain = _other(target.detach().clone(), nudged=nudged)
-        args[1][id(target)] = plain
-        return plain
-    else:
-        plain = target.detach()
-    return _other(func(*swapped(args, target, plain), **swapped(kwargs, target, plain)), nudged=nudged)
-
-
 def _other(value: Any, *, nudged: bool) -> Any:
     """What a conversion gives, or something a little beside it: does a later loss depend on it?"""
     kind = getattr(value, "dtype", None)
@@ -402,29 +359,3 @@ def _as_float(func: Any, args: Any, kwargs: Any, target: torch.Tensor | None) ->
         return plain.to(dtype).requires_grad_()
     target.data = target.data.to(dtype)
     return target.requires_grad_()
-
-
-def _holders(memories: set[int | None]) -> int:
-    """How many dictionaries, lists and closures hold tensors in these memories."""
-    alive = [one for one in gc.get_objects() if isinstance(one, torch.Tensor) and storage_key(one) in memories]
-    kinds = (dict, list, tuple, set, CellType)
-    holders = (one for tensor in alive for one in gc.get_referrers(tensor) if isinstance(one, kinds))
-    return len({id(one) for one in holders} - {id(alive)})
-
-
-def _of_one_memory(args: Any) -> bool:
-    """Whether the first two arguments are one piece of memory that was written, and have no gradient."""
-    pair = args[:_BOTH]
-    if len(pair) < _BOTH or not all(isinstance(one, torch.Tensor) for one in pair):
-        return False
-    with (
-        torch._C.DisableTorchFunction(),
-        contextlib.suppress(RuntimeError, NotImplementedError),
-    ):  # no memory, or none to see
-        first, second = pair
-        return bool(
-            first.is_floating_point() and first.numel() and not first.requires_grad and not second.requires_grad
-            and first._version and first.data_ptr() == second.data_ptr()
-            and first.shape == second.shape and first.stride() == second.stride()
-        )  # fmt: skip
-    return False

@@ -23,6 +23,7 @@ from ..engine.operators import Dispatch, Known, storage_key, tensors_at, written
 from ..engine.quiet import quiet
 from ..engine.taps import Call, Listener
 from ..instruments.terms import addends
+from .targets import Targets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -205,12 +206,14 @@ class Truncate(Listener):
         self._steps = 0
         self.carried = False
         self.reused: dict[Raw, None] = {}
+        self._targets = Targets(frames)
 
     def told(self) -> dict[str, Any]:
         """Whether a graph is carried over, and of what is made once, for several passes, all that is known."""
         return {
             "carried": self.carried, "reused": tuple(map(self._frames.resolve, self.reused)), "alone": self.alone,
             "fed": self.fed, "collected": self.collected, "added": self.added, "shared": tuple(sorted(self.shared)),
+            **self._targets.told(),
         }  # fmt: skip
 
     def backward(self, call: Call) -> None:
@@ -223,12 +226,14 @@ class Truncate(Listener):
         def recent(node: Any) -> bool:
             return bool(node._sequence_nr() >= mark)
 
-        old, leaves = [], []
+        old, fresh, leaves = [], [], []
         for node in graph.walk(call.roots, recent):
             if not recent(node):
                 old.append(node)
             elif (variable := graph.leaf(node)) is not None:
                 leaves.append(storage_key(variable))
+            else:
+                fresh.append(node)
         self._leaves.update(leaves)
         if not old:
             return
@@ -243,12 +248,13 @@ class Truncate(Listener):
             self.added = self.added and set(old) <= set(addends(call.roots, recent))
             if self._sources is not None:
                 shared = list(graph.walk_nodes(old))
-                fresh = [node for node in graph.walk(call.roots, recent) if recent(node)]
                 self.fed = self.fed or self._sources.fed(shared)
                 again = set(_applied(shared)) <= set(_applied(fresh))
                 self._collected = self._collected and again and self._sources.drawn(shared, fresh)
         if self._cut:
             call.cleanups.extend(node.register_prehook(_zeros).remove for node in old)
+        else:
+            self._targets.watch(call, old, fresh)
 
     @property
     def collected(self) -> bool:

@@ -3,8 +3,11 @@
 ## What it finds
 
 The code joins views (`torch.stack`, `torch.cat`) of the same part of one memory, which was written between them. An
-example is a solver that adds to its field in place and appends a slice of it every few steps. The edit keeps that. This
-is not said of parts that lie apart, of copies, or of a part that is used twice with the same values, as in padding.
+example is a solver that adds to its field in place and appends a slice of it every few steps. Another is a replay
+buffer that holds one tensor many times, because the environment writes its state in place. Or the code keeps an array
+of each pass, and all of them show the memory of one parameter: `path.append(w.detach().numpy())`. The edit keeps that.
+This is not said of parts that lie apart, of copies, of a part that is used twice with the same values, as in padding,
+or of an array that only the next pass replaces.
 
 ## Why it matters
 
@@ -53,18 +56,51 @@ for _ in range(4):
 {REST}
     optimizer.step()
 """
+PATH = """
+import torch
+
+torch.manual_seed(0)
+w, path = torch.zeros(3, requires_grad=True), []
+optimizer = torch.optim.SGD([w], lr=0.1)
+for _ in range(5):
+    loss = (torch.randn(4, 3) @ w - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    KEPT
+"""
+REPLAY = """
+import torch
+
+torch.manual_seed(0)
+policy, value = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(value.parameters(), lr=0.1)
+state, seen = torch.zeros(2), []
+for _ in range(6):
+    state += 0.1 * policy(state)
+    seen.append(KEPT)
+    loss = (value(torch.stack(seen)) - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+DATA = ("0.1 * policy(state)", "0.1 * policy(state).detach()")
 COPIED = ("field.square()", "field.clone().square()")
 FINISHED = REST.replace("        total.backward", "    total.backward")
 
 
 class CollectedValuesAreOneMemory(OfTheCode):
     name, fact = "collected-values-are-one-memory", "one-memory-joined"
-    sentence = "{subject} tensors joined here are views of one memory, written between them: all are the last one"
+    sentence = "{subject} values collected here are views of one memory, written between them: all are the last one"
     raises = (
         Example(SOLVER.replace("SEEN", "field[1:-1]"), *COPIED),
         Example(SUMMED, f"field.square()\n{REST}", f"field.clone().square()\n{FINISHED}"),
+        Example(REPLAY.replace("KEPT", "state"), *DATA),
+        Example(PATH.replace("KEPT", "path.append(w.numpy())"), "w.numpy()", "w.detach().numpy()"),
     )
     silent = (
         Example(SOLVER.replace("SEEN", "field[1:-1].clone()"), *COPIED),
         Example(SOLVER.replace("SEEN", "torch.cat([field[:1], field[:1], field])"), *COPIED),
+        Example(REPLAY.replace("KEPT", "state.clone()"), *DATA),
+        Example(PATH.replace("KEPT", "last = w.numpy(); print(last.sum())"), "w.numpy()", "w.detach().numpy()"),
     )

@@ -78,6 +78,7 @@ class DerivativeIsConstant(Property):
     raises = (
         Example(PENALTY, "score.sum().backward()", KEPT),
         Example(BY_GRAD, "score.sum(), x)", "score.sum(), x, retain_graph=True)"),
+        Example(BY_GRAD, "score.sum(), x)[0]", "score.sum(), x, create_graph=True)[0].detach()"),
     )
     silent = (
         Example(ATTACK, "score.sum().backward()", KEPT),
@@ -95,7 +96,8 @@ class DerivativeIsConstant(Property):
 def _derivative(evidence: Evidence) -> wire.Stack:
     """Where a derivative without a graph freed the graph, or found it freed, and enters a loss; () if not."""
     trace, freed = evidence.trace, evidence.freed_by
-    if not (freed and evidence.edited.derivatives):
+    without = evidence.edited.derivatives or evidence.edited.seen("wasted")  # cut, its own graph is for nothing
+    if not (freed and without):
         return ()
     met = freed | ({trace.failure.stack} if trace.failure is not None else set())
     taken = [one.stack for one in trace.earlier if one.grad and not one.create and one.stack in met]

@@ -2,10 +2,10 @@
 
 ## What it finds
 
-The code subtracts a tensor without gradient from itself: two names hold one memory, and the memory was written after
-the first name was bound (`before = self.memory`, then `self.memory[i] = …`). The edit keeps that. This is not said of a
-straight-through estimator (`x - x.detach()`), which trains through one of the two, nor of a copy, which has a memory of
-its own.
+The code subtracts a tensor from itself: two names hold one memory, and the memory was written after the first name was
+bound (`before = self.memory`, then `self.memory[i] = …`; `before = h`, then `h.add_(change)`). The edit keeps that.
+This is not said of a straight-through estimator (`x - x.detach()`), which trains through one of the two, nor of a copy,
+which has a memory of its own.
 
 ## Why it matters
 
@@ -37,6 +37,22 @@ for _ in range(4):
     loss.backward()
     optimizer.step()
 """
+STATE = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+cell, start = nn.Linear(3, 3), nn.Linear(3, 3)
+optimizer = torch.optim.SGD([*cell.parameters(), *start.parameters()], lr=0.1)
+for _ in range(4):
+    h = start(torch.randn(5, 3))
+    before = KEPT
+    h.add_(torch.tanh(cell(h)))
+    loss = h.square().mean() + (h - before).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
 COPIED = ("before.t()", "before.t().clone()")
 
 
@@ -46,8 +62,10 @@ class DifferenceIsZero(OfTheCode):
     raises = (
         Example(MEMORY.replace("{moved}", "(memory - before).square()"), *COPIED),
         Example(MEMORY.replace("{moved}", "nn.functional.l1_loss(before.detach(), memory)"), *COPIED),
+        Example(STATE.replace("KEPT", "h"), "cell(h)", "cell(h.clone())"),
     )
     silent = (
         Example(MEMORY.replace("{moved}", "(memory - kept).square()"), *COPIED),
         Example(MEMORY.replace("{moved}", "(z - z.detach()) + z.square()"), *COPIED),
+        Example(STATE.replace("KEPT", "h.clone()"), "cell(h)", "cell(h.clone())"),
     )

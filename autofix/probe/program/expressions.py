@@ -1,0 +1,53 @@
+"""What the plain expressions of a user's statement stand for in its frame."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+    from ..wire import Frame
+
+UNKNOWN = object()
+"""The value of an expression that cannot be told."""
+
+
+def value(node: ast.expr, frame: FrameType) -> Any:
+    """What a plain expression stood for in a frame; a marker of its own where that cannot be told."""
+    with contextlib.suppress(Exception):
+        match node:
+            case ast.Name(id=name):
+                return frame.f_locals[name] if name in frame.f_locals else frame.f_globals[name]
+            case ast.Attribute(value=holder, attr=name):
+                return getattr(value(holder, frame), name)
+            case ast.Subscript(value=holder, slice=index):
+                return value(holder, frame)[value(index, frame)]
+            case ast.Constant(value=constant):
+                return constant
+    return UNKNOWN
+
+
+@functools.lru_cache(maxsize=8)
+def parsed(text: bytes) -> ast.Module | None:
+    """A file as a tree; None where it cannot be parsed."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError):
+        return None
+
+
+def statements(tree: ast.Module, place: Frame) -> Iterator[ast.stmt]:
+    """The statements without a body that hold a place."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt) and not hasattr(node, "body") and holds(node, place):
+            yield node
+
+
+def holds(statement: ast.stmt, place: Frame) -> bool:
+    """Whether a place lies within the lines of a statement."""
+    return statement.lineno <= place.line and place.end_line <= (statement.end_lineno or statement.lineno)

@@ -1,0 +1,213 @@
+"""What a script takes for two values and is one memory: subtracted, joined, collected, or mixed with itself."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import gc
+import sys
+import weakref
+from collections import Counter
+from types import CellType
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .. import wire
+from ..engine.operators import storage_key
+from ..engine.remembered import Remembered
+from ..engine.taps import Listener
+from ..instruments.comparisons import DIFFERENCES
+from ..program.expressions import parsed, statements, value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+
+    from ..program.frames import Frames, Raw
+
+_JOINS = frozenset({
+    torch.stack, torch.cat, torch.concat, torch.concatenate, torch.hstack, torch.vstack, torch.dstack,
+    torch.column_stack,
+})  # fmt: skip
+_BOTH = 2
+_ABOUT = frozenset({"grad", "shape", "dtype", "device", "ndim", "size", "dim", "numel", "requires_grad", "is_leaf"})
+"""What asks a tensor for something else than its values."""
+
+
+class OneMemory(Listener):
+    """Hears of calls before and after they are made; `told` has each place once."""
+
+    def __init__(self, frames: Frames, read: Callable[[str], bytes]) -> None:
+        self._frames, self._read = frames, read
+        self._zeros: Counter[Raw] = Counter()
+        self._views = Remembered[int]()
+        """How often what a view shows had been written when the view was made."""
+        self._whole = Remembered[int]()
+        """How often a tensor had been written when it last was one of several that were joined."""
+        self._joined: Counter[Raw] = Counter()
+        """Where views of one memory come together between which it was written, and how many."""
+        self._arrays: dict[tuple[Raw, int], list[tuple[weakref.ref[Any], int]]] = {}
+        """The arrays that were made at one place of one memory, each with how often that had been written."""
+        self._mixed: dict[Raw, str] = {}
+        self._looked: set[Raw] = set()
+        self._memories: set[int | None] = set()
+        """The memory of what was subtracted from itself in this pass."""
+        self._held = False
+        """Whether somebody else than its owner holds such memory from pass to pass."""
+
+    def before(self, func: Any, args: Any) -> None:
+        """A call is about to be made."""
+        if func in _JOINS and args and isinstance(args[0], (list, tuple)) and (times := self._of_one_view(args[0])):
+            here = self._frames.here()
+            self._joined[here] = max(self._joined[here], times)
+        if func in DIFFERENCES and _of_one_memory(args):
+            self._zeros[self._frames.here()] += 1
+            self._memories.add(storage_key(args[0]))
+
+    def after(self, func: Any, result: Any) -> None:
+        """A call was made, and gave this."""
+        if isinstance(result, torch.Tensor):
+            with torch._C.DisableTorchFunction():
+                if result._is_view() or func is torch.Tensor.detach:
+                    self._views.keep(result, result._version)
+
+    def converted(self, tensor: torch.Tensor, array: Any) -> None:
+        """A tensor became an array, which shows its memory; arrays made there before may still be held.
+
+        One that is held may be the last pass's, whose name the next one takes.
+        """
+        with contextlib.suppress(TypeError, AttributeError), torch._C.DisableTorchFunction():
+            if array.ctypes.data != tensor.data_ptr():
+                return
+            here = self._frames.here()
+            made = self._arrays.setdefault((here, tensor.data_ptr()), [])
+            made[:] = [one for one in made if one[0]() is not None]
+            if len(made) >= _BOTH and len({version for _, version in made}) > 1:
+                self._joined[here] = len(made) + 1
+            made.append((weakref.ref(array), tensor._version))
+
+    def wrote(self, target: torch.Tensor) -> None:
+        """A leaf is written: does the statement also read it by another name?"""
+        here = self._frames.here()
+        if not here or here in self._looked:
+            return
+        self._looked.add(here)
+        frame = next(self._frames.running(sys._getframe(1)), None)
+        tree = parsed(self._read(here[0][0].co_filename))
+        if frame is None or tree is None:
+            return
+        with torch._C.DisableTorchFunction():
+            for statement in statements(tree, self._frames.resolve(here[:1])[0]):
+                names = sorted(set(self._names(statement, frame, target)))
+                if len(names) > 1 and not _is_bound_to_it(tree, names):
+                    self._mixed[here] = " and ".join(names[:_BOTH])
+
+    def _names(self, statement: ast.stmt, frame: FrameType, target: torch.Tensor) -> Iterator[str]:
+        """The expressions of a statement that stand for the values of a tensor."""
+        stack: list[ast.AST] = [statement]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, ast.Attribute) and node.attr in _ABOUT:
+                continue
+            if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and self._plain(node, frame):
+                found = value(node, frame)
+                if isinstance(found, torch.Tensor) and _same(found, target):
+                    yield ast.unparse(node).removesuffix(".data")
+                    continue
+            stack.extend(ast.iter_child_nodes(node))
+
+    def _plain(self, node: ast.AST, frame: FrameType) -> bool:
+        """Whether to look at an expression runs nothing of the user's."""
+        match node:
+            case ast.Name() | ast.Constant():
+                return True
+            case ast.Attribute(value=holder, attr=name):
+                owner = value(holder, frame) if self._plain(holder, frame) else None
+                return owner is not None and not isinstance(getattr(type(owner), name, None), property)
+            case ast.Subscript(value=holder, slice=index):
+                plain = self._plain(holder, frame) and self._plain(index, frame)
+                return plain and type(value(holder, frame)).__module__ in ("builtins", "collections")
+        return False
+
+    def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        if self._memories and not self._held:
+            self._held = _holders(self._memories) > 1
+        self._memories.clear()
+
+    def told(self) -> dict[str, Any]:
+        """The facts: subtracted from itself, held by another, joined or collected, mixed with itself."""
+        resolve = self._frames.resolve
+        facts = [wire.Fact("zero-difference", str(times), resolve(raw)) for raw, times in self._zeros.items()]
+        facts += [wire.Fact("memory-held", "")] if self._held else []
+        facts += [wire.Fact("one-memory-joined", str(times), resolve(raw)) for raw, times in self._joined.items()]
+        facts += [wire.Fact("mixed-with-itself", names, resolve(raw)) for raw, names in self._mixed.items()]
+        return {"facts": tuple(facts)}
+
+    def _of_one_view(self, parts: Any) -> int:
+        """How many of these are views of one memory that was written between them, or one tensor that is written on.
+
+        When each was collected is known of views alone. A tensor that was written since it was joined before, and is
+        there more than once, is one that was collected again and again.
+        """
+        made: dict[Any, list[int]] = {}
+        whole: Counter[torch.Tensor] = Counter()
+        with torch._C.DisableTorchFunction(), contextlib.suppress(RuntimeError, NotImplementedError):  # no memory
+            for part in parts:
+                if (version := self._views.of(part)) is not None and part.numel():
+                    made.setdefault((part.data_ptr(), part.shape, part.stride()), []).append(version)
+                elif isinstance(part, torch.Tensor):
+                    whole[part] += 1
+            again = [times for part, times in whole.items() if self._whole.of(part) not in (None, part._version)]
+            for part in whole:
+                self._whole.keep(part, part._version)
+        several = [len(versions) for versions in made.values() if len(set(versions)) > 1]
+        return max([*several, *(times for times in again if times > 1)], default=0)
+
+
+def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether two tensors are one piece of memory."""
+    return one.data_ptr() == other.data_ptr() and one.shape == other.shape and one.stride() == other.stride()
+
+
+def _is_bound_to_it(tree: ast.Module, names: list[str]) -> bool:
+    """Whether one name was given to the other: `w = layer.weight`, or `for i, w in enumerate(weights)`."""
+    bound = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[target], value=given):
+                bound.add((ast.unparse(target), ast.unparse(given).removesuffix(".data")))
+            case ast.For(target=target, iter=given) if not _zips(given):
+                made = [one.id for one in ast.walk(target) if isinstance(one, ast.Name)]
+                roots = [one.id for one in ast.walk(given) if isinstance(one, ast.Name)]
+                bound |= {(name, other) for name in made for other in names if other.split("[")[0] in roots}
+    return any((one, other) in bound for one in names for other in names)
+
+
+def _zips(node: ast.expr) -> bool:
+    return any(isinstance(one, ast.Name) and one.id == "zip" for one in ast.walk(node))
+
+
+def _holders(memories: set[int | None]) -> int:
+    """How many dictionaries, lists and closures hold tensors in these memories."""
+    alive = [one for one in gc.get_objects() if isinstance(one, torch.Tensor) and storage_key(one) in memories]
+    kinds = (dict, list, tuple, set, CellType)
+    holders = (one for tensor in alive for one in gc.get_referrers(tensor) if isinstance(one, kinds))
+    return len({id(one) for one in holders} - {id(alive)})
+
+
+def _of_one_memory(args: Any) -> bool:
+    """Whether the first two arguments are one piece of memory that was written, and both train, or neither does."""
+    pair = args[:_BOTH]
+    if len(pair) < _BOTH or not all(isinstance(one, torch.Tensor) for one in pair):
+        return False
+    with (
+        torch._C.DisableTorchFunction(),
+        contextlib.suppress(RuntimeError, NotImplementedError),
+    ):  # no memory, or none to see
+        first, second = pair
+        return bool(
+            first.is_floating_point() and first.numel() and first.requires_grad is second.requires_grad
+            and first._version and _same(first, second)
+        )  # fmt: skip
+    return False

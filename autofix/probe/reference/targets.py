@@ -1,0 +1,99 @@
+"""Whether what a pass hands to the next is what the loss trains there, towards a part of what that pass makes anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .. import wire
+from ..engine import graph
+from ..engine.quiet import quiet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..engine.taps import Call
+    from ..program.frames import Frames, Raw
+
+_PASSES = 8
+_NODES = 2_000
+_NUMBERS = 4_096
+_CLOSE, _ALL = 1e-4, 1 - 1e-3
+_TWICE = 2
+
+
+class Targets:
+    """Compares, in each pass, the gradient of what was handed to it with that of what it hands on.
+
+    A loss of `reward + discount * next_value - value`, in which `value` is the `next_value` of the pass before, sends
+    the one the gradient of the other, times minus the discount. Cut where it is handed on, only the target learns. What
+    is pulled towards what it was gets as much gradient as that, or more.
+    """
+
+    def __init__(self, frames: Frames) -> None:
+        self._frames = frames
+        self._sent: dict[Raw, tuple[list[graph.Node], dict[graph.Node, torch.Tensor]]] = {}
+        """Of the latest pass at a place: the nodes that were handed to it, and the gradients that nodes got."""
+        self._passes: dict[Raw, int] = {}
+        self._parts: dict[tuple[Raw, int, int], list[float | None]] = {}
+        """By place and pair of nodes, the part of the one's gradient that the other got in each pass, None for none."""
+
+    def told(self) -> dict[str, Any]:
+        """The places where it is so."""
+        places = dict.fromkeys(raw for (raw, _, _), parts in self._parts.items() if _discounts(parts))
+        return {"facts": tuple(wire.Fact("target-handed-on", "", self._frames.resolve(raw)) for raw in places)}
+
+    def watch(self, call: Call, old: list[graph.Node], fresh: list[graph.Node]) -> None:
+        """A backward is about to go through `fresh` nodes, and to `old`, the outermost ones of earlier passes."""
+        old = sorted((node for node in old if graph.leaf(node) is None), key=lambda node: node._sequence_nr())
+        count = self._passes[call.stack] = self._passes.get(call.stack, 0) + 1
+        if call.stack in self._sent:
+            self._compare(call.stack, *self._sent.pop(call.stack), old)
+        if count > _PASSES or len(fresh) > _NODES:
+            return
+        got: dict[graph.Node, torch.Tensor] = {}
+        self._sent[call.stack] = old, got
+
+        def hook(node: graph.Node) -> Any:
+            def note(gradients: tuple[torch.Tensor | None, ...]) -> None:
+                first = gradients[0] if gradients else None
+                if len(gradients) == 1 and first is not None and first.numel() <= _NUMBERS:
+                    with quiet():
+                        got[node] = first.clone()
+
+            return note
+
+        call.cleanups.extend(
+            node.register_prehook(hook(node)).remove for node in (*old, *fresh) if graph.leaf(node) is None
+        )
+
+    def _compare(
+        self, stack: Raw, handed: list[graph.Node], got: dict[graph.Node, torch.Tensor], on: list[graph.Node]
+    ) -> None:  # fmt: skip
+        with quiet():
+            for i, one in enumerate(handed):
+                for j, other in enumerate(on):
+                    while other not in got and len(other.next_functions) == 1 and other.next_functions[0][0]:
+                        other = other.next_functions[0][0]  # noqa: PLW2901  a view made at the end of the pass
+                    if one in got and other in got:
+                        part = next(_parts(got[one], got[other]), None)
+                        self._parts.setdefault((stack, i, j), []).append(part)
+
+
+def _parts(trained: torch.Tensor, target: torch.Tensor) -> Iterator[float]:
+    """By which factor, from 0 to 1, the one gradient is the other, the other way: of each number, or of their sums."""
+    for one, other in ((trained, target), (trained.sum(-1), target.sum(-1))):
+        if one.numel() != other.numel() or not bool(one.any()):
+            continue
+        a, b = one.double().flatten(), -other.double().flatten()
+        part = float((b[a != 0] / a[a != 0]).max())
+        left = b - part * a
+        if 0 <= part < _ALL and bool((torch.minimum(left.abs(), b.abs()) <= _CLOSE * a.abs()).all()):
+            yield part
+
+
+def _discounts(parts: list[float | None]) -> bool:
+    """Whether it is one part in all passes, but for those in which an episode ends."""
+    some = [part for part in parts if part]
+    return None not in parts and len(some) >= _TWICE and max(some) - min(some) <= _CLOSE

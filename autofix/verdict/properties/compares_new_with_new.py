@@ -1,0 +1,71 @@
+"""What is compared is always the same
+
+## What it finds
+
+The edit computes anew, after an update, what was made before it, and the code subtracts or divides the two: a loss
+before a step and after it, the values of a critic before an epoch and in it. In every pass of the edited run both sides
+are equal in all numbers; in the code they are not. Two sides that are equal in the code, too, are no such case.
+
+## Why it matters
+
+What was to be measured is then 0 in every pass, or 1, and a clip around it never binds. With every step undone nothing
+shows: there the two are equal in any case. The old value was meant: cut it where it is made.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.core.model import Effect
+from autofix.verdict.property import Example, Property
+
+if TYPE_CHECKING:
+    from autofix.core.model import Finding
+    from autofix.probe import wire
+    from autofix.verdict.evidence import Evidence
+
+_TWICE = 2
+PROGRESS = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+model, judge = nn.Linear(4, 1), nn.Linear(4, 1)
+optimizer, other = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (model, judge))
+for _ in range(4):
+    x = torch.randn(6, 4)
+    before = (model(x) - 1).square()
+    optimizer.zero_grad()
+    before.mean().backward()
+    optimizer.step()
+    loss = (judge(x) - LEFT).square().mean()
+    other.zero_grad()
+    loss.backward()
+    other.step()
+"""
+ANEW = ("    loss = (judge", "    before = (model(x) - 1).square()\n    loss = (judge")
+
+
+class ComparesNewWithNew(Property):
+    name = "compares-new-with-new"
+    sentence = "what is compared here is the same in every pass of the edited run, and not in the code's"
+    runs = ("comparisons",)
+    last = True
+    raises = (Example(PROGRESS.replace("LEFT", "(before - (model(x) - 1).square())"), *ANEW),)
+    silent = (Example(PROGRESS.replace("LEFT", "(before - 2 * (model(x) - 1).square())"), *ANEW),)
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        if evidence.assessment.effect is not Effect.REFRESHED:
+            return None
+        letter, edited = evidence.comparisons
+        theirs = {one.site: one for one in letter.compared}
+        for one in edited.compared:
+            if one.same >= _TWICE and not one.other and _differed(theirs.get(one.site), theirs, edited):
+                return self.found(one.stack)
+        return None
+
+
+def _differed(same: wire.Compared | None, theirs: dict[str, wire.Compared], edited: wire.Trace) -> bool:
+    """Whether the code's two sides differ: at this place, or, where the edit wrote it, at one that the edit has not."""
+    kept = {one.site for one in edited.compared}
+    return any(one.other >= _TWICE for one in ([same] if same else theirs.values()) if same or one.site not in kept)

@@ -1,0 +1,58 @@
+"""A target is trained, and not what it is a target for
+
+## What it finds
+
+The loss holds what a pass was handed against a discounted part of what it makes anew and hands on: `reward + 0.9 *
+next_value - value`, where the next pass takes `next_value` for its `value`. The gradients tell: the one has that of the
+other, the other way and smaller, in every pass. The edit cuts what is handed on. A state that goes on from the one
+before, and what is pulled towards what it was, are no such case.
+
+## Why it matters
+
+Each value is then only trained as a target, towards what was to learn from it; the prediction has no gradient at all.
+Meant is the opposite: detach the target, and compute the prediction again with its graph.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.core.model import Effect
+from autofix.verdict.property import Example, Seen
+
+if TYPE_CHECKING:
+    from autofix.core.model import Finding
+    from autofix.verdict.evidence import Evidence
+
+CRITIC = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+critic = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+optimizer = torch.optim.SGD(critic.parameters(), lr=0.05)
+value = critic(torch.randn(3))
+for _ in range(6):
+    state = torch.randn(3)
+    next_value = critic(state)
+    loss = (LOSS).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    value = next_value
+"""
+CUT = ("    value = next_value\n", "    value = next_value.detach()\n")
+
+
+class TargetIsTrained(Seen):
+    name, fact = "target-is-trained", "target-handed-on"
+    runs = ("letter",)
+    sentence = "what a pass hands on is a target there, and trained in the next pass alone; cut, only the target learns"
+    raises = (Example(CRITIC.replace("LOSS", "state.sum() + 0.9 * next_value - value"), *CUT),)
+    silent = (
+        Example(CRITIC.replace("LOSS", "next_value - value + state.sum()"), *CUT),
+        Example(CRITIC.replace("LOSS", "next_value - 0.9 * value"), *CUT),
+    )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        return self.first(evidence.letter) if evidence.assessment.effect is Effect.TRUNCATED else None
