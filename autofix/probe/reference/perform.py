@@ -21,7 +21,6 @@ from torch.overrides import TorchFunctionMode
 from .. import HERE, wire
 from ..engine import graph
 from ..engine.refused import DERIVATIVE, name_of, refused, swapped
-from ..engine.remembered import Remembered
 from ..engine.taps import NUDGE, Call, Listener, parameters
 from .follow import NOTHING as UNFOLLOWED
 from .sites import NOTHING, Sites
