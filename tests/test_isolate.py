@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from autofix.probe.fence import isolate
+from autofix.probe.fence import copies, isolate, usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -410,13 +410,6 @@ def test_too_many_processes_end_the_run_and_are_named(world: World) -> None:
     assert (told["stopped"], told["status"]) == ("processes", -signal.SIGKILL)
 
 
-def test_memory_is_bounded(world: World) -> None:
-    need("overlay")
-    told = world.run(script(world, "x = bytearray(2 << 30)"), "overlay", memory=512 << 20)
-    assert told["status"] == 1
-    assert "MemoryError" in told["error"]
-
-
 def test_nothing_survives_the_death_of_the_waiter(world: World) -> None:
     need("overlay")
     told = world.run(script(world, "import os, time\nos.fork()\ntime.sleep(60)"), "overlay", limit=0.3)
@@ -531,6 +524,20 @@ def test_available_is_best_first() -> None:
     found = isolate.available()
     assert found == [rung for rung in isolate.LADDER if rung in found]
     assert found[-2:] == ["copy", "none"]
+
+
+def test_a_project_is_copied_where_the_system_has_none_of_the_linux_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    for name in ("project", "scratch"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "project" / "small.txt").write_text("small")
+    monkeypatch.setattr(sys, "platform", "other")
+    monkeypatch.delattr(copies, "_linux")
+    monkeypatch.delattr(os, "sched_getaffinity")
+    copy = isolate.prepare_copy(str(tmp_path / "project"), str(tmp_path / "scratch"), link_large=False)
+    assert (Path(copy) / "small.txt").read_text() == "small"
+    assert usage.cores() == os.cpu_count()
 
 
 def test_large_files_are_linked_only_where_the_link_cannot_be_written(tmp_path: Path) -> None:

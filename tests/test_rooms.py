@@ -113,6 +113,17 @@ def test_other_folders_and_other_rights_have_other_rooms(probe: Probe, project: 
     assert not {trace.stdout for trace in traces[::2]} & {trace.stdout for trace in traces[1::2]}
 
 
+def test_files_held_in_memory_are_bounded_as_memory_is(probe: Probe, project: Path) -> None:
+    (project / "trick.py").write_text(
+        "import os\nfile = os.open('/dev/shm/big', os.O_CREAT | os.O_WRONLY)\nos.posix_fallocate(file, 0, 800 << 20)\n"
+    )
+    first = run(probe, asked(project, "room.py"))
+    assert first.outcome == "finished", first.detail
+    full = run(probe, replace(asked(project, "trick.py"), memory_limit=700 << 20))
+    assert full.failure is not None
+    assert "No space left" in full.failure.message
+
+
 @pytest.mark.skipif(JOBS < 2, reason="this machine has one core, and makes one run at a time")
 def test_who_gives_up_a_run_may_have_changed_files_meanwhile(probe: Probe, project: Path) -> None:
     (project / "trick.py").write_text("import time\ntime.sleep(60)\n")

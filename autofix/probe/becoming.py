@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from . import HERE, wire
-from .fence import isolate
+from .fence import isolate, usage
 from .standins import dynamo
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def become(place: Place, ends: dict[str, int]) -> None:
     from .child import Run
 
     dynamo.stand_in()
-    torch.set_num_threads(request.threads or len(os.sched_getaffinity(0)))
+    torch.set_num_threads(request.threads or usage.cores())
     run = Run(request, ends["result"])
     if request.mode == "stem":
         from .beginning.stem import Stem

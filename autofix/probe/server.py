@@ -18,7 +18,7 @@ from typing import Any
 from . import stems, wire
 from .ahead import too_old, unsound, warm
 from .becoming import become, spawn
-from .fence import isolate
+from .fence import isolate, usage
 from .fence.fencing import Fencing, Place
 from .packing import Packing
 from .running import LOOK, Child
@@ -30,7 +30,7 @@ _TICK = 0.02  # seconds between two looks where the system does not tell of a ru
 _CLEARING = 10.0  # seconds after which nobody waits any more for what is to say that a run's place is cleared
 _MANY = 60
 """Runs after which a server is one that is kept: a repair alone needs fewer."""
-_JOBS = min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+_JOBS = min(4, usage.cores())
 
 
 class Server:

@@ -75,7 +75,7 @@ def _copy_one(source: str, copy: str, project: str, top: str, *, link_large: boo
         return 0
     try:
         with open(source, "rb") as old, open(copy, "xb") as new:
-            _linux.reflink(old.fileno(), new.fileno())
+            _share_blocks(old.fileno(), new.fileno())
         shutil.copystat(source, copy)
     except OSError:
         with contextlib.suppress(FileNotFoundError):
@@ -87,6 +87,12 @@ def _copy_one(source: str, copy: str, project: str, top: str, *, link_large: boo
             shutil.copy2(source, copy)
         return info.st_size
     return 0
+
+
+def _share_blocks(source: int, target: int) -> None:
+    if sys.platform != "linux":
+        raise OSError("no way is known to share blocks here")
+    _linux.reflink(source, target)
 
 
 def _link_home(home: str, copy: str) -> None:
@@ -137,7 +143,7 @@ def _move_in(fence: Fence, report: int) -> None:
         os.environ[MARKER] = fence.scratch
         tempfile.tempdir = None
         os.chdir(moved(fence, fence.cwd))
-        limit(fence, None if fence.keep is None else (*fence.keep, report))
+        limit(None if fence.keep is None else (*fence.keep, report))
         if fence.rung == "landlock":
             _landlock(fence, list(private.values()))
     except OSError as error:

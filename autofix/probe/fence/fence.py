@@ -28,17 +28,19 @@ class Refused(Exception):  # noqa: N818 -- an answer, not an error
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """What one run is to be kept from. `keep`: the only descriptors, besides 0-2, it inherits."""
+    """What one run is to be kept from.
+
+    `disk`: the bytes that it may write where writes are held in memory. `keep`: the only descriptors, besides 0-2, that
+    it inherits.
+    """
 
     rung: str
     project: str
     cwd: str
     scratch: str
     network: bool = False
-    memory: int | None = None
     processes: int | None = None
     disk: int | None = None
-    extra: tuple[str, ...] = ()
     keep: tuple[int, ...] | None = None
 
 
@@ -47,23 +49,17 @@ def beneath(path: str, top: str) -> bool:
     return path == top or path.startswith(top.rstrip("/") + "/")
 
 
-def limit(fence: Fence, keep: Iterable[int] | None) -> None:
-    """Start a session of its own, without core dumps, within the memory limit, with no descriptor but `keep`."""
+def limit(keep: Iterable[int] | None) -> None:
+    """Start a session of its own, without core dumps, with no descriptor but `keep`."""
     with contextlib.suppress(OSError):
         os.setsid()
     silence_core()
-    if fence.memory is not None:  # private writable memory: address space would count every mapped library
-        _lower(resource.RLIMIT_DATA, fence.memory)
     if keep is not None and sys.platform == "linux":
         _linux.close_other_files(keep)
 
 
 def silence_core() -> None:
     """Let no crash handler outside hear of this process."""
-    _lower(resource.RLIMIT_CORE, _SILENT_CORE)
-
-
-def _lower(kind: int, most: int) -> None:
-    hard = resource.getrlimit(kind)[1]
-    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-    resource.setrlimit(kind, (most, most))
+    hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    most = _SILENT_CORE if hard == resource.RLIM_INFINITY else min(_SILENT_CORE, hard)
+    resource.setrlimit(resource.RLIMIT_CORE, (most, most))

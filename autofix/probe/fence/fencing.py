@@ -106,9 +106,7 @@ class Fencing:
         """A room for a run that is forked; one that is not makes its own, if one can be had at all."""
         if self._keeper is None:
             raise isolate.Refused("this system has no namespaces")
-        fence = isolate.Fence(
-            "overlay", request.root, request.cwd, scratch, network=request.network, processes=request.process_limit
-        )
+        fence = _fence(request, "overlay", scratch)
         if self.fork:
             return self._keeper.open(fence)
         self._keeper.check(fence)
@@ -176,7 +174,8 @@ class Place:
     def fits(self, request: Request) -> bool:
         """Whether a run of `request` would have the same fence."""
         mine, other = (
-            (one.root, one.cwd, one.network, one.process_limit, one.isolation) for one in (self.original, request)
+            (one.root, one.cwd, one.network, one.process_limit, one.memory_limit, one.isolation)
+            for one in (self.original, request)
         )
         return mine == other
 
@@ -208,15 +207,10 @@ class Place:
         if self.room is not None:
             self.room.join(keep)
             return self.rung
-        request = self.request
         if self.rung == "none":
             os.setsid()
             return "none"
-        fence = isolate.Fence(
-            self.rung, request.root, request.cwd, self.scratch, network=request.network, keep=keep,
-            processes=request.process_limit,
-        )  # fmt: skip
-        return isolate.enter(fence)
+        return isolate.enter(_fence(self.request, self.rung, self.scratch, keep))
 
     def leave(self) -> int:
         """Begin to clear it, if that can go on by itself: the descriptor at which its end can be read; else -1."""
@@ -234,3 +228,10 @@ class Place:
         self.stopped = f"{stopped}_exceeded" if stopped else ""
         isolate.clear(self.scratch)
         return tuple(f"{write.kind} {self.back(write.path.encode()).decode()}" for write in written)
+
+
+def _fence(request: Request, rung: str, scratch: str, keep: tuple[int, ...] | None = None) -> isolate.Fence:
+    return isolate.Fence(
+        rung, request.root, request.cwd, scratch, network=request.network, processes=request.process_limit,
+        disk=request.memory_limit or None, keep=keep,
+    )  # fmt: skip

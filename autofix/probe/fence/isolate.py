@@ -41,7 +41,7 @@ def enter(fence: Fence) -> str:
         room.enter(fence)
     elif fence.rung == "none":
         os.chdir(fence.cwd)
-        limit(fence, fence.keep)
+        limit(fence.keep)
     else:
         copies.enter(fence)
     return fence.rung

@@ -60,7 +60,7 @@ def plan(fence: Fence, *, privileged: bool) -> Stage:
 
 def _wanted_folders(fence: Fence) -> tuple[list[str], list[str]]:
     """Return the folders to overlay, and those inside them that need an overlay of their own."""
-    named = [fence.project, fence.cwd, *fence.extra, "/tmp", "/var/tmp", "/run"]  # noqa: S108
+    named = [fence.project, fence.cwd, "/tmp", "/var/tmp", "/run"]  # noqa: S108
     named += [os.environ[name] for name in ("HOME", "TMPDIR", "XDG_CACHE_HOME") if os.environ.get(name)]
     real = sorted({os.path.realpath(path) for path in named if os.path.isabs(path) and os.path.isdir(path)})
     wanted: list[str] = []
@@ -188,7 +188,7 @@ def _cover(stage: Stage, path: str) -> None:
 
 
 def _homes(fence: Fence) -> tuple[str, ...]:
-    return fence.project, fence.cwd, *fence.extra, os.environ.get("HOME", "/"), sys.prefix, sys.base_prefix
+    return fence.project, fence.cwd, os.environ.get("HOME", "/"), sys.prefix, sys.base_prefix
 
 
 def _mask(stage: Stage, path: str) -> None:

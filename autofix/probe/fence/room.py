@@ -101,7 +101,7 @@ class Room:
                 os.close(descriptor)
             os.chdir(fence.cwd)
             self.close()
-            limit(fence, keep)
+            limit(keep)
             with contextlib.suppress(OSError):
                 _linux.new_keyring()
             _linux.prctl(_linux.PR_SET_NO_NEW_PRIVS, 1)

@@ -1,4 +1,4 @@
-"""Owns what a run uses of the machine: its processes and their memory, against its limits."""
+"""Owns what a run uses of the machine, its processes and their memory, against its limits and what there is."""
 
 from __future__ import annotations
 
@@ -34,6 +34,11 @@ def family(tops: Iterable[int]) -> list[int]:
                 with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
                     queue += map(int, file.read().split())
     return found
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def machine_memory() -> int:
