@@ -11,16 +11,16 @@ from typing import NoReturn
 
 from . import copies
 from .copies import moved, prepare_copy
-from .ending import adopt_orphans, descendants, kill_tree, sweep
+from .ending import adopt_orphans, kill_tree, sweep
 from .fence import LADDER, Fence, Refused, limit
-from .written import Written, writes
+from .written import writes
 
 if sys.platform == "linux":
     from . import _linux, room
 
 __all__ = [
-    "LADDER", "Fence", "Refused", "Written", "adopt_orphans", "available", "clear", "descendants", "enter", "kill_tree",
-    "moved", "prepare_copy", "sweep", "writes",
+    "LADDER", "Fence", "Refused", "adopt_orphans", "available", "clear", "enter", "kill_tree", "moved", "prepare_copy",
+    "sweep", "writes",
 ]  # fmt: skip
 
 
