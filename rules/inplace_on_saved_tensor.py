@@ -164,7 +164,7 @@ for _ in range(3):
         for call, (source, op) in calls.items():
             yield from self._flags(call, source, op, sources)
         yield from self._copies(sites, declined)
-        yield from self._past_the_graph(sites)
+        yield from self._past_the_graph(diagnosis, sources)
         if declined:
             raise declined[0]
 
@@ -209,13 +209,17 @@ for _ in range(3):
             except Declined as reason:
                 declined.append(reason)
 
-    def _past_the_graph(self, sites: dict[ast.AST, Source]) -> Iterator[Proposal]:
-        """Writes without gradient that the graph is not told of: a projection in a forward, which changes little."""
-        edits: list[Step] = []
-        for node, source in sites.items():
-            part = writes.written_part(source, node) if writes.under_no_grad(source, node) else None
-            if part is not None and not calls.path_of(part).endswith(".data"):
-                edits += embed(source, part, "{}.data")
+    def _past_the_graph(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """Writes without gradient, by a function of the forward, that the graph is not told of: a projection."""
+        training = {(frame.file, frame.function) for frame in diagnosis.failure.stack}
+        edits: dict[Step, None] = {}
+        for saved in diagnosis.trace.saved:
+            forward = {(frame.file, frame.function) for frame in saved.made} - training
+            stacks = [write.stack[:1] for write in saved.writes if write.optimizer < 0]
+            for frame, source, node in (one for stack in stacks for one in sources.nodes(stack)):
+                part = writes.written_part(source, node) if writes.under_no_grad(source, node) else None
+                if part is not None and (frame.file, frame.function) in forward and ".data" not in ast.unparse(part):
+                    edits.update(dict.fromkeys(embed(source, part, "{}.data")))
         if edits:
             yield self.propose(edits, WHY_DATA, title="Write to .data", tier=Tier.COPY, later=2)
 

@@ -192,26 +192,34 @@ def only_in_loop(source: Source, statement: ast.stmt, path: str) -> bool:
 
 
 def read_after(source: Source, statement: ast.stmt, path: str) -> bool:
-    """Whether a variable may be read behind a statement: not where it is a function's own, and nothing there reads it.
+    """Whether a variable may be read behind a statement before it is bound anew.
 
     What stands in a loop with the statement comes behind it, too, and a function within may run at any time.
     """
-    function = source.function(statement)
-    if function is None or not path.isidentifier():
-        return True
+    scope = source.function(statement) or source.tree
     shared = (one for one in ast.walk(source.tree) if isinstance(one, (ast.Global, ast.Nonlocal)))
-    if any(path in one.names for one in shared):
+    if not path.isidentifier() or any(path in one.names for one in shared):
         return True
-    loops = [one for one in ast.walk(function) if isinstance(one, (ast.For, ast.AsyncFor, ast.While))]
+    loops = [one for one in ast.walk(scope) if isinstance(one, (ast.For, ast.AsyncFor, ast.While))]
     around = [one for one in loops if any(part is statement for part in ast.walk(one))]
-    later = {id(part) for one in around for part in ast.walk(one)}
-    reads = (
-        one
-        for one in ast.walk(function)
-        if isinstance(one, ast.Name) and one.id == path and not isinstance(one.ctx, ast.Store)
-    )
-    end = statement.end_lineno or 0
-    return any(one.lineno > end or id(one) in later or source.function(one) is not function for one in reads)
+    later = {part for one in around for part in ast.walk(one)}
+    if around and _bound_first(around[-1], path):
+        later -= set(ast.walk(around[-1]))
+    found = (one for one in ast.walk(scope) if isinstance(one, ast.Name) and one.id == path)
+    reads = [one for one in found if not isinstance(one.ctx, ast.Store)]
+    end, function = statement.end_lineno or 0, source.function(statement)
+    return any(one.lineno > end or one in later or source.function(one) is not function for one in reads)
+
+
+def _bound_first(loop: ast.For | ast.AsyncFor | ast.While, path: str) -> bool:
+    """Whether each pass of a loop binds a variable before it reads it."""
+    before = [loop.test] if isinstance(loop, ast.While) else []
+    for one in loop.body:
+        if any(meets({path}, reads(part)) for part in [*before, one]):
+            return False
+        if isinstance(one, ast.Assign) and path in binds(one):
+            return True
+    return False
 
 
 def targets(target: ast.expr) -> list[str]:
