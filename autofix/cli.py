@@ -293,6 +293,7 @@ def audit(
     network: Network = None, isolation: Isolation = None, output_format: Format = None, quiet: Quiet = None,
     verbose: Verbose = None, color: Color = None, console: Console = None, pytest: Node = None, device: Device = None,
     stand_in: StandIn = None, shorten: Shorten = None, skip_to: SkipTo = None, full_paths: FullPaths = None,
+    report: Page = None,
 ) -> int:  # fmt: skip
     """Run a script that does not crash for a few seconds, and say who trains what and what goes wrong.
 

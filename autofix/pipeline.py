@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from autofix.core.model import Diagnosis, Note, Question, Suspicion, Target, Verdict
+    from autofix.core.model import Diagnosis, Note, Question, Target, Verdict
     from autofix.probe import wire
     from autofix.search.rule import Rule
 
@@ -216,7 +216,7 @@ class _Repair:
         report = replace(_report(self.target, baseline), torch=self.probe.hello().torch, suspicions=seen)
         ended = _baseline_outcome(baseline)
         if ended is Outcome.CLEAN and baseline.backward_count:
-            report = replace(report, suspicions=self._looked_at(seen))
+            report = self._looked_at(report)
         if ended is not None:
             return replace(report, outcome=ended, message=_baseline_words(ended, self.target, baseline))
         self.tell(TRACING, calls=baseline.backward_count)
@@ -237,12 +237,13 @@ class _Repair:
             conditions=tuple(self.conditions), question=question,
         )  # fmt: skip
 
-    def _looked_at(self, seen: tuple[Suspicion, ...]) -> tuple[Suspicion, ...]:
-        """What a closer look at a script that ends well finds, if it comes to its end there too."""
+    def _looked_at(self, report: Report) -> Report:
+        """With what a closer look at a script that ends well finds, if it comes to its end there too."""
         _, trace = audited(self.probe, self.target)
         if not trace.ended_well:
-            return seen
-        return _audited(self.target, trace, ()).suspicions
+            return report
+        seen = _audited(self.target, trace, ())
+        return replace(report, suspicions=seen.suspicions, books=seen.books, timings={"script": trace.seconds})
 
     def _search(self, case: Case) -> None:
         """Breadth first over chains of cures: a candidate that only uncovers the next failure is built upon."""

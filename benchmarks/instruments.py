@@ -29,6 +29,7 @@ TARGETS = {
     ("baseline", "CNN"): 1.05, ("baseline", "GAN"): 1.05, ("baseline", "transformer"): 1.05,
     ("trace", "CNN"): 1.5, ("trace", "GAN"): 1.5, ("trace", "transformer"): 1.5,
     ("reference", "CNN"): 1.3, ("reference", "GAN"): 4.0, ("reference", "transformer"): 4.0,
+    ("audit", "CNN"): 1.3, ("audit", "GAN"): 1.3, ("audit", "transformer"): 1.3,
 }  # fmt: skip
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "baseline": ("baseline", {}),
@@ -36,6 +37,7 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "reference": ("reference", {"perturbed": True}),
     "reference, frozen": ("reference", {"frozen": True}),
     "candidate": ("candidate", {"perturbed": True}),
+    "audit": ("audit", {}),  # to the end of the loop
 }
 _WORDS = {
     "baseline": "failing run under the probe / plain",
@@ -43,6 +45,7 @@ _WORDS = {
     "reference": "reference run / plain compute",
     "reference, frozen": "frozen reference run / plain compute",
     "candidate": "run of a candidate / plain compute",
+    "audit": "audited run / plain compute",
 }
 
 

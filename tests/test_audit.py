@@ -12,9 +12,14 @@ import pytest
 from autofix import cli, pipeline
 from autofix.audit import told
 from autofix.audit.fault import HEAD, MARK, Fault, faults
+from autofix.batch import outcome
+from autofix.batch.records import Entry
 from autofix.core.model import Applicability, Outcome, Target
+from autofix.experiments.pictures import Pictures
 from autofix.render import Snapshot
 from autofix.render import audit as shown
+from autofix.render.account import account
+from autofix.render.report import as_html
 from autofix.search.rule import Example
 
 if TYPE_CHECKING:
@@ -139,7 +144,7 @@ def test_the_books_say_who_trains_what(probe: Probe, tmp_path: Path) -> None:
 
 
 @pytest.mark.torch
-def test_programs_and_code_hosts_get_what_people_get(probe: Probe, tmp_path: Path) -> None:
+def test_programs_code_hosts_pages_and_batches_get_what_people_get(probe: Probe, tmp_path: Path) -> None:
     report = audit(probe, tmp_path, CUT.format(""), mend=True)
     snapshot = Snapshot(report)
     document = json.loads(shown.as_json(report, snapshot))
@@ -147,6 +152,22 @@ def test_programs_and_code_hosts_get_what_people_get(probe: Probe, tmp_path: Pat
     assert [(one["rules"], one["applicability"]) for one in document["fixes"]] == [(["AG524"], "unsafe")]
     assert [one["ruleId"] for one in json.loads(shown.as_sarif(report, snapshot))["runs"][0]["results"]] == ["AG524"]
     assert shown.as_github(report, snapshot).startswith("::warning file=train.py")
+    found = account(report, snapshot)
+    assert [row[0] for row in found.table] == ["network", "enc", "dec"]
+    page = as_html(report, snapshot, Pictures())
+    result = outcome.result(Entry("train.py", "key"), report, tmp_path)
+    for text in (page, "\n".join((*(fault.message for fault in result.faults), result.audit))):
+        for words in (
+            found.findings[0].message.partition("`")[0],
+            found.summary.partition(": ")[2],
+            *(name for name, _ in found.laws),
+        ):
+            assert words in text
+        assert all(cell in text for row in found.table for cell in row)
+    place = found.findings[0].place
+    assert [fault.place for fault in result.faults] == [f"train.py:{place.line}:{place.column}"]
+    assert "AG524" in result.sarif
+    assert "No line of the script explains it" not in page
 
 
 @pytest.mark.torch

@@ -36,6 +36,17 @@ for step in range(3):
 CLOCKED = TWICE.replace("import torch", "import time\n\nimport torch").replace(
     "w * w", "w * w * (time.perf_counter_ns() % 97)"
 )
+NEVER_CLEARED = """
+import torch
+
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(5):
+    x = torch.randn(4, 3)
+    loss = (net(x) - x[:, :1]).pow(2).mean()
+    loss.backward()
+    opt.step()
+"""
 MISSING = (FIXTURES / "missing_file" / "broken.py").read_text("utf-8")
 SUSPICIOUS = "import torch; w = torch.zeros(3, requires_grad=True)\n总 = '😀'; w += 1\n"
 RUN = "autofix.runAndRepair"
@@ -234,6 +245,22 @@ async def test_run_fix_and_be_done(client: LanguageClient, script: Path) -> None
     type_in(client, uri, fixed, 10)
     answer = await client.workspace_execute_command_async(types.ExecuteCommandParams(RUN))
     assert answer["outcome"] == "clean"
+
+
+@pytest.mark.torch
+@pytest.mark.slow
+async def test_a_run_that_ends_well_shows_what_it_trains(client: LanguageClient, script: Path) -> None:
+    uri = show(client, script, NEVER_CLEARED)
+    answer = await client.workspace_execute_command_async(types.ExecuteCommandParams(RUN, arguments=[uri]))
+    assert answer["outcome"] == "clean"
+    assert answer["audit"].splitlines()[0].startswith("network")
+    assert "everything owned learns: " in answer["audit"]
+    (fault,) = await until(client, uri, lambda found: any("they add up" in one.message for one in found))
+    assert (fault.code, fault.severity) == ("AG501", types.DiagnosticSeverity.Warning)
+    assert NEVER_CLEARED.splitlines()[fault.range.start.line].strip() == "opt.step()"
+    assert any(answer["audit"] in said.message for said in client.log_messages)
+    type_in(client, uri, NEVER_CLEARED.replace("net(", "net(1.0 * "), 2)  # nothing is known of this text
+    await until(client, uri, lambda found: not any("they add up" in one.message for one in found))
 
 
 @pytest.mark.torch

@@ -410,5 +410,5 @@ def test_rendering_needs_no_torch(tmp_path: Path) -> None:
 
 def test_every_field_of_a_report_is_in_its_json(made: Report) -> None:
     shown = document(made, render.Snapshot(made))
-    named = {"target": "script", "diagnosis": "failure", "traceback": "failure", "books": "suspicions"}
+    named = {"target": "script", "diagnosis": "failure", "traceback": "failure", "books": "audit"}
     assert all(named.get(field.name, field.name) in shown for field in fields(Report))

@@ -125,6 +125,8 @@ def _subject(fact: wire.Fact) -> str:
         return f"{names} ({_WAYS.get(way, way)})"
     if fact.name.startswith("term-"):
         return _WAYS.get(fact.subject, fact.subject)
+    if fact.name == "steps-move-nothing":
+        return names
     if fact.name == "activation-twice":
         return way.partition(" ")[0]
     return _WHERE.get(fact.subject, fact.subject)

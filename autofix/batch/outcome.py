@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from autofix.batch.records import Change, Replacement, Result
+from autofix.batch.records import Change, Fault, Replacement, Result
 from autofix.render import Snapshot, as_sarif, sentence
+from autofix.render.account import account, plain
 from autofix.render.words import RUNS, clean, effect, headline, one_line, title
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def result(entry: Entry, report: Report, copy: Path) -> Result:
     facts = Result(
         entry.command, entry.key, str(report.outcome), file=_relative(report.target.script, copy),
         message=words(report.message or sentence(report)), isolation=report.isolation, torch=report.torch,
-        seconds=round(report.timings.get("total", 0.0), 3), calls=report.calls,
+        seconds=round(report.timings.get("total", 0.0), 3), calls=report.calls, **_training(report, shown, words),
     )  # fmt: skip
     if report.diagnosis is None:
         if report.failure is None or not report.failure.stack:
@@ -40,10 +41,26 @@ def result(entry: Entry, report: Report, copy: Path) -> Result:
         place = shown.place(report.diagnosis.failure.stack[0])
         fields |= {"line": place.line, "column": place.column}
     fields["left"] = _left(report, words)
-    fields["sarif"] = json.dumps(_findings(as_sarif(report, shown)))
     if report.fixes:
         fields |= _fix(report.fixes[0], shown, copy, words)
     return replace(facts, **fields)  # type: ignore[arg-type]
+
+
+def _training(report: Report, shown: Snapshot, words: Words) -> dict[str, Any]:
+    """What an audit would say, and all that a code host is told."""
+    found = account(report, shown)
+    told = report.diagnosis is not None or bool(found.findings)
+    return {
+        "faults": tuple(
+            Fault(
+                one.code, words(one.message), one.sure, words(shown.where(one.place)),
+                tuple(words(shown.where(place)) for place in one.others),
+            )
+            for one in found.findings
+        ),
+        "audit": words(plain(found)),
+        "sarif": json.dumps(_findings(as_sarif(report, shown))) if told else "",
+    }  # fmt: skip
 
 
 class Words:

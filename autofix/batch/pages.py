@@ -50,6 +50,7 @@ def pages(shown: Sequence[Shown]) -> Iterator[tuple[str, str]]:
         common, lines=lines, counts=counts, repositories=len(shown), targets=sum(counts.values()),
         trained=trained(shown),
         effects=Counter(r.effect for one in shown for r in one.results if one.group(r) in {"available", "fixed"}),
+        faults=Counter(fault.code for one in shown for r in one.results for fault in r.faults if fault.sure),
         reasons=Counter(_reason(one, r) for one in shown for r in one.results if one.group(r) == "not runnable"),
     )  # fmt: skip
     template = environment.get_template("repository.html")

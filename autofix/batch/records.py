@@ -110,6 +110,17 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Fault:
+    """What a run showed that crashes nothing: a line of the copy, and the further lines that belong to it."""
+
+    code: str
+    message: str
+    sure: bool
+    place: str
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """What became of one target: always small, always complete."""
 
@@ -132,6 +143,9 @@ class Result:
     diff: str = ""
     changes: tuple[Change, ...] = ()
     left: tuple[str, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    audit: str = ""
+    """Who trains what, and the laws, as lines of text."""
     sarif: str = ""
     isolation: str = ""
     torch: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -130,6 +130,7 @@ def _repository(one: Shown) -> dict[str, Any]:
                 "rules": list(result.rules),
                 "title": result.title,
                 "message": one.apart.get(result.command) or result.message,
+                "faults": [asdict(fault) for fault in result.faults],
                 "isolation": result.isolation,
                 "torch": result.torch,
                 "seconds": result.seconds,

@@ -10,6 +10,7 @@ from autofix import pipeline, render
 from autofix.audit import told
 from autofix.check.known import among, named
 from autofix.commands import showing
+from autofix.commands.paged import Page
 from autofix.core import config
 from autofix.core.model import Outcome, Report, Target
 from autofix.experiments.runner import unanswered
@@ -29,8 +30,12 @@ def audit(given: Mapping[str, Any], typed: Sequence[str], opening: Opening) -> i
     """`autofix audit`: run the script for some seconds, say who trains what, what goes wrong, and what mends it."""
     settings = opening.settings
     start = opening.target.script.parent if opening.target is not None else Path.cwd()
+    page = Page(given.get("report"))
     chosen = _codes(given.get("select"), start, "select"), _codes(given.get("ignore"), start, "ignore")
     report = _report(given, opening, (*settings.ignore, *_left_out(*chosen)))
+    told_of = page.write(report, render.Snapshot(report, full=settings.full_paths))  # as the files stand now
+    if told_of and not settings.quiet:
+        showing.complain(told_of)
     if settings.write and report.fixes:
         report = showing.applied(report, settings)
     snapshot = render.Snapshot(report, full=settings.full_paths)

@@ -56,9 +56,9 @@ class Page:
         """Write the page; returns what to tell about it, '' where none was asked for. Raises PageError."""
         if self._path is None:
             return ""
-        if report.diagnosis is None:
+        if report.diagnosis is None and report.books is None:
             return f"{self._path} was not written: there is no failure of autograd to show"
         from autofix.render import report as page  # noqa: PLC0415  only where a page is asked for
 
         page.save(self._path, page.as_html(report, snapshot, self._pictures))
-        return f"{self._path} shows what went wrong"
+        return f"{self._path} shows {'what went wrong' if report.diagnosis else 'what the run shows of its training'}"

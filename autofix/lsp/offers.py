@@ -11,6 +11,7 @@ from lsprotocol import types
 from autofix.core.model import Applicability
 from autofix.lsp.positions import touch
 from autofix.render import words
+from autofix.render.account import account, plain
 from autofix.render.snapshot import Place
 from autofix.syntax.source import Source
 
@@ -85,6 +86,29 @@ class RunResult:
             span, "\n".join(said), types.DiagnosticSeverity.Error, words.code(self.report), source=SOURCE,
             related_information=related if client.related else None,
         )  # fmt: skip
+
+    def found(
+        self, shown: Callable[[Path], Document | None], columns: Columns, client: Client
+    ) -> Iterator[tuple[EditorText, types.Diagnostic]]:
+        """What the run showed that crashes nothing, each with the further lines that belong to it."""
+        for one in account(self.report, self._snapshot).findings:
+            if (where := _located(one.place, shown, columns)) is None:
+                continue
+            others = [_located(place, shown, columns) for place in one.others]
+            related = [
+                types.DiagnosticRelatedInformation(types.Location(at[0].uri, at[1]), "belongs to it")
+                for at in others
+                if at is not None
+            ]
+            level = types.DiagnosticSeverity.Warning if one.sure else types.DiagnosticSeverity.Information
+            yield where[0], types.Diagnostic(
+                where[1], one.message, level, one.code, source=SOURCE,
+                related_information=related if client.related and related else None,
+            )  # fmt: skip
+
+    def training(self) -> str:
+        """Who trains what, and the laws, as lines of text; '' where the run was not looked at so closely."""
+        return plain(account(self.report, self._snapshot))
 
     def _culprits(
         self, shown: Callable[[Path], Document | None], columns: Columns
@@ -179,7 +203,7 @@ def _paths(report: Report) -> set[Path]:
         found |= {Path(frame.file) for frame in failed.stack[:1]}
     if report.diagnosis is not None:
         found |= {Path(culprit.frame.file) for culprit in report.diagnosis.culprits}
-    return found
+    return found | {Path(frame.file) for one in report.suspicions for frame in (one.frame, *one.others)}
 
 
 def _contents(report: Report, path: Path) -> bytes | None:

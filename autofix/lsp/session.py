@@ -137,6 +137,10 @@ class EditorSession(LanguageServer):
             if made is not None and made[0] in document.parts:
                 proved.append((made[0], made[1].range))
                 yield made
+            for part, diagnostic in result.found(self.desk.shown, self.columns, self.client):
+                if part in document.parts:
+                    proved.append((part, diagnostic.range))
+                    yield part, diagnostic
         if _MENTION not in document.data:
             return
         chosen, accepted = self._wanted(document.path)
@@ -211,11 +215,13 @@ class EditorSession(LanguageServer):
             report = await self.runs.fix(target, rules, tell, given_up)
         if report is None:
             return {"outcome": "cancelled", "message": "cancelled", "fixes": []}
-        self._results[document.uri] = offers.RunResult(report, Snapshot(report))
+        result = self._results[document.uri] = offers.RunResult(report, Snapshot(report))
         for one in self.desk.documents():
             self.publish(one.uri)
         self.last = document.uri
-        return self._told(report, document.path.name)
+        if training := result.training():
+            self.window_log_message(types.LogMessageParams(types.MessageType.Info, training))
+        return self._told(report, document.path.name) | {"audit": training}
 
     def _told(self, report: Report, name: str) -> dict[str, Any]:
         said = sentence(report)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autofix.core.model import Outcome
-from autofix.render.words import best, code, effect, headline, role, sentence, title, told
+from autofix.render.words import best, code, effect, headline, one_line, role, sentence, title, told
 
 if TYPE_CHECKING:
     from autofix.core.model import Report
@@ -18,7 +18,7 @@ def as_github(report: Report, snapshot: Snapshot) -> str:
     """One error for the failure with its best fix, one notice for each other culprit."""
     if report.diagnosis is None:
         if report.outcome is Outcome.CLEAN:
-            return ""
+            return suspicions(report, snapshot)
         return command("error", None, "autofix", sentence(report), snapshot.root)
     fixed = report.outcome is Outcome.FIXED
     stack = report.diagnosis.failure.stack
@@ -36,6 +36,17 @@ def as_github(report: Report, snapshot: Snapshot) -> str:
             at = snapshot.in_file(snapshot.place(culprit.frame))
             lines.append(command("notice", at, f"autofix {code(report)}", role(culprit), snapshot.root))
     return "".join(lines)
+
+
+def suspicions(report: Report, snapshot: Snapshot) -> str:
+    """A warning for each fault that crashes nothing, a notice for what is often meant."""
+    return "".join(
+        command(
+            "warning" if one.sure else "notice", snapshot.in_file(snapshot.place(one.frame)), f"autofix {one.code}",
+            one_line(one.message), snapshot.root,
+        )
+        for one in report.suspicions
+    )  # fmt: skip
 
 
 def command(level: str, place: Place | None, name: str, message: str, root: Path) -> str:

@@ -9,6 +9,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from autofix.audit import told
 from autofix.core.model import Cause
 from autofix.render import words
 from autofix.render.advice import advice
@@ -65,9 +66,11 @@ def document(report: Report, snapshot: Snapshot) -> dict[str, Any]:
                 "message": clean(one.message),
                 "sure": one.sure,
                 **span(one.frame, snapshot),
+                "others": [span(frame, snapshot) for frame in one.others],
             }
             for one in report.suspicions
         ],
+        "audit": audit(report, snapshot) if report.books is not None else None,
         "question": _question(report, snapshot),
         "conditions": [clean(condition) for condition in report.conditions],
         "applied": report.applied,
@@ -79,6 +82,31 @@ def document(report: Report, snapshot: Snapshot) -> dict[str, Any]:
         "python": valid(str(target.python)) if target.python is not None else None,
         "timings": {name: number(seconds) for name, seconds in report.timings.items()},
     }
+
+
+def audit(report: Report, snapshot: Snapshot) -> dict[str, Any]:
+    """The books of an audited run, and its laws."""
+    books = report.books
+    return {
+        "laws": told.laws(books, report.suspicions),
+        "finished": books is not None and books.finished,
+        "incomplete": clean(books.incomplete) if books is not None else "",
+        "losses": [
+            {**at(loss.stack, snapshot), "calls": loss.calls, "first": number(loss.first), "last": number(loss.last)}
+            for loss in (books.losses if books is not None else ())
+        ],
+        "optimizers": [
+            {**at(one.made, snapshot), "kind": clean(one.kind), "steps": one.steps, "without_gradient": one.empty,
+             "tensors": one.tensors}
+            for one in (books.trainers if books is not None else ())
+        ],
+        "networks": [
+            {"name": clean(one.name), "optimizer": one.optimizer, "losses": list(one.losses), "tensors": one.tensors,
+             "numbers": one.numbers, "gradient": number(one.gradient), "unreached": one.unreached,
+             "frozen": one.frozen, "mode": one.training}
+            for one in (books.networks if books is not None else ())
+        ],
+    }  # fmt: skip
 
 
 def _question(report: Report, snapshot: Snapshot) -> dict[str, Any] | None:

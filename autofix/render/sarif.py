@@ -57,7 +57,26 @@ def as_sarif(report: Report, snapshot: Snapshot) -> str:
     """A log with one run."""
     results = _results(report, snapshot)
     rules = _rules(report) if results else []
-    return log([run(rules, results, uri(snapshot.root), invocations=[_invocation(report)])])
+    more, found = suspicions(report, snapshot, len(rules))
+    return log([run([*rules, *more], [*results, *found], uri(snapshot.root), invocations=[_invocation(report)])])
+
+
+def suspicions(
+    report: Report, snapshot: Snapshot, before: int = 0
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:  # fmt: skip
+    """Rules and results of the faults that crash nothing; `before` rules stand in the log before them."""
+    names = {one.code: one.name for one in report.suspicions}
+    codes = list(names)
+    results = [
+        {
+            "ruleId": one.code, "ruleIndex": before + codes.index(one.code),
+            "level": "warning" if one.sure else "note", "message": {"text": one_line(one.message)},
+            "locations": [shown(one.frame, snapshot)],
+            "relatedLocations": [{"id": n} | shown(frame, snapshot) for n, frame in enumerate(one.others, 1)],
+        }
+        for one in report.suspicions
+    ]  # fmt: skip
+    return [{"id": code, "name": name} for code, name in names.items()], results
 
 
 def _invocation(report: Report) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from rich.text import Text
 from autofix.core.model import Applicability, Outcome
 from autofix.experiments.compare import norms
 from autofix.render import words
+from autofix.render.account import account, table
 from autofix.render.story import located, story, verbatim
 from autofix.render.words import EFFECTS
 
@@ -20,10 +21,12 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from autofix.core.model import Fix, Report
+    from autofix.render.account import Account
     from autofix.render.snapshot import Snapshot
 
 _ALTERNATIVES = 5
 _CHANGES = 5
+_LAWS = {"broken": "bold red", "kept": "green", "silent": "dim"}
 _TRIED = 20
 _DIFF = (("+++", "bold"), ("---", "bold"), ("@@", "cyan"), ("+", "green"), ("-", "red"))
 _TRUST = {Applicability.SAFE: "bold green", Applicability.UNSAFE: "bold yellow", Applicability.DISPLAY_ONLY: "bold red"}
@@ -76,8 +79,8 @@ def lines(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
     if report.diagnosis is None:
         if not look.quiet or report.outcome is not Outcome.CLEAN:
             yield Text(f"{snapshot.shown(report.target.script)}: {words.sentence(report)}")
-        if not look.quiet:
-            yield from _suspicions(report, snapshot)
+        if (report.suspicions and not look.quiet) or look.verbose:
+            yield from accounted(account(report, snapshot), snapshot, whole=look.verbose)
         if look.verbose:
             yield from _fence(report)
         return
@@ -90,7 +93,7 @@ def lines(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
         yield from _fixes(report, snapshot, look)
     else:
         yield from _unfixed(report, snapshot)
-    yield from _suspicions(report, snapshot)
+    yield from accounted(account(report, snapshot), snapshot, whole=False)
     if look.verbose:
         yield from _background(report)
     elif report.target.isolation == "auto" and report.isolation in words.OPEN:
@@ -219,10 +222,23 @@ def following(fix: Fix, look: Look, command: str, arguments: int, *, done: bool)
     yield verbatim(f"{reason}: ").append(words.masked(typed), "bold")
 
 
-def _suspicions(report: Report, snapshot: Snapshot) -> Iterator[Text]:
-    """Faults that crash nothing, which the run showed."""
-    for one in report.suspicions:
-        yield located(snapshot, snapshot.place(one.frame), one.code, words.one_line(one.message), "yellow")
+def accounted(shown: Account, snapshot: Snapshot, *, whole: bool) -> Iterator[Text]:
+    """What a run showed of its training, with the table where something was found, or where the `whole` is wanted."""
+    for one in shown.findings:
+        yield located(snapshot, one.place, one.code, one.message, "bold red" if one.sure else "yellow")
+        for place in one.others:
+            yield located(snapshot, place, "", "belongs to it", "dim")
+    if not shown.table:
+        return
+    if shown.findings or whole:
+        for number, line in enumerate(table(shown)):
+            yield verbatim(f"  {line}", "bold" if not number else "")
+    yield Text(shown.summary, "bold")
+    laws = Text("Laws: ")
+    for number, (law, state) in enumerate(shown.laws):
+        laws.append("; " * bool(number) + f"{law}: ").append(state, _LAWS[state])
+    yield laws
+    yield Text(shown.watched, "dim")
 
 
 def _unfixed(report: Report, snapshot: Snapshot) -> Iterator[Text]:

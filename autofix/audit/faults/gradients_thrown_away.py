@@ -2,15 +2,16 @@
 
 ## What it finds
 Finds a loop in which the same backward runs several times for one step, and `zero_grad()` between them clears all but
-the last: accumulation over micro-batches whose clearing stands in the wrong place.
+the last: accumulation over micro-batches whose clearing stands in the wrong place. Finds a backward of which in every
+pass all is cleared before a step, a clip or the script itself has used any of it.
 
 ## Why it matters
 Of each group only the last micro-batch is trained on. Memory, time and the division of the loss suggest a large
 batch; the gradient is that of a small one.
 
 ## What it cannot tell
-It looks at one backward call alone: gradients that another loss sends to a network and that are cleared before its
-own, as in adversarial training, are thrown away on purpose.
+Gradients that a loss sends to a further network and that are cleared before its own, as in adversarial training, are
+thrown away on purpose.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ class GradientsThrownAway(Fault):
 
     code, name = "AG523", "gradients-thrown-away"
     title = "Gradients are cleared before any step uses them"
-    broken = (("gradients-thrown-away", "this clears gradients before any step used them: only the last batch counts"),)
+    broken = (
+        ("gradients-thrown-away", "this clears gradients before any step used them: only the last batch counts"),
+        ("backward-in-vain", "this clears all that a backward call sent, in each pass, before any step used it"),
+    )
     finds = (
         """\
 net = nn.Linear(4, 1)

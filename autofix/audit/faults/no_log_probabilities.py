@@ -2,7 +2,8 @@
 
 ## What it finds
 Finds `nll_loss` whose input does not sum to one over the classes after `exp`, and `kl_div` whose input is positive
-throughout: scores, or probabilities without their logarithm.
+throughout: scores, or probabilities without their logarithm. Finds a cross-entropy whose first argument is one-hot and
+whose second is trained.
 
 ## Why it matters
 `nll_loss` of raw scores has no minimum: the scores grow without bound. `kl_div` of probabilities compares the wrong
@@ -22,7 +23,10 @@ class NoLogProbabilities(Fault):
 
     code, name = "AG530", "no-log-probabilities"
     title = "A loss over log-probabilities gets something else"
-    broken = (("no-log-probabilities", "{} expects log-probabilities, and gets something else"),)
+    broken = (
+        ("no-log-probabilities", "{} expects log-probabilities, and gets something else"),
+        ("arguments-swapped", "{} is given the target where it expects the scores"),
+    )
     finds = (
         """\
 net = nn.Linear(4, 3)

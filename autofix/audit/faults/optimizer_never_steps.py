@@ -23,7 +23,13 @@ class OptimizerNeverSteps(Fault):
     code, name = "AG540", "optimizer-never-steps"
     title = "An optimizer whose parameters get gradients never steps"
     law = "everything owned learns"
-    broken = (("optimizer-never-steps", "{} get gradients here, and their optimizer never steps"),)
+    broken = (
+        ("optimizer-never-steps", "{} get gradients here, and their optimizer never steps"),
+        (
+            "closure-without-backward",
+            "the closure of this step calls no backward: all its evaluations use one gradient",
+        ),
+    )
     finds = (
         """\
 net = nn.Linear(4, 1)

@@ -27,7 +27,10 @@ class StepsWithoutGradient(Fault):
     broken = (
         ("steps-without-gradient", "no parameter of this optimizer had a gradient at any step: it trains nothing"),
     )
-    noted = (("gradients-all-zero", "every gradient that this optimizer used was exactly 0"),)
+    noted = (
+        ("gradients-all-zero", "every gradient that this optimizer used was exactly 0"),
+        ("gradients-zero", "every gradient of {} was exactly 0"),
+    )
     finds = (
         """\
 net = nn.Linear(4, 2)

@@ -2,7 +2,8 @@
 
 ## What it finds
 Finds a moving average of weights that is computed in each pass and written nowhere, writes to a network that leave it
-as it was each time, and a state that is loaded onto the network it was taken from.
+as it was each time, a state that is loaded onto the network it was taken from, an average of a network with itself, and
+an update of weights, made by hand, that only binds a name.
 
 ## Why it matters
 The teacher, target or average stays what it was at the start. Losses that compare with it look plausible.
@@ -26,6 +27,8 @@ class TeacherNeverMoves(Fault):
         ("average-never-written", "this average is computed and written nowhere: the teacher stays as it was"),
         ("writes-change-nothing", "what is written here changes nothing: the network stays as it was"),
         ("state-loaded-onto-itself", "this loads a network's state onto the same network"),
+        ("average-of-itself", "this is averaged with itself: both are one memory, or made of one"),
+        ("update-never-written", "this update is computed and written nowhere: the weights stay as they were"),
     )
     finds = (
         """\

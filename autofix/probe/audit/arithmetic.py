@@ -24,6 +24,7 @@ ARITHMETIC = frozenset({
 """Calls of two tensors that are looked at."""
 _DIFFERENCE = frozenset({"sub", "__sub__", "subtract", "allclose", "equal", "isclose", "dist"})
 _PRODUCT = frozenset({"mul", "__mul__", "__rmul__", "multiply"})
+_COLUMN = 2
 _SUM = frozenset({"add", "__add__", "__radd__"})
 
 
@@ -41,6 +42,8 @@ class Arithmetic:
     def shaped(self, name: str, args: Any, result: torch.Tensor) -> None:
         """A tensor was given a further dimension on purpose."""
         explicit = name == "unsqueeze" or (name == "__getitem__" and _has_none(args[1:]))
+        if name in ("view", "reshape"):  # to a column it is rather the accident itself
+            explicit = result.dim() > max(args[0].dim(), _COLUMN)
         here = self._frames.here()
         if explicit and here:
             self._explicit.keep(result, here[0][0])
@@ -61,7 +64,7 @@ class Arithmetic:
 
     def _broadcast(self, name: str, a: torch.Tensor, b: torch.Tensor, result: torch.Tensor) -> None:
         n = a.numel()
-        if n < 2 or b.numel() != n or result.numel() != n * n or a.dim() == b.dim():  # noqa: PLR2004
+        if n < 2 or b.numel() != n or result.numel() <= n or a.dim() == b.dim():  # noqa: PLR2004
             return
         if name in _SUM:
             return

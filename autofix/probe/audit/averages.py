@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .notes import Notes
 
 _AVERAGE = frozenset({"add", "__add__", "__radd__", "lerp"})
+_MIXES = frozenset({"add_", "lerp_", "__iadd__"})
 _CLAMPS = frozenset({"clamp_", "clip_", "clamp_max_"})
 _SCALES = frozenset({"mul_", "div_", "__imul__", "__itruediv__"})
 _CLOSE = 1e-6
@@ -45,6 +46,9 @@ class Averages:
         self._from = Remembered[frozenset[int]]()
         self._pointers: dict[int, torch.Tensor] = {}
         self._pointers_at = -1
+        self._alone = Remembered[bool]()
+        """Sums of which both terms are made of one parameter that no optimizer owns."""
+        self._itself: dict[Raw, tuple[int, Raw]] = {}
         self._averages: dict[Raw, _Written] = {}
         self._writes: dict[Raw, _Written] = {}
 
@@ -66,6 +70,9 @@ class Averages:
                 origins.add(id(parameter))
         if origins:
             self._from.keep(result, frozenset(origins))
+        alone = len(origins) == 1 and len(given) == 2 and origins.isdisjoint(self._ledger.owned())  # noqa: PLR2004
+        if alone and name in _AVERAGE:
+            self._alone.keep(result, True)
         if len(origins) != 2 or name not in _AVERAGE:  # noqa: PLR2004  a teacher's and a student's
             return
         pair = [p for p in self._pointers.values() if id(p) in origins and p.shape == result.shape]
@@ -95,13 +102,20 @@ class Averages:
         if parameter is None:
             return
         source = args[1] if len(args) > 1 else None
-        itself = name == "copy_" and isinstance(source, torch.Tensor) and source.data_ptr() == target.data_ptr()
-        if itself and not self._calls.loading:
+        itself = isinstance(source, torch.Tensor) and source.data_ptr() == target.data_ptr()
+        if itself and name == "copy_" and not self._calls.loading:
             self._notes.note("state-loaded-onto-itself", "", self._frames.here())
+        elif (itself and name in _MIXES) or source in self._alone:
+            self._of_itself(target)
         if id(parameter) not in self._ledger.owned():
             here = self._frames.here()
             seen = self._writes.setdefault(here, _Written(parameter, None, fingerprint(parameter)))
             seen.count += seen.target is parameter
+
+    def _of_itself(self, target: torch.Tensor) -> None:
+        here = self._frames.here()
+        count, _ = self._itself.get(here, (0, ()))
+        self._itself[here] = count + 1, self._calls.age(target)[1]
 
     def _bounded(self, name: str, target: torch.Tensor, args: Any) -> None:
         """A write to a gradient: it is clipped, or divided by the number of micro-batches once more."""
@@ -137,6 +151,9 @@ class Averages:
             moved = seen.source is not None and fingerprint(seen.source) != seen.source_before
             if seen.count >= _MANY and moved and fingerprint(seen.target) == seen.before:
                 self._notes.note("average-never-written", "", place)
+        for place, (count, taken) in self._itself.items():
+            if count >= _MANY:
+                self._notes.note("average-of-itself", "", taken or place, place)
         for place, seen in self._writes.items():
             if seen.count >= _MANY and fingerprint(seen.target) == seen.before:
                 self._notes.note("writes-change-nothing", "", place)

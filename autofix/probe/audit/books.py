@@ -14,6 +14,8 @@ from .ledger import WALKED
 from .made import hidden
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..engine.names import Names
     from ..program.frames import Frames, Raw
     from .ledger import Ledger, Owner
@@ -57,7 +59,8 @@ class Bookkeeper:
         trained = [leaf for key, leaf in self._reached.items() if key not in self._owned and _is_parameter(leaf)]
         anew = self._made_anew(notes, trained)
         trained = [leaf for leaf in trained if id(leaf) not in anew]
-        listed_away = self._in_plain_list(notes, trained)
+        listed_away = self._in_plain_list(notes, [*trained, *self._plain_leaves()])
+        self._look_at_modules(notes)
         trained = [leaf for leaf in trained if id(leaf) not in listed_away]
         explained = False
         for owner in self._ledger.owners.values():
@@ -127,7 +130,6 @@ class Bookkeeper:
             notes.note("optimizer-owns-others", listed([self.name(leaf) for leaf in trained]), owner.made, *places)
             return True
         cuts = self._cuts({id(p) for p in never}) if never else []
-        names = listed([self.name(p) for p in (never or mine)])
         if none and notes.has("zeroed-before-step"):
             return False
         if none:
@@ -137,12 +139,43 @@ class Bookkeeper:
         elif never and cuts:
             self._tell_cut(notes, owner, never, cuts, finished=finished)
         elif never:
-            used = next((self._values.paths.used[id(p)] for p in never if id(p) in self._values.paths.used), ())
-            places = [self._made.place(never[0]), used, owner.site]
-            notes.note("parameters-never-reached", names, *places)
-        elif owner.looked <= WALKED and owner.zero == owner.looked:
-            notes.note("gradients-all-zero", "", owner.site)
+            self._tell_unreached(notes, owner, never)
+        else:
+            self._look_at_zeros(notes, owner, mine)
         return False
+
+    def _look_at_zeros(self, notes: Notes, owner: Owner, mine: list[torch.Tensor]) -> None:
+        if owner.zero == min(owner.looked, WALKED):
+            notes.note("gradients-all-zero", "", owner.site)
+        elif dead := self._dead(owner, mine):
+            notes.note("gradients-zero", listed(dead), owner.site)
+
+    def _tell_unreached(self, notes: Notes, owner: Owner, never: list[torch.Tensor]) -> None:
+        names = listed([self.name(p) for p in never])
+        if left := self._left_out({id(p) for p in never}):
+            notes.note("loss-left-out", names, left, owner.site)
+            return
+        used = next((self._values.paths.used[id(p)] for p in never if id(p) in self._values.paths.used), ())
+        notes.note("parameters-never-reached", names, self._made.place(never[0]), used, owner.site)
+
+    def _left_out(self, never: set[int]) -> Raw:
+        """Where a loss is made, pass by pass, that would reach one of these, and that never goes backward."""
+        scores = self._values.scores
+        sites = [site for site, (count, leaves) in scores.behind.items() if count >= _OFTEN and leaves & never]
+        return next((site for site in sites if site not in scores.counted), ())
+
+    def _dead(self, owner: Owner, mine: list[torch.Tensor]) -> list[str]:
+        """Modules of which every gradient was exactly 0 at every step that was looked at."""
+        modules: dict[int, list[torch.Tensor]] = {}
+        for parameter in mine:
+            if (module := self._made.owner(parameter)) is not None:
+                modules.setdefault(id(module), []).append(parameter)
+        found = []
+        for held in modules.values():
+            norms = [owner.norms.get(id(p), []) for p in held]
+            if all(len(seen) >= _OFTEN and not any(seen) for seen in norms):
+                found += [self.name(p) for p in held]
+        return found
 
     def _tell_cut(
         self, notes: Notes, owner: Owner, never: list[torch.Tensor], cuts: list[Cut], *, finished: bool
@@ -181,6 +214,31 @@ class Bookkeeper:
         before = owner.versions
         if sites and all(p._version == before.get(id(p), p._version) for p in mine):
             notes.note("optimizer-never-steps", listed([self.name(p) for p in mine]), sites[0], owner.made)
+
+    def _plain_leaves(self) -> Iterator[torch.Tensor]:
+        """Tensors that get gradients pass by pass, are no parameters, and that nobody writes."""
+        for key, leaf in self._reached.items():
+            times = max(loss.times.get(key, 0) for loss in self._ledger.losses.values())
+            plain = key not in self._owned and key not in self._ledger.asked and not _is_parameter(leaf)
+            if plain and leaf.grad is not None and times >= _OFTEN and not self._values.averages.written_at([leaf]):
+                yield leaf
+
+    def _look_at_modules(self, notes: Notes) -> None:
+        """Flags that torch does not know, modules of several names, parameters that share their memory."""
+        for place, name in self._made.misspelt.items():
+            notes.note("no-such-flag", name, place)
+        for place in dict.fromkeys(self._made.repeated.values()):
+            notes.note("one-module-many-names", "", place)
+        places: dict[tuple[int, Any], torch.Tensor] = {}
+        pairs: dict[Raw, list[str]] = {}
+        for parameter in self._ledger.known_parameters():
+            other = places.setdefault((parameter.data_ptr(), parameter.shape), parameter)
+            if other is parameter or not parameter.numel() or not any(id(p) in self._owned for p in (parameter, other)):
+                continue
+            where = [found for p in (parameter, other) if (found := self._ledger.shares.of(p)) is not None]
+            pairs.setdefault((*where, ())[0], []).append(f"{self.name(other)} and {self.name(parameter)}")
+        for place, names in pairs.items():
+            notes.note("one-memory-two-parameters", listed(names), place)
 
     # The table ------------------------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ import torch
 from ..engine.quiet import quiet
 from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener, parameters
+from .vain import Vain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -74,6 +75,9 @@ class Calls(Listener):
         self._frames = frames
         self._ledger = ledger
         self._notes = notes
+        self.vain = Vain(ledger, notes)
+        self._inside_step, self._bare = -1, 0
+        """Backward calls of a closure that is being evaluated, else negative; and closures that had none."""
         self._clips: dict[Raw, _Clip] = {}
         self._schedules: dict[int, _Schedule] = {}
         self._inside: set[str] = set()
@@ -152,6 +156,7 @@ class Calls(Listener):
 
     def clipped(self, tensors: list[torch.Tensor]) -> None:
         """Somebody bounds the gradients of these."""
+        self.vain.read(set(map(id, tensors)))
         clip = self._clips.setdefault(self._frames.here(), _Clip())
         owned = self._ledger.owned()
         waiting = [t for t in tensors if id(t) in self._ledger.fresh]
@@ -183,8 +188,12 @@ class Calls(Listener):
                 dropped.update(dict.fromkeys(self._pending.pop(index), here))
                 self._on_scaled.pop(index, None)
         self._ledger.cleared(tensors)
+        if self.vain.waits:
+            self.vain.cleared(keys, here or self._frames.here())
 
     def backward(self, call: Call) -> None:
+        self.vain.backward(call)
+        self._inside_step += self._inside_step >= 0
         if not call.accumulate:
             return
         loss = self._ledger.losses.get(call.stack)
@@ -198,7 +207,15 @@ class Calls(Listener):
         for mode in self._modes.values():
             self._trained(mode, reached, call.stack)
 
+    def evaluate(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._inside_step = 0 if isinstance(optimizer, torch.optim.LBFGS) else -1
+
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self.vain.step(index, optimizer)
+        self._bare += self._inside_step == 0
+        self._inside_step = -1
+        if self._bare == _OFTEN:
+            self._notes.note("closure-without-backward", "", self._frames.here())
         waiting, dropped = self._pending.pop(index, Counter()), self._dropped.pop(index, {})
         if dropped and not waiting:
             here = self._frames.here()
@@ -342,9 +359,20 @@ class Calls(Listener):
 
         return done
 
-    def _state_loaded(self, module: Any, state: Any, *_: Any, **__: Any) -> None:
+    def _state_loaded(self, module: Any, state: Any, *_: Any, **__: Any) -> Any:
         if not isinstance(state, dict):
-            return
+            return None
+        here = self._frames.here()
+
+        def done(result: Any) -> None:
+            unused = getattr(result, "unexpected_keys", ())
+            if state and len(unused) == len(state) and any(True for _ in module.parameters()):
+                self._notes.note("nothing-loaded", str(len(unused)), here)
+
+        self._look_at_state(module, state)
+        return done
+
+    def _look_at_state(self, module: Any, state: dict[Any, Any]) -> None:
         own = dict((*module.named_parameters(), *module.named_buffers()))
         pairs = [(own[key], value) for key, value in state.items() if isinstance(value, torch.Tensor) and key in own]
         pairs = [(mine, value) for mine, value in pairs if value.numel()]
@@ -362,6 +390,11 @@ class Calls(Listener):
             if steps and steps < self._ledger.step_number:
                 self._notes.note("snapshot-is-alias", "save", place, self._frames.here())
                 return
+
+    def shared(self, given: list[torch.Tensor], place: Raw) -> None:
+        """The memory of one tensor becomes that of another."""
+        if len(given) == 2 and isinstance(given[0], torch.nn.Parameter):  # noqa: PLR2004  the tensor and its new data
+            self._ledger.shares.keep(given[0], place)
 
     @property
     def _stepping(self) -> bool:
@@ -412,6 +445,7 @@ class Calls(Listener):
                 self._notes.note("scaler-not-updated", "", stack)
         self._look_at_schedules(finished=finished)
         self._look_at_modes()
+        self.vain.finish()
 
 
 def _tensors_in(value: Any, depth: int = 3) -> Iterator[torch.Tensor]:

@@ -10,6 +10,7 @@ import torch
 
 from ..engine import graph
 from ..engine.quiet import quiet
+from ..engine.remembered import Remembered
 from ..engine.sketch import Sketcher
 from ..engine.taps import Call, Listener, Taps, parameters
 
@@ -85,6 +86,10 @@ class Ledger(Listener):
         """Leaves to which a backward has sent gradient that no step has used and nothing has cleared: from where."""
         self.mark = 0
         """The age of the graph at the latest step: what is older belongs to an earlier pass."""
+        self.asked: set[int] = set()
+        """Tensors that the script itself asked a derivative for."""
+        self.shares = Remembered["Raw"]()
+        """Parameters whose `data` was set to another tensor's memory, and where."""
         self._sums: Counter[int] = Counter()
         self._sketcher = Sketcher()
         self.divisors: dict[Raw, tuple[float, ...]] = {}
@@ -122,6 +127,7 @@ class Ledger(Listener):
 
     def backward(self, call: Call) -> None:
         if not call.accumulate:
+            self.asked.update(map(id, call.inputs))
             return
         loss = self.losses.setdefault(call.stack, LossPlace(call.stack))
         loss.calls += 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import sys
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 _MOST = 20_000
 _DEPTH = 3
+_ALIKE = 0.9
 
 
 class Made:
@@ -27,6 +30,10 @@ class Made:
         self._parameters = Remembered[tuple[weakref.ref[torch.nn.Module], "Raw"]]()
         self._children: dict[tuple[int, str], int] = {}
         self._parents: dict[int, weakref.ref[torch.nn.Module]] = {}
+        self.misspelt: dict[Raw, str] = {}
+        """Where an attribute was set that looks like `requires_grad`, and does nothing."""
+        self.repeated: dict[int, Raw] = {}
+        """Modules that one owner holds under several names, and where."""
         self.replaced: list[Raw] = []
         """Where a module was assigned to a name at which its owner had another module."""
 
@@ -34,6 +41,30 @@ class Made:
         """Listen from now on."""
         registering.register_module_parameter_registration_hook(self._parameter)
         registering.register_module_module_registration_hook(self._module)
+        self._listen_to_names()
+
+    def _listen_to_names(self) -> None:
+        """Hear of attributes that look like `requires_grad` and are none, which torch takes without a word."""
+        setting = torch.nn.Module.__setattr__
+        heard = self._misspelt
+
+        def on_parameter(tensor: Any, name: str, value: Any) -> None:
+            if name.startswith("requi") and name != "requires_grad":
+                heard(name)
+            object.__setattr__(tensor, name, value)
+
+        def on_module(module: Any, name: str, value: Any) -> None:
+            setting(module, name, value)
+            flag = name.startswith("requi") and isinstance(value, bool)
+            if flag and sys._getframe(1).f_locals.get("self") is not module:  # a class may have an option of this name
+                heard(name)
+
+        kinds: Any = torch.nn
+        kinds.Parameter.__setattr__, kinds.Module.__setattr__ = on_parameter, on_module
+
+    def _misspelt(self, name: str) -> None:
+        if difflib.SequenceMatcher(None, name, "requires_grad").ratio() > _ALIKE:
+            self.misspelt.setdefault(self._frames.here(), name)
 
     def _parameter(self, module: torch.nn.Module, _name: str, parameter: Any) -> None:
         if parameter is not None and len(self._parameters) < _MOST:
@@ -42,6 +73,9 @@ class Made:
     def _module(self, parent: torch.nn.Module, name: str, child: Any) -> None:
         if child is None or len(self._children) > _MOST:
             return
+        twice = id(child) in map(id, parent._modules.values()) and parent._modules.get(name) is not child
+        if twice and next(child.parameters(), None) is not None:
+            self.repeated.setdefault(id(child), self._frames.here())
         before = self._children.get((id(parent), name))
         self._children[id(parent), name] = id(child)
         self._parents[id(child)] = weakref.ref(parent)
@@ -90,6 +124,8 @@ def hidden(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
                 for path, found in _within(value, name, _DEPTH):
                     if id(found) not in known:
                         yield f"{inner}.{path}" if inner else path, found
+            elif isinstance(value, torch.Tensor) and value.is_leaf and value.requires_grad:
+                yield f"{inner}.{name}" if inner else name, value
 
 
 def _within(value: Any, path: str, depth: int) -> Iterator[tuple[str, torch.Tensor]]:

@@ -24,6 +24,8 @@ _RESHAPES = frozenset({
     "ViewBackward0", "ReshapeAliasBackward0", "UnsafeViewBackward0", "SqueezeBackward0", "SqueezeBackward1",
     "UnsqueezeBackward0", "CloneBackward0", "ToCopyBackward0", "TransposeBackward0", "PermuteBackward0", "TBackward0",
 })  # fmt: skip
+_SCORED = frozenset({"cross_entropy", "binary_cross_entropy", "binary_cross_entropy_with_logits"})
+_FEW = 2
 _MADE = "autofix made"
 _LOSS = "autofix loss"
 
@@ -36,6 +38,10 @@ class Scores:
         self._ledger = ledger
         self._notes = notes
         self._serial = 0
+        self.behind: dict[Raw, tuple[int, set[int]]] = {}
+        """Of each place that makes a loss how often it did, and the leaves behind the first ones."""
+        self.counted: set[Raw] = set()
+        """The places whose losses some backward began at."""
         self.made: dict[Raw, list[int]] = {}
         """The numbers of the losses that each place has made since one of them went backward."""
 
@@ -55,7 +61,10 @@ class Scores:
             here = self._frames.here()
             result.grad_fn.metadata[_LOSS] = here, self._serial
             self.made.setdefault(here, []).append(self._serial)
+            count, leaves = self.behind.get(here, (0, set()))
+            self.behind[here] = count + 1, leaves | leaves_behind([result]) if count < _FEW else leaves
         if not score.requires_grad:
+            self._check_order(name, score, target)
             return
         if name in _REGRESSION and result is not None:
             whole = torch.broadcast_shapes(score.shape, target.shape)
@@ -90,6 +99,13 @@ class Scores:
             wrong = bool(((total - 1).abs() > 0.1).any())  # noqa: PLR2004  far beyond rounding, also in half precision
         if wrong:
             self._notes.note("no-log-probabilities", name, self._frames.here())
+
+    def _check_order(self, name: str, score: torch.Tensor, target: torch.Tensor) -> None:
+        """A one-hot target where the scores belong, and scores that are trained where the target belongs."""
+        if name not in _SCORED or not target.requires_grad or not score.is_floating_point() or score.numel() < _FEW:
+            return
+        if bool(((score == 0) | (score == 1)).all()):
+            self._notes.note("arguments-swapped", name, self._frames.here())
 
     def _check_target(self, score: torch.Tensor, target: torch.Tensor) -> None:
         ours, theirs = leaves_behind([score]), leaves_behind([target])

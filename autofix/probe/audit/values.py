@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -11,6 +12,7 @@ from ..engine.refused import name_of
 from .arithmetic import ARITHMETIC, Arithmetic
 from .averages import Averages
 from .draws import LAYERS, Draws
+from .hand import Hand
 from .paths import Paths, tensors_in
 from .scores import LOSSES, Scores
 
@@ -25,10 +27,12 @@ ENOUGH = 12_000
 MOST = 150_000
 """Calls after which none is looked at in any case."""
 _FAILURES = 20
+_TORCH = str(torch.__path__[0])
 _GROUPS = {
     "loss": LOSSES, "activation": {"softmax", "sigmoid"}, "layer": LAYERS, "arithmetic": ARITHMETIC,
     "leave": {"item", "tolist", "numpy", "__array__", "__float__", "__int__"},
-    "enter": {"tensor", "as_tensor", "from_numpy"}, "alias": {"detach"}, "shape": {"unsqueeze", "__getitem__"},
+    "enter": {"tensor", "as_tensor", "from_numpy"}, "alias": {"detach"},
+    "shape": {"unsqueeze", "__getitem__", "view", "reshape"},
 }  # fmt: skip
 _NOTHING = (".__set__", ".__len__", ".size", ".dim", ".numel", ".backward", ".is_floating_point", ".stride")
 _NO_WRITES = frozenset({"requires_grad_", "retain_grad_", "detach_", "__index__", "__invert__", "__init__", "__int__"})
@@ -46,6 +50,7 @@ class Values(TorchFunctionMode):
         self.scores = Scores(frames, ledger, notes)
         self.averages = Averages(frames, ledger, calls, notes)
         self._draws = Draws(frames, calls, notes)
+        self.hand = Hand(frames, ledger, notes)
         self._arithmetic = Arithmetic(frames, ledger, calls, notes, self.paths)
         self.count = 0
         self.limit = MOST
@@ -72,12 +77,17 @@ class Values(TorchFunctionMode):
             kind = self._kinds[func] = _kind(func)
         if kind == "pass" or self.count > self.limit:
             return func(*args, **kwargs)
+        if kind == "gradient":
+            if not sys._getframe(1).f_code.co_filename.startswith(_TORCH):
+                self._calls.vain.read()
+            return func(*args, **kwargs)
         self.count += 1
         if kind == "mode":
             self.paths.switched(on=bool(args and args[0]))
             return func(*args, **kwargs)
         if kind.startswith("write "):
             self._try(self.averages.write, kind.partition(" ")[2], args)
+            self._try(self.hand.written, args)
         result = func(*args, **kwargs)
         self._try(self._look, kind, args, kwargs, result)
         return result
@@ -104,11 +114,15 @@ class Values(TorchFunctionMode):
         elif kind == "layer":
             self._draws.fed(given)
         elif kind == "arithmetic":
-            if made and not result.requires_grad and self._ledger.step_number:
-                self.averages.average(name, given, result)
+            if made and not result.requires_grad:
+                self.hand.computed(name, given, result)
+                if self._ledger.step_number:
+                    self.averages.average(name, given, result)
             self._arithmetic.of(name, given, result)
         elif kind == "shape" and made:
             self._arithmetic.shaped(name, args, result)
+        elif kind == "share":
+            self._calls.shared(given, self._frames.here())
         elif kind == "alias" and made and given and given[0].is_leaf:
             self._calls.keep(result, self._frames.here())
         self.paths.flow(kind, name, given, args, result)
@@ -117,13 +131,16 @@ class Values(TorchFunctionMode):
         """Note what only several passes together can tell."""
         self.averages.finish()
         self._draws.finish()
+        self.hand.finish()
 
 
 def _kind(func: Any) -> str:
     """What a torch function is to us, and its name."""
     name = name_of(func)
     if name.endswith(".__get__"):
-        return "alias data" if name.endswith(".data.__get__") else "pass"
+        return {"data": "alias data", "grad": "gradient"}.get(name.split(".")[-2], "pass")
+    if name.endswith(".data.__set__"):
+        return "share data"
     last = name.rsplit(".", 1)[-1]
     if last.endswith("set_grad_enabled"):
         return "mode"

@@ -21,6 +21,7 @@ from .books import Bookkeeper
 from .calls import Calls
 from .ledger import Ledger
 from .made import Made
+from .moves import Moves
 from .notes import Notes
 from .scores import loss_mark, rows
 from .values import ENOUGH, Values
@@ -60,6 +61,7 @@ class Audit(Listener):
         self.ledger = Ledger(frames, taps, self.made)
         self.calls = Calls(frames, self.ledger, self.notes)
         self.values = Values(frames, self.ledger, self.calls, self.notes)
+        self.moves = Moves(self.ledger, self.notes)
         self.silent = Silent(frames, taps)
         self.guards = Guards(frames, self.names, taps, shapes=False, growing=_OFTEN)
         self._unused: dict[Any, list[int]] = {}
@@ -69,15 +71,17 @@ class Audit(Listener):
         """Put everything in place, before the script runs."""
         self.made.install()
         self.calls.install()
-        self._taps.listeners += [self.ledger, Bounded(self.guards), self, self.calls, self.silent]
+        self._taps.listeners += [self.ledger, Bounded(self.guards), self, self.calls, self.moves, self.silent]
         self.values.__enter__()
 
     # Passes ---------------------------------------------------------------------------------------------------------
 
     def backward(self, call: Call) -> None:
         self._began = self._began or time.monotonic()
-        if not call.accumulate or self.values.count > self.values.limit:
+        self.calls.vain.blind = self.values.count > self.values.limit
+        if not call.accumulate or self.calls.vain.blind:
             return
+        self.values.hand.backward(call)
         found: dict[Any, list[int]] = {}
         terms = list(graph.operations(addends(call.roots)))
         products.look(terms, self.notes)
@@ -88,12 +92,17 @@ class Audit(Listener):
             elif (count := rows(node)) and len(call.roots) == 1:
                 self.notes.note("loss-of-one-sample", str(count), call.stack)
         self.ledger.divisors[call.stack] = divisors(call.roots)
+        self.values.scores.counted.update(found)
         for site, serials in found.items():
             made = self.values.scores.made.pop(site, [])
             thrown = len(made) >= _OFTEN and len(serials) == 1 and serials[0] == made[-1]
             self._unused.setdefault(site, []).append(len(made) - 1 if thrown else 0)
             if len(self._unused[site]) == _OFTEN and all(self._unused[site]):
                 self.notes.note("last-batch-only", str(self._unused[site][0]), call.stack, site)
+
+    def backward_done(self, call: Call) -> None:
+        if call.accumulate and self.values.count <= self.values.limit:
+            self.values.hand.backward_done()
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         if self.ledger.owners[index].steps in (1, _OFTEN):
@@ -134,6 +143,7 @@ class Audit(Listener):
             self.calls.finish(finished=finished)
             books = Bookkeeper(self._frames, self.ledger, self.made, self.values, self.names)
             books.conclude(self.notes, finished=finished)
+            self.moves.finish(books.name)
         for fact in self.guards.found.values():
             if fact.name in _FROM_GUARDS:
                 self.notes.keep(wire.Fact(_FROM_GUARDS[fact.name], fact.subject, fact.stack))

@@ -17,6 +17,7 @@ from markupsafe import Markup, escape
 from autofix import __version__
 from autofix.core.model import Effect, Outcome
 from autofix.render import words
+from autofix.render.account import account
 from autofix.render.report import layout, plots
 from autofix.render.report.code import Code
 from autofix.render.report.drawing import drawing
@@ -101,6 +102,7 @@ def as_html(report: Report, snapshot: Snapshot, pictures: Pictures) -> str:
     style += _least_widths({"before": before, "after": after})
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     judged = report.outcome in _JUDGED
+    looked = account(report, snapshot)
     best = words.best(report) or (next(iter(report.rejected), None) if judged else None)
     return environment.get_template("page.html").render(
         version=__version__, style=style, policy=f"default-src 'none'; style-src 'sha256-{digest}'",
@@ -112,7 +114,11 @@ def as_html(report: Report, snapshot: Snapshot, pictures: Pictures) -> str:
         rejected=[_rejected(fix, snapshot) for fix in report.rejected if fix is not best],
         curves=plots.curves(best.verdict) if best is not None else [], shown=plots.SHOWN,
         fresher=best is not None and best.verdict.effect in {Effect.REFRESHED, Effect.REFRESHED_TRUNCATED},
-        open_fence=words.OPEN.get(report.isolation, ""),
+        open_fence=words.OPEN.get(report.isolation, ""), audit=looked,
+        found=[
+            (one, snapshot.where(one.place), list(map(snapshot.where, one.others)), snapshot.excerpt(one.place)[0])
+            for one in looked.findings
+        ],
     )  # fmt: skip
 
 

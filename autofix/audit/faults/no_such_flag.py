@@ -1,0 +1,40 @@
+"""A flag is set that torch does not know.
+
+## What it finds
+Finds attributes of parameters whose name is nearly `requires_grad`, and `requires_grad` of a module, set from outside
+of it. Python takes both without a word.
+
+## Why it matters
+What was to be frozen is trained.
+
+## What it cannot tell
+A module's own option of that name, set by the module itself, is its own affair.
+"""
+
+from __future__ import annotations
+
+from autofix.audit.fault import Fault
+
+
+class NoSuchFlag(Fault):
+    """It freezes nothing."""
+
+    code, name = "AG547", "no-such-flag"
+    title = "A flag is set that torch does not know"
+    broken = (("no-such-flag", "`{}` means nothing here: nothing is frozen by it"),)
+    finds = (
+        """\
+net = nn.Linear(4, 1)
+for p in net.parameters():
+    p.require_grad = False  # found
+net.requires_grad = False  # found
+""",
+    )
+    passes = (
+        """\
+net = nn.Linear(4, 1)
+net.weight.requires_grad = False
+net.weight.decay = 0.1
+net.bias.requires_grad_(False)
+""",
+    )
