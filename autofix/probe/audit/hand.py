@@ -54,11 +54,16 @@ class Hand:
 
     def computed(self, name: str, given: list[torch.Tensor], result: torch.Tensor) -> None:
         """A sum or product outside of any graph was made."""
-        leaf = next((known for known in map(self._origin, given) if known is not None), None)
-        if leaf is None:
-            return
+        for one in given:
+            leaf = self._origin(one)
+            if leaf is not None:
+                self._moved_by(leaf, name, given, result)
+                return
+
+    def _moved_by(self, leaf: torch.Tensor, name: str, given: list[torch.Tensor], result: torch.Tensor) -> None:
         self._from.keep(result, leaf)
-        if name in _DESCENTS and self._leaves.get(given[0].data_ptr()) is leaf and given[0].shape == leaf.shape:
+        first = self._leaves.get(given[0].data_ptr())
+        if name in _DESCENTS and first is not None and first is leaf and given[0].shape == leaf.shape:
             here = self._frames.here()
             target, before, count = self._updates.get(here) or (leaf, fingerprint(leaf), 0)
             self._updates[here] = target, before, count + (target is leaf)
@@ -67,8 +72,8 @@ class Hand:
         """Before a write: is a leaf changed by what its gradient says?"""
         target, source = args[0], args[1] if len(args) > 1 else None
         if isinstance(target, torch.Tensor) and isinstance(source, torch.Tensor):
-            leaf = self._leaves.get(target.data_ptr())
-            if leaf is not None and leaf.grad is not None and self._origin(source) is leaf:
+            leaf, origin = self._leaves.get(target.data_ptr()), self._origin(source)
+            if leaf is not None and origin is not None and origin is leaf and leaf.grad is not None:
                 self._stepped[id(leaf)] = leaf, fingerprint(leaf.grad), self._frames.here()
 
     def _origin(self, tensor: torch.Tensor) -> torch.Tensor | None:
