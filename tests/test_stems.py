@@ -164,6 +164,27 @@ def test_a_beginning_is_shared(sharing: Probe, single: Probe, tmp_path: Path, pl
     assert len({stamp(one) for one in found}) == 1
 
 
+@pytest.mark.parametrize("name", ["pkg.train", "pkg"])
+def test_a_module_that_is_run_by_its_name_shares_its_beginning(
+    sharing: Probe, single: Probe, tmp_path: Path, name: str
+) -> None:  # fmt: skip
+    path = tmp_path / "pkg" / ("train.py" if "." in name else "__main__.py")
+    path.parent.mkdir()
+    (path.parent / "__init__.py").write_text("print('package')\n")
+    (path.parent / "nets.py").write_text("def of(number):\n    return number\n")
+    told = "from . import nets\nprint(__name__, __package__, __spec__.name, __file__, sys.argv[1:], nets.of(1))\n"
+    path.write_text(SCRIPTS["main"].replace("STAMP =", f"{told}STAMP =", 1))
+    module = {"module": name, "cwd": str(tmp_path), "argv": ("--lr", "1")}
+    run(sharing, dataclasses.replace(plain(Target(path, root=path.parent)), **module))
+    edit = request(path, (OLD, NEW), **module)
+    shared, alone = run(sharing, edit), run(single, edit)
+    assert shared.resumed
+    for field in dataclasses.fields(wire.Trace):
+        if field.name not in ASIDE:
+            assert repr(getattr(shared, field.name)) == repr(getattr(alone, field.name)), field.name
+    assert unstamped(shared) == unstamped(alone)
+
+
 def test_a_function_that_waits_has_the_code_of_each_run(sharing: Probe, single: Probe, tmp_path: Path) -> None:
     path = tmp_path / "train.py"
     path.write_text(FORWARD)

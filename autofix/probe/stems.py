@@ -34,19 +34,19 @@ _SLOWER = 2.0
 """How much longer than the first run its beginning may take before runs stop waiting for it."""
 
 
-_after, _slower = _AFTER, _SLOWER
+_after, _slower, _idle = _AFTER, _SLOWER, _IDLE
 
 
 def choose(how: str) -> None:
     """`never` share a beginning, or `always`, and then park before each statement; '': where it saves time."""
-    global _after, _slower  # noqa: PLW0603  one server a process
+    global _after, _slower, _idle  # noqa: PLW0603  one server a process
     if how == "never":
         _after = float("inf")
     elif how == "always":
         from .beginning import stem
 
         _after = stem.apart = 0.0
-        _slower = float("inf")
+        _slower, _idle = float("inf"), 60.0
 
 
 class Waiting:
@@ -207,7 +207,7 @@ class Stem:
     @property
     def idle(self) -> float:
         """Seconds until nobody will want it any more."""
-        return max(0.0, self.used + _IDLE - time.monotonic())
+        return max(0.0, self.used + _idle - time.monotonic())
 
     def stop(self) -> None:
         """Let it come no further; `hear` is told of its end."""
@@ -233,7 +233,7 @@ def wanted(children: Iterable[Child]) -> Child | None:
         asked = child.request
         setup = asked.setup
         arranged = setup.entry or setup.stand_in or setup.shorten or setup.skip_line or setup.device != "asis"
-        plain = asked.mode == "baseline" and asked.module is None and not arranged and not setup.compiled
+        plain = asked.mode == "baseline" and not arranged and not setup.compiled
         if plain and child.place.room is not None and child.lasted() >= _after:
             return child
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.machinery
 import importlib.metadata
+import importlib.util
 import os
 import runpy
 import sys
@@ -37,7 +38,10 @@ def launch(request: Request, overlay: Overlay, walk: Walk | None = None) -> None
         case _ if request.module is not None:
             sys.argv = [request.module, *request.argv]
             sys.path.insert(0, request.cwd)
-            runpy._run_module_as_main(request.module, alter_argv=True)  # type: ignore[attr-defined]
+            if walk is None:
+                runpy._run_module_as_main(request.module, alter_argv=True)  # type: ignore[attr-defined]
+            else:
+                _module(request.module, main, walk)
         case _:
             _script(request, overlay, main, walk)
 
@@ -57,6 +61,20 @@ def _script(request: Request, overlay: Overlay, main: types.ModuleType, walk: Wa
         walk(path, main)
     else:
         exec(overlay.code(path, path), main.__dict__)
+
+
+def _module(name: str, main: types.ModuleType, walk: Walk) -> None:
+    """What `runpy` does with the name of a module, for its file to be walked; nothing where that is not plain source."""
+    spec = importlib.util.find_spec(name)
+    if spec is not None and spec.submodule_search_locations is not None:
+        spec = importlib.util.find_spec(f"{name}.__main__")
+    if spec is None or spec.origin is None or not isinstance(spec.loader, importlib.machinery.SourceFileLoader):
+        return
+    path = os.path.realpath(spec.origin)
+    if path == spec.origin:  # else its code has another name than what is walked
+        sys.argv[0] = main.__file__ = path
+        main.__dict__.update(__cached__=spec.cached, __loader__=spec.loader, __package__=spec.parent, __spec__=spec)
+        walk(path, main)
 
 
 def _console(request: Request) -> None:
