@@ -132,12 +132,16 @@ def runs(sharing: Probe, single: Probe, path: Path, *asked: wire.Request) -> lis
     for one in asked:
         shared, alone = run(sharing, one), known.get(repr(one)) or run(single, one)
         known[repr(one)] = alone
-        for field in dataclasses.fields(wire.Trace):
-            if field.name not in ASIDE:
-                assert repr(getattr(shared, field.name)) == repr(getattr(alone, field.name)), field.name
-        assert unstamped(shared) == unstamped(alone)
+        alike(shared, alone)
         found.append(shared)
     return found
+
+
+def alike(shared: wire.Trace, alone: wire.Trace) -> None:
+    for field in dataclasses.fields(wire.Trace):
+        if field.name not in ASIDE:
+            assert repr(getattr(shared, field.name)) == repr(getattr(alone, field.name)), field.name
+    assert unstamped(shared) == unstamped(alone)
 
 
 def unstamped(trace: wire.Trace) -> list[str]:
@@ -164,6 +168,38 @@ def test_a_beginning_is_shared(sharing: Probe, single: Probe, tmp_path: Path, pl
     assert len({stamp(one) for one in found}) == 1
 
 
+ARRANGED = {
+    "on a GPU": (
+        {"device": "cpu"},
+        NETS.replace(
+            "random.random()", "random.random()\nassert torch.cuda.is_available()\ndata = data.cuda()"
+        ).replace("og, od", "G.to('cuda'); D.cuda()\nog, od"),
+    ),
+    "without its data": (
+        {"stand_in": True},
+        "from torchvision import datasets, transforms\n"
+        "images = datasets.MNIST('data', download=True, transform=transforms.ToTensor())\n"
+        f"{NETS}data = torch.stack([images[i][0].reshape(-1)[:4] for i in range(32)])\n",
+    ),
+    "in cells": ({"entry": "cells"}, f"print(get_ipython() is None)\n{NETS}"),
+}
+
+
+@pytest.mark.parametrize("what", ARRANGED)
+def test_what_is_arranged_for_a_run_is_arranged_where_it_goes_on(
+    sharing: Probe, single: Probe, tmp_path: Path, what: str
+) -> None:  # fmt: skip
+    arranged, nets = ARRANGED[what]
+    path = tmp_path / "train.py"
+    path.write_text(HEAD + nets + "ready = True\n" + LOOP)
+    asked = [request(path, (OLD, NEW)), request(path, None, "reference"), request(path, None, "trace")]
+    asked = [dataclasses.replace(one, setup=dataclasses.replace(one.setup, **arranged)) for one in asked]
+    run(sharing, dataclasses.replace(plain(Target(path, root=path.parent)), setup=asked[0].setup))
+    for one in asked:
+        alike(shared := run(sharing, one), run(single, one))
+        assert shared.resumed
+
+
 @pytest.mark.parametrize("name", ["pkg.train", "pkg"])
 def test_a_module_that_is_run_by_its_name_shares_its_beginning(
     sharing: Probe, single: Probe, tmp_path: Path, name: str
@@ -179,10 +215,7 @@ def test_a_module_that_is_run_by_its_name_shares_its_beginning(
     edit = request(path, (OLD, NEW), **module)
     shared, alone = run(sharing, edit), run(single, edit)
     assert shared.resumed
-    for field in dataclasses.fields(wire.Trace):
-        if field.name not in ASIDE:
-            assert repr(getattr(shared, field.name)) == repr(getattr(alone, field.name)), field.name
-    assert unstamped(shared) == unstamped(alone)
+    alike(shared, alone)
 
 
 def test_a_function_that_waits_has_the_code_of_each_run(sharing: Probe, single: Probe, tmp_path: Path) -> None:

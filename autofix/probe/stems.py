@@ -232,7 +232,7 @@ def wanted(children: Iterable[Child]) -> Child | None:
     for child in children:
         asked = child.request
         setup = asked.setup
-        arranged = setup.entry or setup.stand_in or setup.shorten or setup.skip_line or setup.device != "asis"
+        arranged = setup.entry not in ("", "cells") or setup.shorten or setup.skip_line
         plain = asked.mode == "baseline" and not arranged and not setup.compiled
         if plain and child.place.room is not None and child.lasted() >= _after:
             return child

@@ -76,12 +76,13 @@ class Fork:
         run.frames.outermost = stem.outermost
         rest.tell(run.frames)
         stem.codes, stem.rest = rest.codes, rest.function
-        stem.starting.__exit__(None, None, None)
-        stem.errors.__exit__(None, None, None)
-        stem.watch.retire()
-        stem.sources.change(lambda _path: False, lambda tree, _path: tree)
-        run.overlay.install()
-        run.arm()
+        with run.adapted.beneath(run):
+            stem.starting.__exit__(None, None, None)
+            stem.errors.__exit__(None, None, None)
+            stem.watch.retire()
+            stem.sources.change(lambda _path: False, lambda tree, _path: tree)
+            run.overlay.install()
+            run.arm()
         stem.replaceable.replace()
         stem.aliased.hand_on(run.courses.aliased if run.courses is not None else None)
         run.adapted.again(run, run.out_of_time, run.shown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from .. import wire
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from types import FrameType
 
     from ..instruments.state import State
@@ -25,6 +27,7 @@ class Adapted:
     def __init__(self) -> None:
         self._notes: dict[str, None] = {}
         self._doubts: dict[str, None] = {}
+        self._device: AbstractContextManager[Any] | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -61,7 +64,7 @@ class Adapted:
         if setup.device == "cpu":
             from .device import OnCpu
 
-            run.modes.enter_context(OnCpu(self.note))
+            self._device = run.modes.enter_context(OnCpu(self.note))
         if not setup.compiled:
             self._eagerly()
         if setup.stand_in:
@@ -73,6 +76,15 @@ class Adapted:
 
             Shorten(run, self.note).install()
         self.again(run, out_of_time, shown)
+
+    @contextlib.contextmanager
+    def beneath(self, run: State) -> Iterator[None]:
+        """Let modes come and go beneath that of the device, which belongs to another run from then on."""
+        if self._device is not None:
+            self._device.__exit__(None, None, None)
+        yield
+        if self._device is not None:
+            run.modes.enter_context(self._device)
 
     def again(self, run: State, out_of_time: Callable[[str], None], shown: Callable[[str], None]) -> None:
         """Arrange what belongs to one run alone, of those that go on from one beginning."""

@@ -46,6 +46,7 @@ class OnCpu(TorchFunctionMode):
     def __init__(self, note: Callable[[str], None]) -> None:
         super().__init__()
         self._note = note
+        self._patched = False
         tensor = torch.Tensor
         self._calls: dict[Any, Callable[..., Any]] = {
             tensor.cuda: self._cuda, tensor.cpu: self._cpu, tensor.to: self._to,
@@ -53,7 +54,9 @@ class OnCpu(TorchFunctionMode):
         }  # fmt: skip
 
     def __enter__(self) -> Any:
-        self._patch()
+        if not self._patched:  # it steps aside, too
+            self._patch()
+        self._patched = True
         return super().__enter__()
 
     def __torch_function__(
