@@ -168,6 +168,10 @@ def test_a_beginning_is_shared(sharing: Probe, single: Probe, tmp_path: Path, pl
     assert len({stamp(one) for one in found}) == 1
 
 
+MNIST = """
+from torchvision import datasets, transforms
+images = datasets.MNIST('data', download=True, transform=transforms.ToTensor())
+"""
 ARRANGED = {
     "on a GPU": (
         {"device": "cpu"},
@@ -177,9 +181,7 @@ ARRANGED = {
     ),
     "without its data": (
         {"stand_in": True},
-        "from torchvision import datasets, transforms\n"
-        "images = datasets.MNIST('data', download=True, transform=transforms.ToTensor())\n"
-        f"{NETS}data = torch.stack([images[i][0].reshape(-1)[:4] for i in range(32)])\n",
+        f"{MNIST}{NETS}data = torch.stack([images[i][0].reshape(-1)[:4] for i in range(32)])\n",
     ),
     "in cells": ({"entry": "cells"}, f"print(get_ipython() is None)\n{NETS}"),
 }

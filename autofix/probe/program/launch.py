@@ -64,7 +64,7 @@ def _script(request: Request, overlay: Overlay, main: types.ModuleType, walk: Wa
 
 
 def _module(name: str, main: types.ModuleType, walk: Walk) -> None:
-    """What `runpy` does with the name of a module, for its file to be walked; nothing where that is not plain source."""
+    """What `runpy` does with the name of a module, for its file to be walked; nothing where there is no source."""
     spec = importlib.util.find_spec(name)
     if spec is not None and spec.submodule_search_locations is not None:
         spec = importlib.util.find_spec(f"{name}.__main__")
