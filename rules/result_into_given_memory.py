@@ -135,13 +135,7 @@ torch.exp(w, **flags).sum().backward()
 def _alike(one: ast.Call, refused: ast.Call) -> bool:
     """Whether a call puts its result into the memory that the refused one was given."""
     mine, other = calls.keyword(one, "out"), calls.keyword(refused, "out")
-    return mine is not None and other is not None and _whole(mine) == _whole(other)
-
-
-def _whole(node: ast.expr) -> str:
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return ast.unparse(node)
+    return mine is not None and other is not None and ast.unparse(calls.whole(mine)) == ast.unparse(calls.whole(other))
 
 
 def _taken(source: Source, call: ast.Call) -> list[Step]:

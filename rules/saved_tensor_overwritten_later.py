@@ -150,7 +150,7 @@ sum(terms).sum().backward()
         """A copy of an operand: of the one that the write names, or else of each."""
         for frame, source, node in list(sources.located(made))[:1]:
             operands = [one for one in calls.tensors_in(node) if _holds_tensor(source, one)]
-            named = [one for one in operands if _root(one) in names or _last(one) in {_last_of(name) for name in names}]
+            named = [one for one in operands if _root(one) in names or _last(_root(one)) in map(_last, names)]
             for one in (named or operands)[:_MOST]:
                 if isinstance(one, ast.Attribute):
                     yield from self._handed_out(one.attr, frame.file, sources)
@@ -228,14 +228,8 @@ def _holds_tensor(source: Source, node: ast.expr) -> bool:
 
 
 def _root(node: ast.expr) -> str:
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return calls.path_of(node)
+    return calls.path_of(calls.whole(node))
 
 
-def _last(node: ast.expr) -> str:
-    return _last_of(_root(node))
-
-
-def _last_of(path: str) -> str:
+def _last(path: str) -> str:
     return path.rpartition(".")[2]

@@ -32,6 +32,13 @@ def path_of(node: ast.AST | None) -> str:
     return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
+def whole(node: ast.expr) -> ast.expr:
+    """What an item is taken of: `a.b` of `a.b[0][1:]`; the expression itself where it has no subscript."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
+
+
 def name_of(node: ast.AST | None) -> str:
     """The last name of what is called, or of an expression: `backward` of `(a + b).backward()`."""
     if isinstance(node, ast.Call):

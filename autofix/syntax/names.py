@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from autofix.core.edit import Declined
 from autofix.syntax.blocks import block_of
-from autofix.syntax.calls import Function, path_of
+from autofix.syntax.calls import Function, path_of, whole
 from autofix.syntax.layout import lines_of
 from autofix.syntax.vocabulary import STORES
 
@@ -24,10 +24,7 @@ def binds(statement: ast.AST) -> set[str]:
     found = set()
     for node in _inside(statement):
         if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
-            holder: ast.AST = node
-            while isinstance(holder, ast.Subscript):
-                holder = holder.value
-            found.add(path_of(holder))
+            found.add(path_of(whole(node)))
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             found.add(node.name)
     return found - {""}

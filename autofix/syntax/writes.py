@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from autofix.syntax import vocabulary
 from autofix.syntax.blocks import around, block_of
-from autofix.syntax.calls import name_of, path_of
+from autofix.syntax.calls import name_of, path_of, whole
 from autofix.syntax.modes import may_switch_off, switches_off
 from autofix.syntax.vocabulary import INPLACE, VIEWS
 
@@ -170,9 +170,7 @@ def written_part(source: Source, node: ast.AST) -> ast.expr | None:
             found = node
         case _:
             return None
-    while isinstance(found, ast.Subscript):
-        found = found.value
-    return found
+    return whole(found)
 
 
 def is_update(source: Source, node: ast.AST) -> bool:

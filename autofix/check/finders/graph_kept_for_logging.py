@@ -19,7 +19,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from autofix.check.finder import Finder, Spot, backwards
-from autofix.syntax.calls import path_of
+from autofix.syntax.calls import path_of, whole
 from autofix.syntax.facts import Bind
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def train(model, batches, optimizer):
 def _kept(scope: Scope, losses: set[str]) -> Iterator[tuple[Bind | Call, str, str]]:
     """Each place that adds a loss to something: the event, the loss, and what it is added to."""
     for call in scope.calls.get("append", ()):
-        where = _root(call.node.func.value) if isinstance(call.node.func, ast.Attribute) else ""
+        where = path_of(whole(call.node.func.value)) if isinstance(call.node.func, ast.Attribute) else ""
         if where and len(call.node.args) == 1 and not call.quiet:
             what = _carrier(call.node.args[0])
             if what in losses:
@@ -127,13 +127,6 @@ def _kept(scope: Scope, losses: set[str]) -> Iterator[tuple[Bind | Call, str, st
             what = _carrier(_added(bind)) if not bind.quiet else ""
             if what in losses and what != name:
                 yield bind, what, name
-
-
-def _root(node: ast.AST) -> str:
-    """The name of a list, or of what the list is an element of."""
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return path_of(node)
 
 
 def _added(bind: Bind) -> ast.expr | None:
