@@ -128,6 +128,7 @@ import os
 import gym
 import torch
 from gym import spaces
+from gym.utils import seeding
 from gym.spaces.box import Box
 from gym.wrappers import AtariPreprocessing
 from torchvision import models
@@ -146,6 +147,8 @@ class Own(gym.Env):
     def __init__(self):
         self.action_space, self.observation_space = spaces.Discrete(2), Box(low=0, high=1, shape=(3,))
 
+random, seed = seeding.np_random(3)
+assert seed == 3 and 0 <= random.rand() < 1
 env = Through(Doubled(gym.make("HalfCheetahBulletEnv-v0")))
 seen, done = env.reset(), False
 assert seen.shape == (17,) and len(env.step(env.action_space.sample())) == 4

@@ -259,6 +259,8 @@ def module(name: str) -> types.ModuleType:
     made.register = lambda *args, **kwargs: None
     if not part:
         made.logger = types.SimpleNamespace(set_level=lambda *args: None)
+    if part == "utils.seeding":
+        made.np_random = lambda seed=None: (importlib.import_module("numpy").random.RandomState(seed or 0), seed or 0)
     if part == "utils":
         made.EzPickle = type("EzPickle", (), {"__init__": lambda this, *args, **kwargs: None})
     return made
