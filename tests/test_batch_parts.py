@@ -140,6 +140,7 @@ def test_a_script_is_tried_as_its_pages_call_it_then_elsewhere_then_with_what_it
     required = "tools/train.py fast --size 1 --config configs/a.yaml --name name"
     assert ways.others(tmp_path, "tools/train.py", usage=True) == [*named, (required, "its parser requires that")]
     assert ways.others(tmp_path, "main.py", usage=False) == []
+    assert ways.others(tmp_path, "deep/show.ipynb", usage=False) == []
 
 
 def test_a_copy_holds_what_lies_there_and_a_revision_what_was_committed(tmp_path: Path) -> None:

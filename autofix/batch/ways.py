@@ -49,11 +49,11 @@ def others(root: Path, script: str, *, usage: bool) -> list[Way]:
 def _elsewhere(script: str) -> list[Way]:
     """The same script with its folder, or the project's, as the place that names are looked up from."""
     folder, name = Path(script).parent, Path(script).name
-    if folder == Path():
+    if folder == Path() or not name.endswith(".py"):  # a notebook runs in its folder in any case
         return []
     ways = [Way(f"cd {shlex.quote(str(folder))} && python {shlex.quote(name)}", "from its own folder")]
     parts = Path(script).with_suffix("").parts
-    if all(part.isidentifier() for part in parts) and name.endswith(".py"):
+    if all(part.isidentifier() for part in parts):
         ways.append(Way(f"python -m {'.'.join(parts)}", "as a module"))
     return ways
 
