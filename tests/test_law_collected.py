@@ -77,6 +77,78 @@ for _ in range(2):
     edits("centre", "scores = net(x)", "centre = scores.softmax(1).t() @ scores / 9"),
     frozenset({"constant"}),
 )
+QUIETLY = ("    for x in seen:", "    with torch.no_grad():\n     for x in seen:")
+UNROLLS = Program(
+    "two passes over what an actor with a state did",
+    HEAD
+    + """\
+core, head = nn.GRUCell(3, 6), Net(6, 3)
+both = Optimizers(core, head)
+state = torch.zeros(4, 6)
+for _ in range(3):
+    seen, done, start = torch.randn(3, 4, 3), [], state
+    for x in seen:
+        state = core(x, state)
+        given = torch.distributions.Categorical(logits=head(state))
+        action = given.sample()
+        done.append((x, action, given.log_prob(action)))
+    for _ in range(2):
+        hidden, loss = start, torch.zeros(())
+        for x, action, old in done:
+            hidden = core(x, hidden)
+            new = torch.distributions.Categorical(logits=head(hidden)).log_prob(action)
+            loss = loss - ((new - old).exp() * (action == 1)).mean()
+        both.zero_grad()
+        loss.backward()
+        both.step()
+""",
+    {
+        "without gradient": (QUIETLY,),
+        "constant": (
+            ("given.log_prob(action)))", "given.log_prob(action).detach()))"),
+            ("    for _ in range(2)", "    start, state = start.detach(), state.detach()\n    for _ in range(2)"),
+        ),
+        "keep": EDITS["keep"],
+        "first pass alone": (
+            (
+                "        both.step()",
+                "        both.step()\n        start, done = start.detach(), [(x, a, o.detach()) for x, a, o in done]",
+            ),
+        ),
+        "the learner's state cut": (QUIETLY, ("core(x, hidden)", "core(x, hidden.detach())")),
+    },
+    frozenset({"without gradient", "constant"}),
+)  # fmt: skip
+HANDED_ON = Program(
+    "a state is handed on, and actions are drawn",
+    HEAD
+    + """\
+core, head = nn.GRUCell(3, 6), Net(6, 3)
+both = Optimizers(core, head)
+state = torch.zeros(4, 6)
+for _ in range(5):
+    loss = torch.zeros(())
+    for x in torch.randn(3, 4, 3):
+        state = core(x, state)
+        shown = state
+        given = torch.distributions.Categorical(logits=head(shown))
+        action = given.sample()
+        loss = loss - (given.log_prob(action) * (action == 1)).mean()
+    both.zero_grad()
+    loss.backward()
+    both.step()
+""",
+    {
+        "cut where kept": (("    both.step()", "    both.step()\n    state = state.detach()"),),
+        "cut in its own pass": (("        shown = state", "        shown = state = state.detach()"),),
+        "the last one cut": (
+            ("    for x in torch", "    state = state.detach()\n    for x in torch"),
+            ("shown = state", "shown = state.detach()"),
+        ),
+        "keep": EDITS["keep"],
+    },
+    frozenset({"cut where kept"}),
+)  # fmt: skip
 LABEL = "    label = scores.argmax(1)\n"
 GIVEN = "    label = x[:, :3].argmax(1)\n"
 PROGRAMS = (
@@ -92,6 +164,9 @@ PROGRAMS = (
         "noise is drawn, and no action",
         ("action = chosen.sample()", "action = torch.rand_like(chosen.logits)[:, :3].argmax(1)"),
     ),
+    UNROLLS,
+    UNROLLS.mutated("two passes, and nothing is drawn", ("action = given.sample()", "action = x.argmax(1)")),
+    HANDED_ON,
     LABELS,
     LABELS.mutated("labels are given: prototypes of examples", (LABEL, GIVEN)),
     LABELS.mutated("what scores most is only printed", (LABEL, GIVEN + "    print(int(scores.argmax()))\n")),

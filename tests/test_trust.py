@@ -160,6 +160,25 @@ for step in range(6):
 KEEP_SCORE = ("score.square().mean().backward()", "score.square().mean().backward(retain_graph=True)")
 SCORED_ANEW = ("    loss = ", "    score = critic(made)\n    loss = ")
 
+CACHED = f"""{HEAD}
+raw = nn.Parameter(torch.randn(4, 4))
+rest = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4), nn.Tanh(), nn.Linear(4, 1))
+opt = torch.optim.SGD([raw, *rest.parameters()], lr=0.1)
+weight = raw / raw.norm(dim=1, keepdim=True)
+for step in range(5):
+    x = torch.randn(8, 4) @ weight
+    loss = (rest(x + torch.tanh(x @ weight)) - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+MADE_ONCE = "weight = raw / raw.norm(dim=1, keepdim=True)\n"
+AT_EACH_USE = (
+    (MADE_ONCE, "def weight():\n    return raw / raw.norm(dim=1, keepdim=True)\n"),
+    ("@ weight", "@ weight()"),
+    ("@ weight)", "@ weight())"),
+)
+
 # Updates by hand ------------------------------------------------------------------------------------------------------
 
 BY_HAND = f"""{HEAD}
@@ -192,6 +211,56 @@ for step in range(5):
 """
 WRITE = "embed.weight[:] = table"
 MADE = "opt = torch.optim.SGD([*embed.parameters(), *head.parameters()], lr=0.1)\n"
+
+NORMED = TABLE.replace("embed.weight[:] = table\n", "").replace(
+    "    loss = ", "    size = embed.weight.norm(dim=1, keepdim=True)\n    embed.weight.div_(size)\n    loss = "
+)
+SIZE = "    size = embed.weight.norm(dim=1, keepdim=True)\n"
+DIVIDED = "    embed.weight.div_(size)\n"
+QUIET_NORM = "    with torch.no_grad():\n        embed.weight.div_(embed.weight.norm(dim=1, keepdim=True))\n"
+COPIED_NORM = "    with torch.no_grad():\n        embed.weight.copy_(embed.weight / size)\n"
+
+# What an optimizer is given ------------------------------------------------------------------------------------------
+
+SHOWN = f"""{HEAD}
+class Shown(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin, self.head = nn.Linear(4, 6), nn.Linear(6, 1)
+
+    def shown(self):
+        return [self.lin.weight.t(), self.lin.bias, self.head.weight.t()]
+
+net = Shown()
+opt = torch.optim.SGD(net.shown(), lr=0.1)
+for step in range(5):
+    loss = (net.head(torch.tanh(net.lin(torch.randn(8, 4)))) - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+GIVEN = "net.shown(), lr=0.1"
+TWO_GROUPS = "[{'params': net.head.weight, 'lr': 0.1001}, {'params': net.lin.parameters()}], lr=0.1"
+FLIPPED = "[net.head.weight, net.lin.weight, net.lin.bias], lr=0.1"
+
+# A phase and the next -------------------------------------------------------------------------------------------------
+
+PHASES = f"""{HEAD}
+net = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 2))
+first, second = torch.optim.SGD(net.parameters(), lr=0.1), torch.optim.SGD(net[2].parameters(), lr=0.1)
+for step in range(3):
+    first.zero_grad()
+    net(torch.randn(8, 4)).square().mean().backward()
+    first.step()
+for step in range(5):
+    hidden = net[:2](torch.randn(8, 4))
+    hidden += 1
+    (net[2](hidden) - 1).square().mean().backward()
+    second.step()
+    second.zero_grad()
+"""
+OUT_OF_PLACE = ("hidden += 1", "hidden = hidden + 1")
+TURNS = PHASES.replace("for step in range(5):\n", "").replace("    second.zero_grad()\n", "")
 
 # Draws that move ------------------------------------------------------------------------------------------------------
 
@@ -318,6 +387,11 @@ RIGHT: dict[str, tuple[str, Edit]] = {
     "start by .data =": (TABLE, ((WRITE, "embed.weight.data = table.clone()"),)),
     "start by copy_": (TABLE, ((WRITE, f"{QUIETLY}embed.weight.copy_(table)"),)),
     "start by rows": (TABLE, ((WRITE, f"{QUIETLY}for i in range(6):\n        embed.weight[i] = table[i]"),)),
+    "a norm of each pass, without a graph": (NORMED, ((SIZE + DIVIDED, QUIET_NORM),)),
+    "a norm of each pass, copied": (NORMED, ((DIVIDED, COPIED_NORM),)),
+    "made anew at each of two uses": (CACHED, AT_EACH_USE),
+    "parameters in another order": (SHOWN, ((GIVEN, FLIPPED),)),
+    "what a phase left for the next": (PHASES, (OUT_OF_PLACE,)),
     "start before the optimizer": (TABLE, ((MADE, ""), (WRITE, f"embed.weight.data.copy_(table)\n{MADE.strip()}"))),
     "a draw on another line": (DRAWING, (KEEP_OUT, *INLINE)),
     "a draw in a function": (DRAWING, (KEEP_OUT, *IN_A_FUNCTION)),
@@ -342,6 +416,15 @@ WRONG: dict[str, tuple[str, Edit]] = {
     "another update by hand": (BY_HAND, (KEEP_SCORE, BY_HAND_ANEW, ("V.data -= 0.1", "V.data -= 0.2"))),
     "rows solved for one side alone": (SOLVED, (BY_DATA[0], (OF_P, "pass"))),
     "a start that is lost": (TABLE, ((WRITE, "weight = table.clone()"),)),
+    "a norm that is lost": (NORMED, ((SIZE + DIVIDED, "    embed.weight.norm(dim=1, keepdim=True)\n"),)),
+    "a norm of all, not of rows": (NORMED, ((SIZE + DIVIDED, QUIET_NORM.replace("(dim=1, keepdim=True)", "()")),)),
+    "made anew at one of two uses": (
+        CACHED,
+        ((MADE_ONCE, AT_EACH_USE[0][1]), ("@ weight", "@ weight()"), ("@ weight)", "@ weight().detach())")),
+    ),
+    "one parameter too few": (SHOWN, ((GIVEN, FLIPPED.replace(", net.lin.bias", "")),)),
+    "two groups that are treated otherwise": (SHOWN, ((GIVEN, TWO_GROUPS),)),
+    "what each pass leaves for the other": (TURNS, (OUT_OF_PLACE,)),
     "a start in part": (TABLE, ((WRITE, "embed.weight.data[1:] = table[1:]"),)),
     "a draw before the loop": (DRAWING, (KEEP_OUT, *BEFORE_THE_LOOP)),
     "a larger draw elsewhere": (DRAWING, (KEEP_OUT, (NOISE, ""), ("+ noise", "+ 0.2 * torch.randn(8, 1)"))),

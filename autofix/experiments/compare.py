@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from autofix.core.model import Change
+from autofix.experiments.reordered import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -52,6 +53,7 @@ def differences(
     reference: wire.Trace, candidate: wire.Trace, tolerance: float, *, printed: bool = False, leaves: bool = True
 ) -> list[Change]:
     """Where the candidate's run departs from the reference, on request also in what it prints; [] when they agree."""
+    candidate = in_order(reference, candidate)
     if not reference.steps and not candidate.steps:
         found = _ranked(_leaves(reference, candidate, tolerance)) if leaves else []
         found.extend(_printed(reference, candidate, tolerance))
@@ -161,6 +163,7 @@ def cuts_the_graph(reference: wire.Trace, candidate: wire.Trace, tolerance: floa
     An edit that recomputes with newer parameters changes the loss as well; one that cuts or adds a path does not. The
     same to the last bit, for a small step moves a loss by less than any tolerance.
     """
+    candidate = in_order(reference, candidate)
     seen: dict[int, int] = {}
     wanted, got = (trace.steps or trace.leaves for trace in (reference, candidate))
     mine = {index: [s for s in got if s.optimizer == index] for index in {s.optimizer for s in wanted}}
@@ -298,10 +301,12 @@ def _states(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> I
         match = other.get(state.name)
         if match is None:
             continue
+        if match.changed and match.name.startswith(again):
+            continue
         if state.changed != match.changed:
             word = "no longer written" if state.changed else "written"
             yield Change(state.name, 0, norm(state.last), norm(match.last), note=f"{state.name} is {word}")
-        elif state.result or match.result or state.name.startswith(again):
+        elif state.result or match.result:
             continue  # a result has the values of the last pass, wherever that was
         elif state.changed and same_end and not close(state.last, match.last, 50 * tolerance):
             yield Change(state.name, 0, norm(state.last), norm(match.last), note=f"{state.name} ends with other values")

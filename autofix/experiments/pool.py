@@ -79,6 +79,7 @@ class Pool:
         """Learn what failed: at some places a reference has to do what the script does not."""
         self.old_values = old_values(self.target, diagnosis.trace)
         self.copied = copied(self.target, diagnosis.trace)
+        self._runs.builder = replace(self._runs.builder, once=not diagnosis.trace.remade)
         if sites := self._chosen(readings.sites(diagnosis)):
             self._forget(replace(self._runs.builder, sites=sites))
         elif diagnosis.cause is Cause.CONVERSION:
@@ -235,6 +236,9 @@ class Pool:
         """The first steps of all references that a frozen run is compared with, where all of them are done."""
         if spec.treatment is not Treatment.FROZEN or spec.intervention is not Intervention.NONE:
             return ()
+        live = self._runs.done.get(replace(spec, treatment=Treatment.LIVE))
+        if live is not None and live.names != self._wait(self._first_letter()).names:
+            return ()  # what is expected goes by the order of an optimizer's parameters
         done = [self._runs.done.get(RunSpec.reference(one, Treatment.FROZEN)) for one in self._readings()]
         known = [trace for trace in done if trace is not None]
         return tuple(map(first_steps, known)) if len(known) == len(done) else ()

@@ -101,6 +101,8 @@ class Builder:
     removed: Mapping[str, tuple[int, ...]] | None = None
     converts: bool = False
     """Whether a conversion was refused: an operation that keeps its graph is a reading of it."""
+    once: bool = False
+    """What the failing backward took of an earlier pass was made once: no place that made it made more of it since."""
     perturbed: bool = True
     """Parameters start a little beside where the script puts them: a gradient that a zero-initialised layer hides
     would be equal whatever an edit does to it."""
@@ -128,7 +130,7 @@ class Builder:
         if spec.treatment is not Treatment.LIVE or spec.intervention is Intervention.REPEATED:
             asked = self._shortly(asked, first)
         if spec.reading is not None:
-            constants = first.shared if spec.reading.constant else ()
+            constants = (first.older if self.once else first.shared) if spec.reading.constant else ()
             asked = replace(asked, apart=spec.reading.apart, constants=constants, addends=spec.reading.addends)
         if spec.intervention in _SHIFTS:
             asked = replace(asked, outputs=True, shifted=_SHIFTS[spec.intervention], shifts=spec.owner)
@@ -175,7 +177,8 @@ class Builder:
             compared=spec.intervention is Intervention.COMPARED,
             late=spec.intervention is Intervention.LATE, nudged=spec.intervention is Intervention.NUDGED,
             doubled=doubled,
-            sources=spec.intervention is Intervention.SOURCED, ordered=spec.intervention is Intervention.ORDERED,
+            sources=spec.intervention is Intervention.SOURCED, once=self.once,
+            ordered=spec.intervention is Intervention.ORDERED,
             # Where the script binds an updated leaf anew, an edit may write into it instead: neither is undone then.
             by_hand=not any(site.action == "update" for site in self.sites),
         )  # fmt: skip

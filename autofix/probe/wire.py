@@ -122,6 +122,7 @@ class Request:
     addends: bool = False  # an addend of a loss is trained once between two steps, by the first backward that has it
     sources: bool = False  # whether data went into what several passes share is told
     compared: bool = False  # where what is compared is the same is told
+    once: bool = False  # what a pass takes of earlier ones was made once, and is not handed on from pass to pass
     nudged: bool = False  # what autograd.grad and refused conversions give is otherwise: does a loss depend on it?
     doubled: int = -1  # after that many steps each backward sends twice as much: does a loss depend on gradients?
     segments: tuple[tuple[int, ...], ...] = ()
@@ -510,6 +511,7 @@ class Trace:
     collected: bool = False  # of what is reused: it is data that was collected once; only where asked for
     compared: tuple[Compared, ...] = ()  # only where asked for
     shared: tuple[int, ...] = ()  # of what is reused: the ages of its outermost nodes
+    older: tuple[int, ...] = ()  # the same of all that passes took of earlier ones
     added: bool = False  # what is reused is an addend of each loss that reuses it
     summed: int = -1  # only where addends are trained once: how often one was left out; -1: it could not be said
     graph: Graph | None = None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-MOST = 16
+MOST = 24
 """How many parts of an edit are tried; of a larger one it cannot be said what each part is for."""
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases", "decorator_list")
 _ALIKE = 0.5
@@ -88,6 +88,7 @@ def _of_file(path: Path, old: bytes, new: bytes) -> Iterator[Part]:
     place = _places(before, after)
     used = {node.id for node in ast.walk(trees[1]) if isinstance(node, ast.Name)}
     bound = {name: item.start for item in reversed(fresh) for name in _bound(item.node)}
+    moved = {ast.dump(node) for item in gone for node in ast.walk(item.shown) if isinstance(node, ast.expr)}
     for mine, other in _paired(gone, fresh, before, after, place):
         lines, words = before[mine.start : mine.stop] if mine else [], _words(mine, other, before, after)
         line = mine.start + 1 if mine else 0
@@ -103,7 +104,7 @@ def _of_file(path: Path, old: bytes, new: bytes) -> Iterator[Part]:
             graph_only = len(rests) == 1 and (bool(mine and other) or () in rests)
             yield Part(path, line, words, graph_only, without)
         if other:
-            for node, text, same in pieces(mine.shown if mine else None, other.shown, old, new):
+            for node, text, same in pieces(mine.shown if mine else None, other.shown, old, new, moved):
                 shorter = spliced(new, node, text)
                 if _tree(shorter) not in (None, _tree(new)):
                     yield Part(path, line, words, same, shorter)
@@ -188,7 +189,7 @@ def _text(node: ast.stmt) -> bool:
 def _paired(
     gone: list[_Item], fresh: list[_Item], before: list[bytes], after: list[bytes], place: dict[int, int]
 ) -> Iterator[tuple[_Item | None, _Item | None]]:  # fmt: skip
-    """What stands for what: first the same but for the graph, then what resembles most, then what is there now."""
+    """What stands for what: the same but for the graph, then what resembles most, in its own place before any other."""
     rest = list(fresh)
     alone = []
     for item in gone:
@@ -207,8 +208,9 @@ def _paired(
             text, changed = (b"".join(t[i.start : i.stop]).strip() for t, i in ((before, item), (after, other)))
             ratio = difflib.SequenceMatcher(None, text, changed, autojunk=False).ratio()
             ends = isinstance(item.node, ast.Return) and isinstance(other.node, ast.Return)
-            ratios.append((1.0 if ends and item.exact[0] == other.exact[0] else ratio, item, other))
-    for ratio, item, other in sorted(ratios, key=lambda found: -found[0]):
+            here = item.exact[0] == other.exact[0]
+            ratios.append((1.0 if ends and here else ratio, here, item, other))
+    for ratio, _, item, other in sorted(ratios, key=lambda found: (-found[1], -found[0])):
         if ratio >= _ALIKE and item in alone and other in rest:
             alone.remove(item)
             rest.remove(other)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from autofix.verdict.bare import bare, graph_call
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 _PLACES = {"to", "cpu", "cuda", "numpy", "backward", "step"}
 """Where a tensor is, which is the same here and not elsewhere; and what has no result."""
@@ -17,11 +17,14 @@ Piece = tuple[ast.expr, bytes, bool]
 """An expression of the new text, what to put in its place, and whether that is the same but for the graph."""
 
 
-def pieces(old: ast.stmt | None, new: ast.stmt, before: bytes, after: bytes) -> Iterator[Piece]:
+def pieces(
+    old: ast.stmt | None, new: ast.stmt, before: bytes, after: bytes, moved: Collection[str]
+) -> Iterator[Piece]:  # fmt: skip
     """Where several expressions of a statement changed, each as it was; each new condition, with one side alone.
 
     Of a condition within a line no run tells which side was taken: it was, if neither side alone does as well. Of an
     operation that was put around what was there (a clamp), no run tells whether it did something, so it is left out.
+    `moved` is what stood in statements that are gone: it was put nowhere around anything.
     """
     changed = list(_changed(old, new)) if old else []
     for mine, other in changed if len(changed) > 1 else ():
@@ -36,6 +39,8 @@ def pieces(old: ast.stmt | None, new: ast.stmt, before: bytes, after: bytes) -> 
     known = {name for node in ast.walk(old or ast.parse(before)) for name in _operations(node)}
     for part in whole:
         for node, inner in _layers(part, known, alone=old is None):
+            if ast.dump(node) in moved:
+                continue
             yield node, b"(" + _source(inner, after) + b")" if inner else b"True", False
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ..program.frames import Frames, Raw
 
 
+_PHASE = 2
+"""Steps of an optimizer without it after which gradient that was left over once is taken for that of a phase before."""
 _NO_SHAPE = ("Detach", "Select", "Unbind", "Split", "Slice")
 
 
@@ -63,6 +65,15 @@ class _Mixed:
 
 
 @dataclass(slots=True)
+class _Left:
+    """Gradient of one backward site that steps of another optimizer used: in how many, and which was the latest."""
+
+    name: str
+    times: int = 0
+    latest: int = 0
+
+
+@dataclass(slots=True)
 class _Sent:
     """Gradient that lies in one leaf: the segments whose backwards sent it, each with its call's stack."""
 
@@ -103,6 +114,8 @@ class Guards(Listener):
         self._taken: set[tuple[Raw, int]] = set()
         self.derivatives = 0
         self._stepped: dict[int, set[int]] = {}
+        self._steps: Counter[int] = Counter()
+        self._left: dict[tuple[Raw, int], _Left] = {}
         self._in_backwards = True
         self._call_segments: list[int] = []
         self.found: dict[tuple[str, Raw], wire.Fact] = {}
@@ -112,7 +125,7 @@ class Guards(Listener):
     def told(self) -> dict[str, Any]:
         """The faults; for each backward call, the optimizers that stepped in its segment; derivatives, and reaches."""
         return {
-            "facts": (*self.found.values(), *self._undecided_faults(), *self._wasted()),
+            "facts": (*self.found.values(), *self._left_over(), *self._undecided_faults(), *self._wasted()),
             "segments": tuple(tuple(sorted(self._stepped.get(one, ()))) for one in self._call_segments),
             "derivatives": self.derivatives, "with_graph": len(self._given), "reaches": self._reaches(),
         }  # fmt: skip
@@ -165,14 +178,26 @@ class Guards(Listener):
             self._given[call.stack] = _Given(graph.now(), used=before is not None and before.used)
 
     def _count(self, call: Call) -> list[Counter[str]]:
-        """For each optimizer, the kinds of nodes through which `call` leads to its parameters."""
+        """For each optimizer, the kinds of nodes through which `call` leads to its parameters.
+
+        Nodes that do the same to the same parameters count once: what is computed once and used twice is, where an edit
+        computes it at each use, as many operations and no others.
+        """
         owners = self._taps.owned
         leads: dict[Any, set[int]] = {}
+        forms: dict[Any, int] = {}
+        known: dict[tuple[Any, ...], int] = {}
+        kinds: dict[int, tuple[str, set[int]]] = {}
         for node in graph.children_first(call.roots):
             variable = graph.leaf(node)
             found = {i for i, own in enumerate(owners) if id(variable) in own} if variable is not None else set()
-            leads[node] = found.union(*(leads.get(child, ()) for child in graph.children(node)))
-        return [Counter(node.name() for node, found in leads.items() if i in found) for i in range(len(owners))]
+            children = [child for child in graph.children(node) if child in leads]
+            leads[node] = found.union(*(leads[child] for child in children))
+            below = sorted({forms[child] for child in children if leads[child]})
+            form = (id(variable),) if variable is not None else (node.name(), *below)
+            forms[node] = known.setdefault(form, len(known))
+            kinds[forms[node]] = node.name(), leads[node]
+        return [Counter(name for name, found in kinds.values() if i in found) for i in range(len(owners))]
 
     def shape(self, index: int, optimizer: torch.optim.Optimizer) -> str:
         """What the graphs behind the gradients that lie in this optimizer's parameters are made of.
@@ -191,6 +216,15 @@ class Guards(Listener):
         for stack, given in self._given.items():
             if not given.used:
                 yield wire.Fact("wasted", "", self._frames.resolve(stack))
+
+    def _left_over(self) -> Iterator[wire.Fact]:
+        """Losses that leave gradient for the steps of another optimizer, pass for pass.
+
+        What one phase leaves behind is used once, by the first step of the next: no pass of it does so again.
+        """
+        for (stack, index), left in self._left.items():
+            if left.times > 1 or self._steps[index] - left.latest < _PHASE:
+                yield wire.Fact("cross-talk", left.name, self._frames.resolve(stack))
 
     def _receive_all(self, call: Call, sender: Call) -> None:
         with quiet():
@@ -250,6 +284,7 @@ class Guards(Listener):
         self._check_mixed(index, optimizer)
         self._tell_mixed()
         self._outdate(optimizer)  # already now: a closure may be evaluated again before the step is done
+        self._steps[index] += 1
         for parameter in parameters(optimizer):
             sent = self._sent.get(id(parameter))
             if parameter.grad is None or sent is None:
@@ -257,7 +292,9 @@ class Guards(Listener):
             for segment, stack in sent.segments.items():
                 if segment < self._segment and index not in self._stepped.get(segment, ()):
                     name = self._names.name(parameter, "a parameter")
-                    self._report("cross-talk", stack, name)
+                    left = self._left.setdefault((stack, index), _Left(name))
+                    left.times += left.latest < self._steps[index]
+                    left.latest = self._steps[index]
 
     def _look_again(self, call: Call) -> None:
         for root, gradient in zip(call.roots, call.gradients, strict=False) if call.accumulate else ():

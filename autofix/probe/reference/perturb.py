@@ -101,9 +101,9 @@ class Perturb(Listener):
             self._use(module._parameters.values())
 
     def watch(self, func: Any, args: Any) -> None:
-        """Hear of one op: a write or a view may still be part of initialising, and so may what records no graph.
+        """Hear of one op: what reads a parameter's values uses it, whether or not a graph is recorded.
 
-        But for what brings a parameter together with other data: whether a graph is recorded, it is used then.
+        What only gives a view of it or fills it may still be part of initialising.
         """
         if self._starting and self._uses.of(func):
             self._use(self._used_of(self._by_storage(), args))
@@ -121,10 +121,7 @@ class Perturb(Listener):
     @staticmethod
     def _used_of(storages: dict[int | None, torch.Tensor], args: Any) -> list[torch.Tensor | None]:
         """Which parameters an op uses, of those with these storages."""
-        read = list(tensors(args))
-        found = [storages.get(storage_key(tensor)) for tensor in read]
-        together = any(p is None and t.dim() for p, t in zip(found, read, strict=True))
-        return found if torch.is_grad_enabled() or together else []
+        return [storages.get(storage_key(tensor)) for tensor in tensors(args)]
 
     def _use(self, used: Iterable[torch.Tensor | None]) -> None:
         for parameter in list(used):
@@ -190,9 +187,15 @@ class Starting(Dispatch):
         return func(*args, **(kwargs or {}))
 
 
+_IN_PLACE = frozenset(("aten::add_", "aten::sub_", "aten::mul_", "aten::div_"))
+"""What writes a tensor by its own values: the same is read where an edit writes it out of place."""
+
+
 @functools.cache
 def _uses(func: Any) -> bool:
-    """Whether an operator reads its arguments for their values, and neither writes them nor gives a view of them."""
+    """Whether an operator reads its arguments for their values, and neither fills them nor gives a view of them."""
+    if func._schema.name in _IN_PLACE:
+        return True
     return not written_arguments(func) and all(result.alias_info is None for result in func._schema.returns)
 
 

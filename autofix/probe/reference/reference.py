@@ -185,11 +185,14 @@ class Truncate(Listener):
     passes had no leaf but in there, `added` that it was an addend of all their losses; `shared` are the ages of its
     outermost nodes. As far as somebody watches for `sources`, `fed` says that data went into it, and `collected` that
     it is data itself: something was drawn from it that all these passes use, and each of them applies its parameters
-    anew, in the same way.
+    anew, in the same way. `once` says that all which passes take of earlier ones was made so: two passes that share
+    something look like two that hand it on.
     """
 
-    def __init__(self, frames: Frames, cut: bool, sources: DataSources | None = None) -> None:
+    def __init__(self, frames: Frames, cut: bool, sources: DataSources | None = None, *, once: bool) -> None:
         self._frames = frames
+        self._once = once and sources is not None
+        self._older: set[int] = set()
         self._cut = cut
         self.shared: set[int] = set()
         self._sources = sources
@@ -214,6 +217,7 @@ class Truncate(Listener):
             "carried": self.carried, "reused": tuple(map(self._frames.resolve, self.reused)), "alone": self.alone,
             "fed": self.fed, "collected": self.collected, "added": self.added, "shared": tuple(sorted(self.shared)),
             **self._targets.told(),
+            "older": tuple(sorted(self._older)),
         }  # fmt: skip
 
     def backward(self, call: Call) -> None:
@@ -239,8 +243,9 @@ class Truncate(Listener):
             return
         self.carried = True
         ages = {node._sequence_nr() for node in old}
+        self._older |= ages
         self._unshared |= dict.fromkeys(ages - self.shared - self._unshared.keys(), self._steps)
-        if len(began) > 1 and all(node._sequence_nr() < began[-2] for node in old):
+        if self._once or (len(began) > 1 and all(node._sequence_nr() < began[-2] for node in old)):
             self.reused[call.stack] = None
             self.shared.update(ages)
             self._unshared = {age: steps for age, steps in self._unshared.items() if age not in ages}

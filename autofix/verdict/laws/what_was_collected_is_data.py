@@ -39,9 +39,11 @@ class WhatWasCollectedIsData(KeptByChange):
         return replace(reading, constant=True)
 
     def seen(self, runs: Runs) -> str:
-        reused = runs.letter.reused
-        if not reused or comparable(runs.sourced) or not runs.sourced.collected:
+        if not (runs.letter.reused or (runs.letter.carried and not runs.trace.remade)):
+            return ""
+        if comparable(runs.sourced) or not runs.sourced.collected:
             return ""
         if comparable(runs.constant) or any(starved(runs.letter, runs.constant)):
             return ""
-        return f"the loss of {at(reused[0])} differentiates what data were drawn from before, at older parameters"
+        where = at(runs.sourced.reused[0])
+        return f"the loss of {where} differentiates what data were drawn from before, at older parameters"
