@@ -21,6 +21,9 @@ class _Copies(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr in self.calls:
             return node.func.value
+        match node:
+            case ast.Call(ast.Attribute(ast.Name("torch"), "as_tensor"), [value], []):
+                return value  # of a tensor it is that tensor
         return node
 
 

@@ -1,0 +1,47 @@
+"""What is collected keeps its value
+
+## What it says
+
+The code as written breaks it where views of one memory are collected (`seen.append(u[2:-2])`) and joined, parts of that
+memory are written between them, so that all of them show what was written last, and the program trains otherwise for
+it. The reading that keeps the law writes to a copy.
+
+## Where it is silent
+
+Where the views show parts that lie apart, or copies were collected; where training is the same either way; and where
+copies leave it as it is, since something else writes to that memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from autofix.experiments.compare import LIVE, comparable, differences
+from autofix.verdict.law import PASSES, KeptByChange, at
+
+if TYPE_CHECKING:
+    from autofix.core.model import Reading
+    from autofix.verdict.runs import Runs
+
+_JOINED = "one-memory-joined"
+
+
+class WhatIsCollectedKeepsItsValue(KeptByChange):
+    name = "what-is-collected-keeps-its-value"
+    clause = "what is collected keeps the value that it had"
+
+    def changed(self, reading: Reading) -> Reading:
+        return replace(reading, copied=True)
+
+    def seen(self, runs: Runs) -> str:
+        joined = runs.letter.seen(_JOINED)
+        if not joined or not runs.case.pool.copied:
+            return ""
+        other = runs.of(self.changed(runs.code))
+        if comparable(other) or other.seen(_JOINED) or not differences(runs.letter, other, LIVE):
+            return ""
+        pairs = zip(runs.letter.steps or runs.letter.leaves, other.steps or other.leaves, strict=False)
+        if sum(one.gradients != two.gradients for one, two in pairs) < PASSES:
+            return ""
+        return f"what {at(joined[0].stack)} joins are views of one memory, written between them: all are the last one"
