@@ -19,7 +19,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from autofix.core.edit import Declined
-from autofix.core.model import Applicability, Cause, Diagnosis
+from autofix.core.model import Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, calls, names, vocabulary, writes
 from autofix.syntax.edits import delete, ensure_import, replace, replace_statement
@@ -43,7 +43,6 @@ class DerivativeByBackward(Rule):
     title = "Take the derivative with its graph"
     causes = frozenset({Cause.FREED_GRAPH, Cause.NO_GRAPH})
     tier = Tier.CREATE
-    applicability = Applicability.UNSAFE
     conventional = True
     examples = (
         Example("""\

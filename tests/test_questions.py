@@ -22,6 +22,7 @@ from autofix.core.model import Answer, Applicability, Outcome, Question, Reading
 from autofix.probe import wire
 from autofix.render import Look, Snapshot, as_json, show
 from autofix.search import registry
+from autofix.verdict.properties import derivative_is_constant, loss_grows_over_loop
 
 if TYPE_CHECKING:
     from autofix.experiments.run import Probe
@@ -69,9 +70,22 @@ def asked(report: Report) -> Question:
         (BENT, ("AG201", "AG202"), ("Should critic learn from `actor_loss`?", ["apart", "both"])),
         (LEFT, ("AG201", "AG202"), ("Should G also learn from `loss_d`?", ["own", "both"])),
         (test_law_terms.PPO, ("AG206",), ("Is `old` a constant in all passes that use it?", ["constant", "anew"])),
+        (
+            derivative_is_constant.BY_GRAD,
+            ("AG201", "AG407"),
+            ("Should `loss` be trained through the derivative of main.py:11?", ["through", "constant"]),
+        ),
+        (
+            loss_grows_over_loop.STEPS,
+            ("AG203",),
+            (
+                "Is each step trained by what is new in `total` alone, or do backward and step belong after the loop?",
+                ["own", "all"],
+            ),
+        ),
         (SUMMED, ("AG403",), ("Is the sum of these values the loss, or their mean?", ["sum", "mean"])),
     ],
-    ids=["two losses", "left over", "made once", "refused"],
+    ids=["two losses", "left over", "made once", "derivative", "growing", "refused"],
 )
 def test_what_is_left_open_is_asked_and_the_answer_decides(
     probe: Probe, tmp_path: Path, program: Program | str, codes: tuple[str, ...], expected: tuple[str, list[str]]

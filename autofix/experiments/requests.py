@@ -132,6 +132,7 @@ class Builder:
         if spec.reading is not None:
             constants = (first.older if self.once else first.shared) if spec.reading.constant else ()
             asked = replace(asked, apart=spec.reading.apart, constants=constants, addends=spec.reading.addends)
+            asked = replace(asked, through=spec.reading.through)
         if spec.intervention in _SHIFTS:
             asked = replace(asked, outputs=True, shifted=_SHIFTS[spec.intervention], shifts=spec.owner)
         if spec.intervention is Intervention.NUDGED and self._converts():

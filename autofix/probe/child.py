@@ -198,6 +198,9 @@ class Run(State):
         heard += [reference.KeepGraphs(), truncate]
         if asked.constants:
             heard.append(reference.Constants(asked.constants))
+        if asked.through:
+            through = Separate(self.taps, lambda call, _owner: self._is_through(call))
+            heard += [reference.GivesGraph(self._is_through), through]
         if asked.addends:
             heard.append(reference.Addends())
         if asked.segments:
@@ -223,6 +226,9 @@ class Run(State):
         heard.append(self.safe)
         self.taps.before_writes = [self.safe.spare]
         self._enter(self.safe, perform)
+
+    def _is_through(self, call: Any) -> bool:
+        return self.frames.resolve(call.stack) == self.request.through
 
     def _is_apart(self, call: Any, owner: int) -> bool:
         mine = [one.stack for one in self.request.apart if one.optimizer == owner]

@@ -119,6 +119,7 @@ class Request:
     held: bool = False  # what other state than parameters held at each step is told
     truncated: bool = False
     constants: tuple[int, ...] = ()  # ages of the nodes through which no gradient is to flow
+    through: Stack = ()  # where a derivative has a graph, and leaves no gradient in what optimizers own
     addends: bool = False  # an addend of a loss is trained once between two steps, by the first backward that has it
     sources: bool = False  # whether data went into what several passes share is told
     compared: bool = False  # where what is compared is the same is told
@@ -307,8 +308,8 @@ class Fact:
     `subject` is what it was seen of: the name of a parameter or of a module, a number.
     """
 
-    # stale | cross-talk | growth | mixed | wasted | same-loss-twice | loss-grows | elder | zero-difference |
-    # memory-held | one-memory-joined | mixed-with-itself | target-handed-on | gradient-adds-up |
+    # stale | cross-talk | growth | mixed | wasted | same-loss-twice | loss-grows | loss-grows-over-steps | elder |
+    # zero-difference | memory-held | one-memory-joined | mixed-with-itself | target-handed-on | gradient-adds-up |
     # array-may-be-constant | value-left-numpy | stand-in | swallowed, or a suspicion
     name: str
     subject: str

@@ -189,7 +189,7 @@ def _text(node: ast.stmt) -> bool:
 def _paired(
     gone: list[_Item], fresh: list[_Item], before: list[bytes], after: list[bytes], place: dict[int, int]
 ) -> Iterator[tuple[_Item | None, _Item | None]]:  # fmt: skip
-    """What stands for what: the same but for the graph, then what resembles most, in its own place before any other."""
+    """What stands for what: the same but for the graph, then what resembles most, of two alike the one in its place."""
     rest = list(fresh)
     alone = []
     for item in gone:
@@ -210,7 +210,7 @@ def _paired(
             ends = isinstance(item.node, ast.Return) and isinstance(other.node, ast.Return)
             here = item.exact[0] == other.exact[0]
             ratios.append((1.0 if ends and here else ratio, here, item, other))
-    for ratio, _, item, other in sorted(ratios, key=lambda found: (-found[1], -found[0])):
+    for ratio, _, item, other in sorted(ratios, key=lambda found: (-found[0], -found[1])):
         if ratio >= _ALIKE and item in alone and other in rest:
             alone.remove(item)
             rest.remove(other)

@@ -11,6 +11,7 @@ from autofix.experiments.compare import comparable
 from autofix.experiments.readings import LEAF_WORDS, LOSS_WORDS, words
 from autofix.probe import wire
 from autofix.verdict.blame import loss
+from autofix.verdict.derivatives import derivative, gradient
 from autofix.verdict.effect import trains_alike
 from autofix.verdict.law import at, broken
 
@@ -27,7 +28,7 @@ def questions(runs: Runs) -> Iterator[Question]:
     """All that the runs leave open, with the names of two answers to each."""
     if comparable(runs.letter):
         return
-    found = (_refused, _two_losses, _left_over, _old_values, _made_once)
+    found = (_refused, _two_losses, _left_over, _old_values, _made_once, _derivative, _growing)
     for question in (one for ask in found if (one := ask(runs)) is not None):
         if _is_open(runs, question):
             yield replace(question, key=kept.key(runs.case.pool.target, question.place))
@@ -137,6 +138,34 @@ def _made_once(runs: Runs) -> Question | None:
         Answer("anew", f"{what} is computed anew in each pass", None),
     )
     return Question("shared-across-passes", f"Is {what} a constant in all passes that use it?", place, answers)
+
+
+def _derivative(runs: Runs) -> Question | None:
+    place = derivative(runs) or gradient(runs)
+    if not place:
+        return None
+    name = _loss(runs.failure.stack) if runs.failure.in_backward else "the loss"
+    answers = (
+        Answer("through", f"{name} is trained through this derivative", replace(runs.code, through=place)),
+        Answer("constant", f"this derivative is a constant to {name}", runs.code),
+    )
+    return Question(
+        "derivative-is-constant", f"Should {name} be trained through the derivative of {at(place)}?", place, answers
+    )
+
+
+def _growing(runs: Runs) -> Question | None:
+    """A loss that grows over a loop with a step inside."""
+    fact = next(iter(runs.letter.seen("loss-grows-over-steps")), None)
+    if fact is None:
+        return None
+    name = _loss(fact.stack)
+    answers = (
+        Answer("own", f"each step is trained by what is new in {name}", replace(runs.code, truncated=True)),
+        Answer("all", f"each step is trained by all that was summed up in {name} before, too", runs.code),
+    )
+    text = f"Is each step trained by what is new in {name} alone, or do backward and step belong after the loop?"
+    return Question("loss-grows-over-loop", text, fact.stack, answers)
 
 
 def _loss(stack: wire.Stack) -> str:

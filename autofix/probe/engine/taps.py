@@ -24,7 +24,7 @@ NUDGE = 1.01
 
 @dataclass(slots=True)
 class Call:
-    """One backward call. A listener may set `keep` before the engine runs."""
+    """One backward call. A listener may set `keep` and `create` before the engine runs."""
 
     index: int
     stack: Raw
@@ -239,7 +239,7 @@ class Taps:
             gradients = tuple(None if gradient is None else gradient * 2 for gradient in gradients)
         try:
             with _told_of(listeners, call):
-                result = engine.run_backward(roots, gradients, call.keep, create, inputs, *more, **kwargs)
+                result = engine.run_backward(roots, gradients, call.keep, call.create, inputs, *more, **kwargs)
         finally:
             self._running = outer
             for cleanup in call.cleanups:

@@ -29,13 +29,18 @@ _SCALES = frozenset({"MulBackward0", "DivBackward0"})
 class GrowingLosses(Listener):
     """Follows the sum that each backward call starts from down to its addends; `found` holds each loss that grows.
 
-    A loss grows if, at one place, it has all the terms that it had at the call before, and others besides.
+    A loss grows if, at one place, it has all the terms that it had at the call before, and others besides. Over steps
+    it does so where an optimizer stepped between these calls; there each term has to have its full weight, which it has
+    in a sum, and has no more in a running average or a mean over those so far.
     """
 
     def __init__(self, frames: Frames) -> None:
         self._frames = frames
         self._before: dict[Raw, set[int]] = {}
-        self.found: dict[Raw, wire.Fact] = {}
+        self._whole: dict[Raw, tuple[int, set[int]]] = {}
+        """The terms of full weight of each place, and how many steps there had been."""
+        self._steps = 0
+        self.found: dict[tuple[str, Raw], wire.Fact] = {}
 
     def told(self) -> dict[str, Any]:
         """The losses that grow."""
@@ -47,8 +52,20 @@ class GrowingLosses(Listener):
         terms = _terms(call.roots)
         before = self._before.get(call.stack)
         self._before[call.stack] = terms
-        if before and before < terms and call.stack not in self.found:
-            self.found[call.stack] = wire.Fact("loss-grows", str(len(terms)), self._frames.resolve(call.stack))
+        if before and before < terms:
+            self._report("loss-grows", terms, call)
+        whole = graph.ages(addends(call.roots, lambda node: node.name() not in _SCALES))
+        steps, earlier = self._whole.get(call.stack, (self._steps, set()))
+        self._whole[call.stack] = self._steps, whole
+        if steps < self._steps and earlier and earlier < whole:
+            self._report("loss-grows-over-steps", whole, call)
+
+    def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._steps += 1
+
+    def _report(self, name: str, terms: set[int], call: Call) -> None:
+        fact = wire.Fact(name, str(len(terms)), self._frames.resolve(call.stack))
+        self.found.setdefault((name, call.stack), fact)
 
 
 def addends(roots: Iterable[Any], enter: Callable[[graph.Node], bool] = lambda _node: True) -> Iterator[graph.Node]:

@@ -293,6 +293,16 @@ class Constants(Listener):
         return node._sequence_nr() not in self._ages
 
 
+class GivesGraph(Listener):
+    """Gives what the derivative at one place computes its graph."""
+
+    def __init__(self, here: Callable[[Call], bool]) -> None:
+        self._here = here
+
+    def backward(self, call: Call) -> None:
+        call.create = call.create or self._here(call)
+
+
 class Addends(Listener):
     """Trains each addend of a loss once between two steps, by the first backward call at its place that has it.
 

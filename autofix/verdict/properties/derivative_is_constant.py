@@ -20,8 +20,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from autofix.experiments.compare import comparable
-from autofix.verdict.losses import losses, within_segment
+from autofix.verdict.derivatives import derivative, gradient
+from autofix.verdict.losses import losses
 from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:
@@ -88,43 +88,19 @@ class DerivativeIsConstant(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        if place := _derivative(evidence) or _gradient(evidence):
+        if place := _in_doubt(evidence):
             return self.found(place, subject="this derivative")
         return self.found(subject="another derivative") if _half_given(evidence) else None
 
 
-def _derivative(evidence: Evidence) -> wire.Stack:
-    """Where a derivative without a graph freed the graph, or found it freed, and enters a loss; () if not."""
-    trace, freed = evidence.trace, evidence.freed_by
-    without = evidence.edited.derivatives or evidence.edited.seen("wasted")  # cut, its own graph is for nothing
-    if not (freed and without):
-        return ()
-    met = freed | ({trace.failure.stack} if trace.failure is not None else set())
-    taken = [one.stack for one in trace.earlier if one.grad and not one.create and one.stack in met]
-    if not taken or losses(evidence.nudged) == losses(evidence.letter):
-        return ()
-    # What only becomes the gradient of an update enters no loss: with steps undone, none depends on it.
-    frozen, nudged = evidence.letter_frozen, evidence.nudged_frozen
-    enters = comparable(frozen) or comparable(nudged) or losses(nudged) != losses(frozen)
-    return taken[0] if enters else ()
-
-
-def _gradient(evidence: Evidence) -> wire.Stack:
-    """The same of a derivative that a backward left in a leaf's `.grad` or in a hook.
-
-    It freed the graph, or what is made of it alone has none.
-    """
-    trace, freed, edited = evidence.trace, evidence.freed_by, evidence.edited
+def _in_doubt(evidence: Evidence) -> wire.Stack:
+    edited = evidence.edited
+    without = edited.derivatives or edited.seen("wasted")  # cut, its own graph is for nothing
+    if without and (place := derivative(evidence)):
+        return place
     if edited.with_graph > evidence.letter.with_graph and not evidence.assessment.effect.keeps_gradients:
         return ()  # the edit takes a derivative with its graph, and trains through it
-    no_graph = trace.failure is not None and trace.failure.kind == "no_graph"
-    sent = [one.stack for one in trace.earlier if not (one.grad or one.create)]
-    taken = [stack for stack in sent if no_graph or stack in freed]
-    after = sum(evidence.baseline.counts)
-    first, *later = within_segment(evidence.letter, after) or (0.0,)
-    if not taken or not later or within_segment(evidence.doubled, after) == (first, *later):
-        return ()
-    return taken[0]
+    return gradient(evidence)
 
 
 def _half_given(evidence: Evidence) -> bool:

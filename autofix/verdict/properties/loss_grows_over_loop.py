@@ -6,6 +6,9 @@ A backward call in a loop starts from the same sum as in the pass before, with m
 `total.backward(retain_graph=True)`. The terms that were summed up show this. This is not said of a loss that begins
 anew, of one backward for each term, of windows of a sequence that have a loss each, or of a total that is only printed.
 
+So it is with an edit of a sum that grows in the code as written while an optimizer steps in the same loop, though the
+edit cuts it from step to step. A running average, whose earlier terms lose their weight, may be cut.
+
 ## Why it matters
 
 Early terms are trained again in each later pass: the first of five counts five times. The author has to say whether
@@ -14,7 +17,14 @@ backward and step belong after the loop, or each pass trains its own term.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from autofix.core.model import Effect
 from autofix.verdict.property import Example, Seen
+
+if TYPE_CHECKING:
+    from autofix.core.model import Finding
+    from autofix.verdict.evidence import Evidence
 
 TASKS = """
 import torch
@@ -84,20 +94,48 @@ for _ in range(5):
     loss.backward()
     optimizer.step()
 """
+STEPS = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net = nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+for _ in range(2):
+    total = torch.zeros(())
+    for task in range(4):
+        total = total + (net(torch.randn(5, 3)) - task).square().mean()
+        optimizer.zero_grad()
+        total.backward()
+        optimizer.step()
+"""
+AVERAGE = STEPS.replace("total = total + ", "total = 0.9 * total + 0.1 * ")
+CUT = ("        optimizer.step()", "        optimizer.step()\n        total = total.detach()")
 ONLINE = OVER_TIME.replace("(torch.stack(losses).sum() / 4)", "losses[-1]")
 LAST = "(torch.stack(losses).sum() / 4).backward()"
 
 
 class LossGrowsOverLoop(Seen):
     name, fact = "loss-grows-over-loop", "loss-grows"
+    runs = ("edited", "letter")
     sentence = "this loss has the terms that it had a pass before, and more ({subject} by now): early ones train again"
     raises = (
         Example(TASKS, EACH, KEPT),
         Example(OVER_TIME, LAST, "(torch.stack(losses).sum() / 4).backward(retain_graph=True)"),
+        Example(STEPS, *CUT),
     )
     silent = (
         Example(TASKS, "        total.backward()", "    total.backward()"),
         Example(MICRO_BATCHES, "loss.backward()", "loss.backward(retain_graph=True)"),
         Example(WINDOWS, "    loss = 0.0", "    loss, hidden = 0.0, hidden.detach()"),
         Example(ONLINE, "losses[-1].backward()", "losses[-1].backward(retain_graph=True)"),
+        Example(AVERAGE, *CUT),
     )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        if found := self.first(evidence.edited):
+            return found
+        if not evidence.assessment.effect.keeps_gradients or evidence.assessment.effect is Effect.MEANT:
+            return None
+        steps = evidence.letter.seen("loss-grows-over-steps")
+        return self.found(steps[0].stack, subject=steps[0].subject) if steps else None

@@ -1,0 +1,43 @@
+"""The derivatives without a graph on which a later loss depends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.experiments.compare import comparable
+from autofix.verdict.losses import losses, within_segment
+
+if TYPE_CHECKING:
+    from autofix.probe import wire
+    from autofix.verdict.runs import Runs
+
+
+def derivative(runs: Runs) -> wire.Stack:
+    """Where a derivative without a graph freed the graph, or found it freed, and enters a loss; () if not."""
+    trace, freed = runs.trace, runs.freed_by
+    if not freed:
+        return ()
+    met = freed | ({trace.failure.stack} if trace.failure is not None else set())
+    taken = [one.stack for one in trace.earlier if one.grad and not one.create and one.stack in met]
+    if not taken or losses(runs.nudged) == losses(runs.letter):
+        return ()
+    # What only becomes the gradient of an update enters no loss: with steps undone, none depends on it.
+    frozen, nudged = runs.letter_frozen, runs.nudged_frozen
+    enters = comparable(frozen) or comparable(nudged) or losses(nudged) != losses(frozen)
+    return taken[0] if enters else ()
+
+
+def gradient(runs: Runs) -> wire.Stack:
+    """The same of a derivative that a backward left in a leaf's `.grad` or in a hook.
+
+    It freed the graph, or what is made of it alone has none.
+    """
+    trace, freed = runs.trace, runs.freed_by
+    no_graph = trace.failure is not None and trace.failure.kind == "no_graph"
+    sent = [one.stack for one in trace.earlier if not (one.grad or one.create)]
+    taken = [stack for stack in sent if no_graph or stack in freed]
+    after = sum(runs.baseline.counts)
+    first, *later = within_segment(runs.letter, after) or (0.0,)
+    if not taken or not later or within_segment(runs.doubled, after) == (first, *later):
+        return ()
+    return taken[0]
