@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import pytest
+
 from autofix.core.model import Applicability, Target
 from autofix.diagnosis.diagnose import diagnose
 from autofix.experiments.pool import Pool
@@ -17,8 +19,10 @@ from autofix.verdict.evidence import Evidence
 from autofix.verdict.runs import Case
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
+
+    from _pytest.mark import ParameterSet
 
     from autofix.core.model import Verdict
     from autofix.experiments.run import Probe
@@ -69,6 +73,15 @@ class Program:
     def mutated(self, name: str, *changes: Change, right: tuple[str, ...] = ()) -> Program:
         """The program with some changes, of which something else is right."""
         return Program(name, changed(self.text, changes), self.edits, frozenset(right))
+
+
+def table(programs: Iterable[Program], dear: Iterable[Program] = ()) -> list[ParameterSet]:
+    """Programs as parameters of a test; the dear ones are for `make long`."""
+    long = pytest.mark.apart("long")
+    return [
+        *(pytest.param(one, id=one.name) for one in programs),
+        *(pytest.param(one, id=one.name, marks=long) for one in dear),
+    ]
 
 
 def changed(text: str, changes: tuple[Change, ...]) -> str:

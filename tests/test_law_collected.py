@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from lawful import Program, judged, safe
+from lawful import Program, judged, safe, table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -165,7 +165,6 @@ PROGRAMS = (
         ("action = chosen.sample()", "action = torch.rand_like(chosen.logits)[:, :3].argmax(1)"),
     ),
     UNROLLS,
-    UNROLLS.mutated("two passes, and nothing is drawn", ("action = given.sample()", "action = x.argmax(1)")),
     HANDED_ON,
     LABELS,
     LABELS.mutated("labels are given: prototypes of examples", (LABEL, GIVEN)),
@@ -185,7 +184,10 @@ PROGRAMS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=[one.name for one in PROGRAMS])
+DEAR = (UNROLLS.mutated("two passes, and nothing is drawn", ("action = given.sample()", "action = x.argmax(1)")),)
+
+
+@pytest.mark.parametrize("program", table(PROGRAMS, DEAR))
 def test_no_edit_is_safe_but_those_that_are_right(probe: Probe, tmp_path: Path, program: Program) -> None:
     verdicts = judged(probe, tmp_path, program)
     assert safe(verdicts) == program.right, {name: one.summary for name, one in verdicts.items()}

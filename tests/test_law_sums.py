@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from lawful import Program, judged, safe
+from lawful import Program, judged, safe, table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +64,50 @@ PROGRAMS = (
 )
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=[one.name for one in PROGRAMS])
+TERM = "term = (head(net(state)) - task)"
+LINE = "\n        "
+DEAR = (
+    TASKS.mutated(
+        "a step in the loop",
+        ("total.backward()", LINE.join(("total.backward()", "both.step()", "both.zero_grad()"))),
+    ),
+    TASKS.mutated(
+        "a step in the loop, and a running average",
+        ("        total.backward()", "        both.zero_grad()\n        total.backward()\n        both.step()"),
+        (ADDED, "total = 0.5 * total + 0.5 * term"),
+    ),
+    TASKS.mutated(
+        "a ratio of what is drawn to itself, as in relative policies",
+        (TERM, LINE.join(("new = head(net(state)).log_softmax(1)", "term = ((new - new.detach()).exp() - task)"))),
+        right=("after the loop", "each addend"),
+    ),
+    TASKS.mutated(
+        "inner steps of first order",
+        (
+            TERM,
+            LINE.join(
+                (
+                    "inner = head(net(state)).square().mean()",
+                    "move = torch.autograd.grad(inner, head.out.bias)[0]",
+                    "term = (head(net(state)) - 0.1 * move - task)",
+                )
+            ),
+        ),
+        right=("after the loop", "each addend"),
+    ),
+    TASKS.mutated(
+        "weights that are tied",
+        (
+            "both = Opt",
+            "head.out.weight = nn.Parameter(torch.randn(2, 6))\nnet.out.weight = head.out.weight\nboth = Opt",
+        ),
+        ("Optimizers(net, head)", "Optimizers(nn.ModuleList([net, head]))"),
+        right=("after the loop", "each addend"),
+    ),
+)
+
+
+@pytest.mark.parametrize("program", table(PROGRAMS, DEAR))
 def test_no_edit_is_safe_but_those_that_are_right(probe: Probe, tmp_path: Path, program: Program) -> None:
     verdicts = judged(probe, tmp_path, program)
     assert safe(verdicts) == program.right, {name: one.summary for name, one in verdicts.items()}

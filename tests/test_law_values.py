@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from lawful import Program, judged, safe
+from lawful import Program, judged, safe, table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -240,16 +240,6 @@ for _ in range(4):
 )
 PROGRAMS = (
     FIELD,
-    FIELD.mutated(
-        "copies of the parts are collected",
-        ("seen.append(field[2:-2])", "seen.append(field[2:-2].clone())"),
-        right=("out of place", "a copy is read"),
-    ),
-    FIELD.mutated(
-        "the last one is used",
-        ("    return torch.stack(seen)", "    return seen[-1]"),
-        right=("out of place", "a copy is read"),
-    ),
     CACHE,
     SKIP,
     SKIP.mutated("nobody else reads what went in", ("both = x + y", "both = y"), right=("out of place", "of a copy")),
@@ -282,7 +272,21 @@ PROGRAMS = (
 )
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=[one.name for one in PROGRAMS])
+DEAR = (
+    FIELD.mutated(
+        "copies of the parts are collected",
+        ("seen.append(field[2:-2])", "seen.append(field[2:-2].clone())"),
+        right=("out of place", "a copy is read"),
+    ),
+    FIELD.mutated(
+        "the last one is used",
+        ("    return torch.stack(seen)", "    return seen[-1]"),
+        right=("out of place", "a copy is read"),
+    ),
+)
+
+
+@pytest.mark.parametrize("program", table(PROGRAMS, DEAR))
 def test_no_edit_is_safe_but_those_that_are_right(probe: Probe, tmp_path: Path, program: Program) -> None:
     verdicts = judged(probe, tmp_path, program)
     assert safe(verdicts) == program.right, {name: one.summary for name, one in verdicts.items()}
