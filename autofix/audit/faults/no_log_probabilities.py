@@ -25,6 +25,7 @@ class NoLogProbabilities(Fault):
     title = "A loss over log-probabilities gets something else"
     broken = (
         ("no-log-probabilities", "{} expects log-probabilities, and gets something else"),
+        ("normalised-elsewhere", "{} is given log-probabilities that are normalised along another dimension"),
         ("arguments-swapped", "{} is given the target where it expects the scores"),
     )
     finds = (

@@ -97,7 +97,10 @@ class Scores:
         else:
             total = values.exp().sum(1 if values.dim() > 1 else 0)
             wrong = bool(((total - 1).abs() > 0.1).any())  # noqa: PLR2004  far beyond rounding, also in half precision
-        if wrong:
+        node = _first(score.grad_fn)
+        if wrong and node is not None and node.name() == "LogSoftmaxBackward0":
+            self._notes.note("normalised-elsewhere", name, self._frames.here(), node.metadata.get(_MADE, ()))
+        elif wrong:
             self._notes.note("no-log-probabilities", name, self._frames.here())
 
     def _check_order(self, name: str, score: torch.Tensor, target: torch.Tensor) -> None:

@@ -29,7 +29,7 @@ MOST = 150_000
 _FAILURES = 20
 _TORCH = str(torch.__path__[0])
 _GROUPS = {
-    "loss": LOSSES, "activation": {"softmax", "sigmoid"}, "layer": LAYERS, "arithmetic": ARITHMETIC,
+    "loss": LOSSES, "activation": {"softmax", "sigmoid", "log_softmax"}, "layer": LAYERS, "arithmetic": ARITHMETIC,
     "leave": {"item", "tolist", "numpy", "__array__", "__float__", "__int__"},
     "enter": {"tensor", "as_tensor", "from_numpy"}, "alias": {"detach"},
     "shape": {"unsqueeze", "__getitem__", "view", "reshape"},
