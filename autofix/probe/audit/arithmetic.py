@@ -44,8 +44,7 @@ class Arithmetic:
         explicit = name == "unsqueeze" or (name == "__getitem__" and _has_none(args[1:]))
         if name in ("view", "reshape"):  # to a column it is rather the accident itself
             explicit = result.dim() > max(args[0].dim(), _COLUMN)
-        here = self._frames.here()
-        if explicit and here:
+        if explicit and (here := self._frames.here()):
             self._explicit.keep(result, here[0][0])
 
     def of(self, name: str, given: list[torch.Tensor], result: Any) -> None:
