@@ -103,7 +103,7 @@ class Perturb(Listener):
     def watch(self, func: Any, args: Any) -> None:
         """Hear of one op: what reads a parameter's values uses it, whether or not a graph is recorded.
 
-        What only gives a view of it or fills it may still be part of initialising.
+        A write or a view may still be part of initialising.
         """
         if self._starting and self._uses.of(func):
             self._use(self._used_of(self._by_storage(), args))
@@ -187,15 +187,9 @@ class Starting(Dispatch):
         return func(*args, **(kwargs or {}))
 
 
-_IN_PLACE = frozenset(("aten::add_", "aten::sub_", "aten::mul_", "aten::div_"))
-"""What writes a tensor by its own values: the same is read where an edit writes it out of place."""
-
-
 @functools.cache
 def _uses(func: Any) -> bool:
-    """Whether an operator reads its arguments for their values, and neither fills them nor gives a view of them."""
-    if func._schema.name in _IN_PLACE:
-        return True
+    """Whether an operator reads its arguments for their values, and neither writes them nor gives a view of them."""
     return not written_arguments(func) and all(result.alias_info is None for result in func._schema.returns)
 
 
