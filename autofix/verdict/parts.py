@@ -103,6 +103,8 @@ def _of_file(path: Path, old: bytes, new: bytes) -> Iterator[Part]:
             rests = {item.bare for item in (mine, other) if item}
             graph_only = len(rests) == 1 and (bool(mine and other) or () in rests)
             yield Part(path, line, words, graph_only, without)
+        if other and (always := _held(other, after)) is not None:
+            yield Part(path, line, f"the condition of {_words(None, other, before, after)}", False, always)
         if other:
             for node, text, same in pieces(mine.shown if mine else None, other.shown, old, new, moved):
                 shorter = spliced(new, node, text)
@@ -252,6 +254,27 @@ def _left_out(head: _Item, after: list[bytes]) -> tuple[int, int, list[bytes]]:
     width = head.inner[0].node.col_offset - head.node.col_offset
     inside = [line[width:] if line[:width].isspace() else line for line in after[head.stop : head.end]]
     return head.start, head.end, inside
+
+
+def _held(new: _Item, after: list[bytes]) -> bytes | None:
+    """The file where a new condition that counts is only held to; None where there is no such condition.
+
+    What passes has never seen it false, and what it is for comes later: `if step < 1500:`.
+    """
+    node = new.node
+    if not (isinstance(node, ast.If) and new.stop == new.end and new.inner and _counts(node.test)):
+        return None
+    start, width = new.inner[0].start, new.inner[0].node.col_offset - node.col_offset
+    body = [line[width:] if line[:width].isspace() else line for line in after[start : node.body[-1].end_lineno]]
+    indent = after[new.start][: node.col_offset]
+    told = indent + f"assert {ast.unparse(node.test)}\n".encode()
+    without = _changed(after, [(new.start, new.end, [told, *body])])
+    return without if _tree(without) is not None else None
+
+
+def _counts(test: ast.expr) -> bool:
+    ordering = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+    return any(isinstance(op, ordering) for node in ast.walk(test) if isinstance(node, ast.Compare) for op in node.ops)
 
 
 def _bound(node: ast.stmt) -> set[str]:

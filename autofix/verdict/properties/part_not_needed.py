@@ -4,7 +4,8 @@
 
 An edit that somebody else made has a part that repairs nothing and changes nothing in the runs that were compared:
 without that part the script gets past the failure too, and trains the same. Where each of several parts can be left
-out, but not all of them together, they replace each other and count as needed.
+out, but not all of them together, they replace each other and count as needed. So is a new condition that counts, and
+was true whenever it was asked.
 
 ## Why it matters
 
@@ -49,12 +50,37 @@ KEPT = "out.square().mean().backward(retain_graph=True)"
 REST = SCHEDULED[SCHEDULED.index(FIRST) :]
 
 
+CARRIED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+cell = nn.GRUCell(3, 4)
+optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
+h = torch.zeros(5, 4)
+for step in range(8):
+    h = cell(torch.randn(5, 3), h)
+    optimizer.zero_grad()
+    h.square().mean().backward()
+    optimizer.step()
+"""
+RUN = "h = cell("
+CUT = "h = h.detach()"
+
+
 class PartNotNeeded(Property):
     name, former = "part-not-needed", "unneeded"
     runs = ("edited", "left_of", "parts_of", "without")
     sentence = "{subject}"
-    raises = (Example(SCHEDULED, REST, REST.replace(FIRST, KEPT).replace("    scheduler.step()\n", "")),)
-    silent = (Example(SCHEDULED, FIRST, KEPT),)
+    raises = (
+        Example(SCHEDULED, REST, REST.replace(FIRST, KEPT).replace("    scheduler.step()\n", "")),
+        Example(CARRIED, RUN, f"if step < 1500:\n        {CUT}\n    {RUN}"),
+    )
+    silent = (
+        Example(SCHEDULED, FIRST, KEPT),
+        Example(CARRIED, RUN, f"if step > 0:\n        {CUT}\n    {RUN}"),
+        Example(CARRIED, RUN, f"if h is not None:\n        {CUT}\n    {RUN}"),
+    )
 
     def find(self, evidence: Evidence) -> Finding | None:
         assessment = evidence.assessment
