@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,7 +16,8 @@ from autofix.experiments.run import run
 from autofix.syntax.sources import Sources
 from autofix.verdict.decide import confirm, decide
 from autofix.verdict.evidence import Evidence
-from autofix.verdict.runs import Case
+from autofix.verdict.questions import answered
+from autofix.verdict.runs import Case, Runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -114,6 +115,7 @@ def verdicts(probe: Probe, target: Target, edits: Mapping[str, Mapping[Path, byt
         assert diagnosis is not None
         pool.about(diagnosis)
         case = Case(pool, diagnosis, offered=True)
+        case = replace(case, answered=answered(Runs(case, {})))
         each = {name: Evidence(case, files) for name, files in edits.items()}
         return {name: confirm(one, decide(one, Applicability.SAFE)) for name, one in each.items()}
 

@@ -127,6 +127,7 @@ HARMLESS = {
     "a number to sum": ("total + loss", "total + loss.item()"),
     "a comment": ("total = 0.0", "total = 0.0  # the sum so far"),
 }
+BEFORE_90, CUT = "    if epoch < 90:\n", "        total = total.detach() if epoch else total\n"
 HARMFUL = {
     "scheduler": ("    sched.step()\n", ""),
     "clip": ("    nn.utils.clip_grad_norm_(net.parameters(), 1e6)\n", ""),
@@ -140,6 +141,7 @@ HARMFUL = {
     "a term in the repair": ("loss.backward()", "(loss + 1e-9).backward()"),
     "a condition in a comprehension": ("loss.backward()", "sum(l for l in [loss] if l > -1).backward()"),
     "a clamp behind the cut": ("total + loss", "total.detach().clamp(max=1e6) + loss if epoch else loss"),
+    "a condition before the cut": ("    total = total + loss\n", f"{BEFORE_90}{CUT}    total = total + loss\n"),
     "a product behind a cut": ("    opt.step()\n", "    opt.step()\n    total = total.detach() * (epoch < 90)\n"),
 }
 """Beside the repair, or in its place where they cut by themselves: what shows only later, or never."""
@@ -162,7 +164,7 @@ def test_what_shows_only_later_is_not_passed_with_the_repair_and_what_does_no_ha
         name: {path: edited(text, *([] if "total.detach()" in beside[1] else [REPAIR_ALONE]), beside)}
         for name, beside in (HARMLESS | HARMFUL).items()
     }
-    found = verdicts(probe, Target(path, cwd=tmp_path, root=tmp_path, time_limit=60.0), edits)
+    found = verdicts(probe, Target(path, cwd=tmp_path, root=tmp_path, time_limit=60.0, reading="own"), edits)
     assert {name for name, one in found.items() if one.applicability is Applicability.SAFE} == {*HARMLESS}
     harmful = {name: found[name] for name in HARMFUL}
     assert {one.run for one in harmful.values()} <= {RunOutcome.PASSED, RunOutcome.FINISHED}
