@@ -46,6 +46,7 @@ class DerivativeByBackward(Rule):
     conventional = True
     examples = (
         Example("""\
+! unsafe: the code does not say whether the derivative is a constant
 import torch
 
 torch.manual_seed(0)
@@ -67,6 +68,7 @@ for _ in range(4):
     opt.step()
 """),
         Example("""\
+! unsafe: the code does not say whether the derivative is a constant
 import torch
 
 torch.manual_seed(0)
@@ -89,6 +91,7 @@ for _ in range(4):
 """),
         Example("""\
 ! two derivatives of one value
+! unsafe: the code does not say whether the derivative is a constant
 import torch
 
 torch.manual_seed(0)
@@ -107,6 +110,7 @@ for _ in range(4):
 """),
         Example("""\
 ! what is trained stays connected
+! unsafe: the code does not say whether the derivative is a constant
 import torch
 
 torch.manual_seed(0)

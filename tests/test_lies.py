@@ -49,7 +49,7 @@ backward = dict(stack=[first], grad=False, create=False, count=1)
 saved = dict(node="MulBackward0" + NASTY, made=[made], freed_by=[first])
 trace = dict(
     id=request.id, outcome="failed", detail=NASTY, failure=failure,
-    backward_count=2, saved=[saved], earlier=[backward], notes=[NASTY], torch=NASTY, reached=[NASTY],
+    backward_count=2, saved=[saved], earlier=[backward], notes=[NASTY], reached=[NASTY],
     isolation=NASTY, wrote=[NASTY],
 )
 if request.mode == "candidate":

@@ -30,6 +30,13 @@ pytestmark = [
 RULES = registry.rules()
 EXAMPLES = [(rule, example, f"{rule.name}-{n}") for rule in RULES for n, example in enumerate(rule.examples, 1)]
 REPAIRS = [pytest.param(rule, example, id=name) for rule, example, name in EXAMPLES if example.after is not None]
+SHOWN = 2
+"""How many repairs of each rule are judged in every run of the tests; the others with those that take long."""
+JUDGED = [
+    pytest.param(rule, one, id=f"{rule.name}-{n}", marks=[pytest.mark.apart("long")] * (n > SHOWN))
+    for rule in RULES
+    for n, one in enumerate((one for one in rule.examples if one.after is not None), 1)
+]
 DECLINES = [pytest.param(rule, example, id=name) for rule, example, name in EXAMPLES if example.after is None]
 
 
@@ -67,7 +74,7 @@ def test_the_repair_is_proposed_to_the_byte(probe: Probe, tmp_path: Path, rule: 
         ast.parse(text)
 
 
-@pytest.mark.parametrize(("rule", "example"), REPAIRS)
+@pytest.mark.parametrize(("rule", "example"), JUDGED)
 def test_the_repair_is_judged_as_the_example_says(probe: Probe, tmp_path: Path, rule: Rule, example: Example) -> None:
     assert example.after is not None
     target = written(tmp_path, example.before)

@@ -71,10 +71,14 @@ def settles(fix: Fix) -> bool:
 
 
 def telling(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
-    """The fixes, best first, without those that only add edits to a better one and meet none of its doubts."""
+    """The fixes, best first, without those that only add edits to a better one and meet none of its doubts.
+
+    Beside a safe one, none that takes all of its gradient from a parameter: it helps nobody.
+    """
     kept: list[Fix] = []
     for fix in fixes:
-        if not any(_lines(better) < _lines(fix) and _doubts(better) <= _doubts(fix) for better in kept):
+        vain = _key(fix).starves and kept and not _key(kept[0]).unsafe
+        if not vain and not any(_lines(better) < _lines(fix) and _doubts(better) <= _doubts(fix) for better in kept):
             kept.append(fix)
     return tuple(kept)
 

@@ -144,7 +144,7 @@ class Audit(Listener):
             books = Bookkeeper(self._frames, self.ledger, self.made, self.values, self.names)
             books.conclude(self.notes, finished=finished)
             self.moves.finish(books.name)
-        for fact in self.guards.found.values():
+        for fact in self.guards.told()["facts"]:
             if fact.name in _FROM_GUARDS:
                 self.notes.keep(wire.Fact(_FROM_GUARDS[fact.name], fact.subject, fact.stack))
         for fact in self.silent.facts():

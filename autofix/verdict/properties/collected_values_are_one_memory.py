@@ -36,26 +36,6 @@ for _ in range(4):
     loss.backward()
     optimizer.step()
 """
-REST = """\
-        field[1:-1] += 0.1 * rate * change[1:-1]
-        seen.append(field[1:-1])
-        total = total + torch.stack(seen).mean()
-        total.backward()
-"""
-SUMMED = f"""
-import torch
-
-torch.manual_seed(0)
-rate = torch.tensor(0.5, requires_grad=True)
-optimizer = torch.optim.SGD([rate], lr=0.01)
-for _ in range(4):
-    field, seen, total = torch.linspace(0, 1, 6), [], 0.0
-    optimizer.zero_grad()
-    for _ in range(3):
-        change = field.square()
-{REST}
-    optimizer.step()
-"""
 PATH = """
 import torch
 
@@ -86,7 +66,6 @@ for _ in range(6):
 """
 DATA = ("0.1 * policy(state)", "0.1 * policy(state).detach()")
 COPIED = ("field.square()", "field.clone().square()")
-FINISHED = REST.replace("        total.backward", "    total.backward")
 
 
 class CollectedValuesAreOneMemory(OfTheCode):
@@ -94,7 +73,6 @@ class CollectedValuesAreOneMemory(OfTheCode):
     sentence = "{subject} values collected here are views of one memory, written between them: all are the last one"
     raises = (
         Example(SOLVER.replace("SEEN", "field[1:-1]"), *COPIED),
-        Example(SUMMED, f"field.square()\n{REST}", f"field.clone().square()\n{FINISHED}"),
         Example(REPLAY.replace("KEPT", "state"), *DATA),
         Example(PATH.replace("KEPT", "path.append(w.numpy())"), "w.numpy()", "w.detach().numpy()"),
     )
