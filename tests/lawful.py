@@ -77,10 +77,10 @@ class Program:
 
 
 def table(programs: Iterable[Program], dear: Iterable[Program] = ()) -> list[ParameterSet]:
-    """Programs as parameters of a test; the dear ones are for `make long`."""
+    """Programs as parameters of a test; the dear ones, and every second of the others, are for `make long`."""
     long = pytest.mark.apart("long")
     return [
-        *(pytest.param(one, id=one.name) for one in programs),
+        *(pytest.param(one, id=one.name, marks=[long] * (at % 2)) for at, one in enumerate(programs)),
         *(pytest.param(one, id=one.name, marks=long) for one in dear),
     ]
 

@@ -353,6 +353,7 @@ for step in itertools.count():
 
 @pytest.mark.torch
 @pytest.mark.slow
+@pytest.mark.apart("long")
 def test_a_script_that_trains_for_ever_ran(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "train.py").write_text(FOR_EVER)

@@ -103,6 +103,7 @@ def test_a_quick_run_ends_as_if_there_were_no_budget(probe: Probe, tmp_path: Pat
     assert trace.counts[0] > 2
 
 
+@pytest.mark.apart("long")
 def test_what_ends_between_two_steps_tells_what_was_at_the_step(probe: Probe, tmp_path: Path) -> None:
     # The average is written between the second step, at which other runs are to end, and the end of the time.
     report = verified(probe, script(tmp_path, SHARED, 1.0), KEEP)

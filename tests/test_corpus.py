@@ -22,6 +22,8 @@ from autofix.syntax.edits.unit import Unit
 from autofix.syntax.source import Source, SourceError
 from autofix.syntax.survey import survey
 
+pytestmark = pytest.mark.apart("long")
+
 LIBRARY = Path(sysconfig.get_path("purelib"))
 LEAST, MOST, LARGEST, NODES = 2000, 2100, 10_000, 6
 """Files up to a size that is parsed in a moment, and few nodes of each: breadth is what is wanted here."""

@@ -28,8 +28,6 @@ CASES = {
     if any(path.parent.glob("broken*"))
 }
 FAMILIES = sorted({name.partition("/")[0] for name in CASES} - {"first"})
-FRESH = "leaf_written/both_factors_learned"
-"""The case in which forks are compared with fresh processes every day; each of these imports torch anew."""
 
 
 def told(name: str) -> dict[str, Any]:
@@ -159,7 +157,7 @@ def test_wrong_edits_are_never_safe(probe: Probe, name: str) -> None:
 @pytest.mark.torch
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[] if name == FRESH else pytest.mark.apart("long")) for name in having("fixed")],
+    [pytest.param(name, marks=pytest.mark.apart("long")) for name in having("fixed")],
 )
 def test_fresh_processes_say_what_forks_say(probe: Probe, python: Path, name: str) -> None:
     files = edited(name, "fixed", told(name)["fixed"][0]["name"])

@@ -105,7 +105,12 @@ def lasting(processes: list[psutil.Process]) -> list[psutil.Process]:
 
 
 @pytest.mark.parametrize(
-    ("way", "busy"), [*((way, True) for way in WAYS), ("shutdown and exit", False), ("SIGTERM", False)]
+    ("way", "busy"),
+    [
+        *(pytest.param(way, True, marks=[pytest.mark.apart("long")] * (at % 2)) for at, way in enumerate(WAYS)),
+        ("shutdown and exit", False),
+        pytest.param("SIGTERM", False, marks=pytest.mark.apart("long")),
+    ],
 )
 def test_it_ends_in_silence_and_leaves_nothing(editor: Editor, tmp_path: Path, way: str, busy: bool) -> None:
     leave, status = WAYS[way]

@@ -16,6 +16,7 @@ import mcp_types as types
 import pytest
 from mcp import StdioServerParameters, stdio_client
 from mcp.client.client import Client
+from sampled import one_in
 
 from autofix.mcp import INSTRUCTIONS
 
@@ -76,7 +77,7 @@ async def test_an_agent_is_told_what_the_tools_do_and_answer(project: Path) -> N
 
 @pytest.mark.torch
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", [NOW, BEFORE])
+@pytest.mark.parametrize("mode", one_in(2, [NOW, BEFORE]))
 async def test_an_agent_asks_for_a_fix_and_has_its_own_edit_judged(project: Path, tmp_path: Path, mode: str) -> None:
     told: list[str | None] = []
 

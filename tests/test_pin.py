@@ -52,9 +52,7 @@ def edited(script: Path, edit: tuple[str, str]) -> None:
     script.write_text(text.replace(*edit), "utf-8")
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name == "gan" else pytest.mark.apart("long")) for name in sorted(CUTS)]
-)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.apart("long")) for name in sorted(CUTS)])
 def test_a_later_edit_that_cuts_a_gradient_fails_the_pinned_test(name: str, tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").touch()
     script = tmp_path / f"{name}.py"

@@ -97,6 +97,7 @@ def test_the_proved_edit_stands_under_the_traceback(pytester: pytest.Pytester, p
 
 @pytest.mark.torch
 @pytest.mark.slow
+@pytest.mark.apart("long")
 def test_it_works_beside_xdist_and_asked_for_in_the_environment(
     pytester: pytest.Pytester, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -150,6 +150,7 @@ def children(process: int) -> list[int]:
 
 
 @pytest.mark.slow
+@pytest.mark.apart("long")
 def test_runs_in_fresh_processes_leave_no_dead_ones(python: Path, project: Path) -> None:
     with Probe(python, fresh=True) as fresh:
         for _ in range(4):

@@ -7,6 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from sampled import one_in
 
 from autofix.core.model import Target
 from autofix.experiments.requests import changed_lines, line_map, plain
@@ -153,7 +154,7 @@ def stamp(trace: wire.Trace) -> str:
     return next(line for line in trace.stdout.splitlines() if line.startswith("stamp"))
 
 
-@pytest.mark.parametrize("place", SCRIPTS)
+@pytest.mark.parametrize("place", one_in(2, SCRIPTS))
 def test_a_beginning_is_shared(sharing: Probe, single: Probe, tmp_path: Path, place: str) -> None:
     path = tmp_path / "train.py"
     path.write_text(SCRIPTS[place])
@@ -271,7 +272,7 @@ with multiprocessing.get_context('fork').Pool(1) as pool:
 """What has run when the latest fork waits, and an edit of it."""
 
 
-@pytest.mark.parametrize("case", DIFFERENT)
+@pytest.mark.parametrize("case", one_in(2, DIFFERENT))
 def test_what_has_run_is_not_taken_for_something_else(
     sharing: Probe, single: Probe, tmp_path: Path, case: str
 ) -> None:  # fmt: skip
@@ -320,7 +321,7 @@ print(len(split(torch.ones(4), 2)))
 """What a process holds that its forks would share, or lose, or that instruments act upon."""
 
 
-@pytest.mark.parametrize("case", ALONE)
+@pytest.mark.parametrize("case", one_in(2, ALONE))
 def test_what_forks_would_share_is_each_run_s_own(sharing: Probe, single: Probe, tmp_path: Path, case: str) -> None:
     path = tmp_path / "train.py"
     path.write_text(HEAD + ALONE[case] + NETS + "\nprint(globals().get('number', os.getpid()) == os.getpid())\n" + LOOP)

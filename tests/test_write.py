@@ -385,6 +385,7 @@ while True:
 
 
 @pytest.mark.slow
+@pytest.mark.apart("long")
 def test_200_kills_lose_nothing(tmp_path: Path) -> None:
     paths = [tmp_path / name for name in ("a.py", "b.py", "c.py")]
     for path in paths:

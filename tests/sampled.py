@@ -1,0 +1,19 @@
+"""Which of many values a test has in every run of the tests; it has the others with those that take long."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from _pytest.mark import ParameterSet
+
+
+def one_in(count: int, values: Iterable[Any]) -> list[ParameterSet]:
+    """The first of each `count` values in every run, the others only `--with long`."""
+    return [
+        pytest.param(value, marks=[pytest.mark.apart("long")] * (at % count > 0)) for at, value in enumerate(values)
+    ]
