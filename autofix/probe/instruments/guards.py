@@ -66,11 +66,12 @@ class _Mixed:
 
 @dataclass(slots=True)
 class _Left:
-    """Gradient of one backward site that steps of another optimizer used: in how many, and which was the latest."""
+    """Gradient of one backward site that steps of another optimizer used: in how many, the latest, and its segment."""
 
     name: str
     times: int = 0
     latest: int = 0
+    segment: int = 0
 
 
 @dataclass(slots=True)
@@ -220,10 +221,11 @@ class Guards(Listener):
     def _left_over(self) -> Iterator[wire.Fact]:
         """Losses that leave gradient for the steps of another optimizer, pass for pass.
 
-        What one phase leaves behind is used once, by the first step of the next: no pass of it does so again.
+        What one phase leaves behind is used once, by the first step of the next, and that loss goes backward no more.
         """
         for (stack, index), left in self._left.items():
-            if left.times > 1 or self._steps[index] - left.latest < _PHASE:
+            goes_on = left.times > 1 or self._sites[stack].segment >= left.segment
+            if goes_on or self._steps[index] - left.latest < _PHASE:
                 yield wire.Fact("cross-talk", left.name, self._frames.resolve(stack))
 
     def _receive_all(self, call: Call, sender: Call) -> None:
@@ -294,7 +296,7 @@ class Guards(Listener):
                     name = self._names.name(parameter, "a parameter")
                     left = self._left.setdefault((stack, index), _Left(name))
                     left.times += left.latest < self._steps[index]
-                    left.latest = self._steps[index]
+                    left.latest, left.segment = self._steps[index], self._segment
 
     def _look_again(self, call: Call) -> None:
         for root, gradient in zip(call.roots, call.gradients, strict=False) if call.accumulate else ():

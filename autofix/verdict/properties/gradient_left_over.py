@@ -37,12 +37,33 @@ for _ in range(4):
 """
 ZEROED_BETWEEN = BOTH_ZEROED_FIRST.replace("    g_loss =", "    g_opt.zero_grad()\n    g_loss =")
 KEPT = "d_loss.backward(retain_graph=True)"
+ROUNDS = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+G, D = nn.Linear(3, 2), nn.Linear(2, 1)
+g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
+d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
+for _ in range(2):
+    fake = G(torch.randn(8, 3))
+    for _ in range(4):
+        D(FAKE).square().mean().backward()
+        d_opt.step()
+        d_opt.zero_grad()
+    g_opt.zero_grad()
+    D(fake).mean().backward()
+    g_opt.step()
+"""
 
 
 class GradientLeftOver(Seen):
     name, former, fact = "gradient-left-over", "cross-talk", "cross-talk"
     sentence = "what this backward left in {subject} is used by the step of another optimizer"
-    raises = (Example(BOTH_ZEROED_FIRST, "d_loss.backward()", KEPT),)
+    raises = (
+        Example(BOTH_ZEROED_FIRST, "d_loss.backward()", KEPT),
+        Example(ROUNDS.replace("FAKE", "fake"), "D(fake).square", "D(fake.detach()).square"),
+    )
     silent = (
         Example(ZEROED_BETWEEN, "d_loss.backward()", KEPT),
         Example(BOTH_ZEROED_FIRST, "d_loss = D(fake)", "d_loss = D(fake.detach())"),
