@@ -1,6 +1,6 @@
 """Counts what `autofix audit` names and mends of silently broken scripts, and where it alarms on healthy ones.
 
-    python benchmarks/silent.py [--half seen|aside|second|all] [--family NAME] [--all] [--no-edits] [FOLDER]
+    python benchmarks/silent.py [--half seen|aside|second|third|all] [--family NAME] [--all] [--no-edits] [FOLDER]
 
 FOLDER holds `broken.HALF.txt`, `healthy.HALF.txt` and whatever else ends in `.txt`; else benchmarks/silent. In a file
 each script begins with `=== family/name: after what`, and the lines that may rightly be named end in `# here`. A script
@@ -37,7 +37,7 @@ torch.manual_seed(0)
 random.seed(0)
 """
 HERE = Path(__file__).parent / "silent"
-HALVES = ("seen", "aside", "second")
+HALVES = ("seen", "aside", "second", "third")
 
 
 def cases(file: Path) -> Iterator[tuple[str, dict[str, str]]]:

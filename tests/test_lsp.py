@@ -259,6 +259,13 @@ async def test_a_run_that_ends_well_shows_what_it_trains(client: LanguageClient,
     assert (fault.code, fault.severity) == ("AG501", types.DiagnosticSeverity.Warning)
     assert NEVER_CLEARED.splitlines()[fault.range.start.line].strip() == "opt.step()"
     assert any(answer["audit"] in said.message for said in client.log_messages)
+    (offered,) = await actions(client, uri, fault.range.start.line)
+    assert (offered.is_preferred, offered.kind) == (False, types.CodeActionKind.QuickFix)  # nothing is done on save
+    assert [one.code for one in offered.diagnostics or ()] == ["AG501"]
+    assert offered.edit is not None
+    assert [one.needs_confirmation for one in (offered.edit.change_annotations or {}).values()] == [True]
+    assert "opt.zero_grad()\n    loss.backward()" in applied(NEVER_CLEARED, text_edits(offered.edit, uri)[1])
+    assert await actions(client, uri, 0) == []
     type_in(client, uri, NEVER_CLEARED.replace("net(", "net(1.0 * "), 2)  # nothing is known of this text
     await until(client, uri, lambda found: not any("they add up" in one.message for one in found))
 

@@ -6,10 +6,9 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autofix.audit import told
+from autofix.audit import repairs, told
 from autofix.audit.proof import Audited, Proof
 from autofix.audit.repair import Found
-from autofix.audit.repairs import REPAIRS
 from autofix.core.edit import Declined, EditConflict
 from autofix.core.model import Applicability, Candidate, Effect, Note, RunOutcome, Verdict
 from autofix.experiments.reproduce import audited
@@ -70,7 +69,7 @@ class Mending:
             edited = replace(self._target, buffers=self._target.buffers | files)
             after = self._audited(audited(self._probe, edited)[1], files)
             texts = {str(path): (self._read(path), data) for path, data in files.items()}
-            doubt = Proof(self.state, after, texts).doubt(suspicion, offer.keeps)
+            doubt = Proof(self.state, after, texts).doubt(suspicion, fact, offer.keeps)
             if not doubt:
                 made = self.candidate
                 self.state = after
@@ -87,7 +86,7 @@ class Mending:
     ) -> Iterator[tuple[Offer, dict[Path, bytes]]]:  # fmt: skip
         """What is offered for a fault, as new contents of files, each once."""
         seen: list[dict[Path, bytes]] = []
-        offers = REPAIRS[fact.name](Found(fact, sources)) if fact.name in REPAIRS else iter(())
+        offers = repairs.offers(Found(fact, sources), fact.name)
         while True:
             try:
                 offer = next(offers)

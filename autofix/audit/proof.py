@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from autofix.probe import wire
 
 _CLOSE = 1e-5
+_NEARLY = 1e-4
+"""Of values that are computed in another way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class Proof:
         self._before, self._after = before, after
         self._lines = {name: line_map(old, new) for name, (old, new) in files.items()}
 
-    def doubt(self, mended: Suspicion, keeps: Keeps) -> str:
+    def doubt(self, mended: Suspicion, fact: wire.Fact, keeps: Keeps) -> str:
         """Why it is not proved that an edit mends one fault and leaves all else as it was; '' where it is."""
         before, after = self._before.trace, self._after.trace
         if not after.ended_well or after.books is None or before.books is None:
@@ -47,7 +49,18 @@ class Proof:
             return "the fault is still there"
         if more := has - had:
             return f"it brings {', '.join(sorted(more))}"
-        return self._laws(mended) or self._trainers(before.books, after.books) or self._first(keeps)
+        doubt = self._laws(mended) or self._trainers(before.books, after.books) or self._first(keeps)
+        return doubt or (self._witnessed(fact) if keeps is Keeps.WITNESSED else "")
+
+    def _witnessed(self, fact: wire.Fact) -> str:
+        """Has what a fault's place makes the value that the probe computed of what it is meant to be given?"""
+        before, after = self._before.trace.books, self._after.trace.books
+        assert before is not None and after is not None  # noqa: PT018, S101  as was asked
+        wanted = [one.should for one in before.values if one.stack == fact.stack and one.should is not None]
+        place = self._old(fact.stack)
+        made = [one.size for one in after.values if self._origin(one.stack) == place]
+        shown = any(math.isclose(value, size, rel_tol=_NEARLY) for value in wanted for size in made)
+        return "" if shown else "nothing shows that the loss has the value that it is meant to have"
 
     def _laws(self, mended: Suspicion) -> str:
         """Each law that was kept is kept; the one that was broken is, unless another fault breaks it, too."""
@@ -67,23 +80,19 @@ class Proof:
         """What happened up to the first step of all."""
         before, after = self._before.trace.books, self._after.trace.books
         assert before is not None and after is not None  # noqa: PT018, S101  as was asked
-        now = {self._origin(one.stack): one for one in after.losses}
+        now, more = {self._origin(one.stack): one for one in after.losses}, 0
+        if keeps is Keeps.OFTENER and sum(one.calls for one in after.losses) <= sum(one.calls for one in before.losses):
+            return "no loss goes backward more often"
         for loss in before.losses:
             other = now.get(self._old(loss.stack))
             if other is None:
                 if self._stands(loss.stack):
                     return "a loss does not go backward any more"
-                continue
-            if not loss.gradients:  # first called after a step
-                continue
-            if len(other.gradients) < len(loss.gradients) or not _alive(other.gradients):
-                return "a loss reaches less than it did"
-            if keeps is not Keeps.REACHED and not _close((loss.first,), (other.first,)):
-                return "a loss begins at another value"
-            pairs = zip(loss.gradients, other.gradients, strict=keeps is Keeps.GRADIENTS)
-            if keeps is Keeps.GRADIENTS and not all(_close(a, b) for a, b in pairs):
-                return "a gradient before the first step is another one"
-        return ""
+            elif loss.gradients:  # else it was first called after a step
+                more += len(other.gradients) - len(loss.gradients)
+                if doubt := _differs(loss, other, keeps):
+                    return doubt
+        return "no loss reaches more than it did" if keeps is Keeps.MORE and more <= 0 else ""
 
     def _old(self, stack: wire.Stack) -> tuple[tuple[str, int], ...]:
         return tuple((frame.file, frame.line) for frame in stack)
@@ -100,6 +109,25 @@ class Proof:
         """Whether the line of a place is still there."""
         lines = self._lines.get(stack[0].file) if stack else None
         return lines is None or stack[0].line in lines
+
+
+def _differs(loss: wire.Loss, other: wire.Loss, keeps: Keeps) -> str:
+    """In what the first call of a loss is another one than it has to be."""
+    fewer = keeps is not Keeps.VALUES and len(other.gradients) < len(loss.gradients)
+    if fewer or not _alive(other.gradients):
+        return "a loss reaches less than it did"
+    if keeps in (Keeps.WITNESSED, Keeps.OFTENER, Keeps.MORE):
+        return ""
+    times = other.first / loss.first if keeps is Keeps.MULTIPLE and loss.first else 1.0
+    if times <= 0 or not _close((loss.first * times,), (other.first,)):
+        return "a loss begins at another value"
+    if keeps in (Keeps.LOSSES, Keeps.VALUES):
+        return ""
+    pairs = zip(loss.gradients, other.gradients, strict=False)
+    same = len(loss.gradients) == len(other.gradients) and all(
+        _close(tuple(times * value for value in a), b) for a, b in pairs
+    )
+    return "" if same else "a gradient before the first step is another one"
 
 
 def _alive(gradients: tuple[tuple[float, ...], ...]) -> bool:

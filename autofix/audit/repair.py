@@ -25,7 +25,11 @@ class Keeps(enum.Enum):
 
     GRADIENTS = "until the first step every loss and every gradient is as before"
     LOSSES = "until the first step every loss is as before, and reaches what it reached"
-    REACHED = "every loss reaches what it reached"
+    MULTIPLE = "until the first step losses and gradients are a multiple of what they were"
+    WITNESSED = "at first the loss has the value that was computed beside it, of what it is meant to be given"
+    VALUES = "until the first step every loss is as before"
+    MORE = "every loss that goes backward reaches what it reached, and one reaches more"
+    OFTENER = "every loss reaches what it reached, and goes backward as often as it is made"
 
 
 @dataclass(frozen=True, slots=True)

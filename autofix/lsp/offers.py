@@ -122,8 +122,9 @@ class RunResult:
     def near(
         self, uri: str, span: types.Range, shown: Callable[[Path], Document | None], columns: Columns
     ) -> bool:  # fmt: skip
-        """Whether the failure, or a line that explains it, is where the cursor is."""
+        """Whether the failure, a line that explains it, or what crashes nothing is where the cursor is."""
         frames = [culprit.frame for culprit in self.report.diagnosis.culprits] if self.report.diagnosis else []
+        frames += [frame for one in self.report.suspicions if one.sure for frame in (one.frame, *one.others)]
         places = [_located(self._snapshot.place(frame), shown, columns) for frame in frames]
         found = [where for where in (self.failure(shown, columns), *places) if where is not None]
         return any(part.uri == uri and touch(at, span) for part, at in found)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autofix import pipeline
+from autofix.core.model import Outcome
 from autofix.experiments.runner import Runner, Stop
 
 if TYPE_CHECKING:
@@ -38,7 +40,11 @@ class RunQueue:
                 told = _teller(loop, tell)
 
                 def repair(probe: Probe) -> Report:
-                    return pipeline.fix(target, rules, probe=probe, progress=told)
+                    report = pipeline.fix(target, rules, probe=probe, progress=told)
+                    if report.outcome is not Outcome.CLEAN or not any(one.sure for one in report.suspicions):
+                        return report
+                    mended = pipeline.audit(target, mend=True, probe=probe, progress=told)
+                    return replace(report, fixes=mended.fixes)
 
                 work = loop.run_in_executor(None, self._runner.run, target, repair, told, stop)
                 try:

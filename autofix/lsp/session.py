@@ -262,11 +262,13 @@ class EditorSession(LanguageServer):
     # Offers ---------------------------------------------------------------------------------------------------------
 
     def fixes(self, uri: str, span: types.Range) -> Iterator[types.CodeAction]:
-        """The fixes of the failure at a place, the best safe one preferred."""
+        """The fixes of the failure, or of what crashes nothing, at a place: the best safe one preferred."""
         for result in self.standing():
             if not result.near(uri, span, self.desk.shown, self.columns):
                 continue
             made = result.diagnostic(self.desk.shown, self.columns, self.client)
+            found = [made] if made is not None else result.found(self.desk.shown, self.columns, self.client)
+            about = [one for part, one in found if made is not None or (part.uri == uri and touch(one.range, span))]
             for number, fix in enumerate(result.report.fixes):
                 edit = result.edit(fix, self.desk.shown, self.columns, self.client)
                 if edit is not None:
@@ -276,7 +278,7 @@ class EditorSession(LanguageServer):
                         "Apply an unsafe fix", APPLY, arguments=[result.report.target.script.as_uri(), number]
                     )
                     yield types.CodeAction(
-                        offers.title(fix), types.CodeActionKind.QuickFix, [made[1]] if made is not None else None,
+                        offers.title(fix), types.CodeActionKind.QuickFix, about or None,
                         is_preferred=safe and number == 0, edit=None if ask else edit, command=command if ask else None,
                     )  # fmt: skip
             yield from offers.answers(result.report, made[1] if made is not None else None)

@@ -365,6 +365,15 @@ class Network:
 
 
 @dataclass(frozen=True, slots=True)
+class Value:
+    """The size of what a place made before the first step; `should`: that which it has where the law holds."""
+
+    stack: Stack
+    size: float
+    should: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Books:
     """Who trains what, in one run. `finished`: the script came to its own end."""
 
@@ -373,6 +382,7 @@ class Books:
     networks: tuple[Network, ...]
     finished: bool
     incomplete: str = ""
+    values: tuple[Value, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,11 @@ class EvalLeftOn(Fault):
     code, name = "AG532", "eval-left-on"
     title = "Training goes on in eval mode"
     broken = (("eval-left-on", "{} is put into eval mode here, and training goes on without train()"),)
-    noted = (("trained-in-eval", "{} is trained in eval mode: dropout is off, statistics stand still"),)
+    noted = (
+        ("trained-in-eval", "{} is trained in eval mode: dropout is off, statistics stand still"),
+        ("dropout-in-evaluation", "{} is in eval mode, and this dropout is on: nothing tells it the mode"),
+        ("measured-in-train-mode", "this is measured in train mode: dropout is on, or statistics move"),
+    )
     finds = (
         """\
 net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(), nn.Linear(8, 1))

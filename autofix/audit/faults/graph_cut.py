@@ -27,7 +27,10 @@ class GraphCut(Fault):
     title = "A path is cut before parameters that an optimizer owns"
     law = "everything owned learns"
     broken = (("graph-cut", "{} never get a gradient: the path to them ends here"),)
-    noted = (("graph-cut-perhaps", "{} are owned and never get a gradient: the path to them ends here"),)
+    noted = (
+        ("graph-cut-perhaps", "{} are owned and never get a gradient: the path to them ends here"),
+        ("state-cut-in-time", "this cuts the graph at each step of a loop: a loss reaches the last step alone"),
+    )
     finds = (
         """\
 enc, dec = nn.Linear(4, 2), nn.Linear(2, 4)

@@ -25,7 +25,10 @@ class LossOfAPart(Fault):
         ("last-batch-only", "of the losses computed for each step only the last goes backward: {} are thrown away"),
         ("loss-of-one-class", "this cross entropy is over a single class: it is always 0"),
     )
-    noted = (("loss-of-one-sample", "this loss is that of one row of {}"),)
+    noted = (
+        ("loss-of-one-sample", "this loss is that of one row of {}"),
+        ("loss-of-means", "this loss compares an average: single rows are compared with nothing"),
+    )
     finds = (
         """\
 net = nn.Linear(4, 1)

@@ -25,6 +25,7 @@ class OptimizerMadeAnew(Fault):
     broken = (
         ("optimizer-made-anew", "this makes an optimizer anew for each step: what it remembers of gradients is lost"),
     )
+    noted = (("optimizer-made-anew-at-times", "this makes an optimizer anew now and then: each time it forgets"),)
     finds = (
         """\
 net = nn.Linear(4, 1)

@@ -23,6 +23,10 @@ class SameBatch(Fault):
     code, name = "AG536", "same-batch"
     title = "Every pass is fed with the same batch"
     broken = (("same-batch", "this makes every pass begin with the same batch"),)
+    noted = (
+        ("same-draw", "random numbers repeat from pass to pass: their source is seeded again"),
+        ("same-rows", "every pass is fed with the rows that were drawn here, once"),
+    )
     finds = (
         """\
 net = nn.Linear(4, 1)

@@ -23,6 +23,7 @@ class SameLossTwice(Fault):
     code, name = "AG541", "same-loss-twice"
     title = "One loss goes backward twice"
     broken = (("same-loss-twice", "this loss has gone backward before: its gradients are used twice"),)
+    noted = (("gradient-used-twice", "this step uses gradients that a step has used: no backward lies between"),)
     finds = (
         """\
 net = nn.Linear(4, 1)

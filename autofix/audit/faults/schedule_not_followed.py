@@ -26,7 +26,9 @@ class ScheduleNotFollowed(Fault):
         ("schedule-never-stepped", "this schedule is never stepped: the learning rate stays as it is"),
         ("schedule-of-other-optimizer", "this schedule drives an optimizer that does not step; another one trains"),
         ("schedule-in-wrong-loop", "this schedule was stepped {} times in the whole training: it counts batches"),
+        ("schedule-of-counts", "this schedule waits for a figure to improve, and is given the number of its step"),
     )
+    noted = (("schedule-past-its-end", "this schedule was stepped {} times: the rate rises again behind its end"),)
     finds = (
         """\
 net = nn.Linear(4, 1)

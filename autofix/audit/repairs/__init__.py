@@ -41,4 +41,18 @@ REPAIRS: Mapping[str, Callable[[Found], Iterator[Offer]]] = {
     "graph-cut": copies.cut,
     "term-is-constant": copies.cut,
     "steps-without-gradient": copies.idle,
+    "average-of-itself": copies.alias,
+    "update-never-written": copies.never_written,
+    "optimizer-made-anew": owning.made_anew,
+    "loss-left-out": losses.left_out,
+    "no-such-flag": owning.flag,
+    "normalised-along-batch": losses.along_batch,
+    "normalised-elsewhere": losses.along_batch,
 }
+
+
+def offers(found: Found, name: str) -> Iterator[Offer]:
+    """What may mend a fact of this name: first the calls that are only named."""
+    if name in REPAIRS:
+        yield from order.uncalled(found)
+        yield from REPAIRS[name](found)

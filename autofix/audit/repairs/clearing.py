@@ -18,9 +18,15 @@ if TYPE_CHECKING:
 def missing(found: Found) -> Iterator[Offer]:
     """Clear what a step uses: instead of what is cleared twice, before its backward, or after the step."""
     step = found.here
-    name, _ = stepped(step.node)
+    name, holder = stepped(step.node)
     if not name:
+        yield from _by_hand(step)
         return
+    closure = next((f for f in ast.walk(step.source.tree) if isinstance(f, ast.FunctionDef) and f.name == name), None)
+    for one in closure.body if closure is not None else ():
+        if calls(one, "backward"):
+            steps = insert_before(step.source, one, [f"{holder}.zero_grad()"])
+            yield Offer(f"Clear the gradients of {holder} in {name}", tuple(steps))
     for call in _cleared_twice(step, name):
         assert isinstance(call.func, ast.Attribute)  # noqa: S101  as it was found
         yield Offer(f"Clear the gradients of {name}", tuple(replace(step.source, call.func.value, name)))
@@ -29,6 +35,20 @@ def missing(found: Found) -> Iterator[Offer]:
     if (first := _first_backward(step)) is not None:
         yield Offer(title, tuple(insert_before(step.source, first, clear)))
     yield Offer(title, tuple(insert_after(step.source, step.statement, clear)))
+
+
+def _by_hand(step: Place) -> Iterator[Offer]:
+    """Forget the gradients that updates by hand have used."""
+    steps = []
+    for one in step.block:
+        match one:
+            case ast.AugAssign(target=ast.Name() | ast.Attribute() as target, value=value) if any(
+                isinstance(node, ast.Attribute) and node.attr == "grad" for node in ast.walk(value)
+            ):
+                leaf = step.source.segment(target).removesuffix(".data")
+                steps += insert_after(step.source, one, [f"{leaf}.grad = None"])
+    if steps:
+        yield Offer("Clear the gradients that were used", tuple(steps))
 
 
 def before_step(found: Found) -> Iterator[Offer]:

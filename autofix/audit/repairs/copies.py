@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from autofix.audit.repair import Found, Keeps, Offer, Place
 from autofix.audit.repairs import owning
 from autofix.syntax import blocks, modes, names
-from autofix.syntax.calls import name_of
+from autofix.syntax.calls import name_of, path_of
 from autofix.syntax.edits import (
     append_call,
     embed,
@@ -18,13 +18,18 @@ from autofix.syntax.edits import (
     receiver,
     remove_keyword,
     rename,
+    replace,
     replace_statement,
+    set_keyword,
     undecorate,
     unwrap,
 )
 
+_ENTERS = ("tensor", "as_tensor", "from_numpy", "FloatTensor", "Tensor")
+_LEAVES = ("detach", "numpy", "tolist", "cpu", "item")
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from autofix.syntax.edits import Step
     from autofix.syntax.source import Source
@@ -109,16 +114,43 @@ def idle(found: Found) -> Iterator[Offer]:
     yield from owning.idle(found)
 
 
+def _inner(value: ast.expr) -> ast.expr:
+    """What an expression takes out of a graph: `h` of `h.detach().cpu().numpy()`."""
+    match value:
+        case ast.Call(func=ast.Attribute(value=inner, attr=name), args=[]) if name in _LEAVES:
+            return _inner(inner)
+    return value
+
+
+def _kept(place: Place) -> Iterator[Sequence[Step]]:
+    """A call that takes something out of a graph, as one that leaves it there."""
+    source, node = place.source, place.node
+    around: ast.AST | None = node
+    while isinstance(around, ast.expr):
+        if isinstance(around, ast.Call) and name_of(around) in _ENTERS and around.args:
+            inner = _inner(around.args[0])
+            if inner is not around.args[0]:
+                yield replace(source, around, source.segment(inner))
+        around = source.parent(around)
+    match node:
+        case ast.Call(func=ast.Attribute(attr="detach" | "item")) | ast.Attribute(attr="data"):
+            yield receiver(source, node)
+        case ast.Call(func=ast.Attribute(attr="sample") as function):
+            yield rename(source, function, "rsample")
+        case ast.Call(func=ast.Attribute(attr="grad") as function) if "autograd" in path_of(function):
+            yield set_keyword(source, node, "create_graph", "True")
+        case ast.Call(func=ast.Name(id="float"), args=[value]):
+            yield replace(source, node, source.segment(value))
+        case ast.Call(func=ast.Attribute(attr="tensor") as function):
+            flagged = any(word.arg == "requires_grad" for word in node.keywords)
+            flag = remove_keyword(source, node, "requires_grad") if flagged else ()
+            yield from ((*rename(source, function, way), *flag) for way in ("stack", "cat"))
+
+
 def _uncut(place: Place) -> Iterator[Offer]:
     title, source = "Keep the graph", place.source
-    match place.node:
-        case ast.Call(func=ast.Attribute(attr="detach" | "item")) | ast.Attribute(attr="data"):
-            yield Offer(title, tuple(receiver(source, place.node)), Keeps.LOSSES)
-        case ast.Call(func=ast.Attribute(attr="tensor") as function) as call:
-            yield Offer(
-                title, (*rename(source, function, "stack"), *remove_keyword(source, call, "requires_grad")),
-                Keeps.LOSSES,
-            )  # fmt: skip
+    for steps in _kept(place):
+        yield Offer(title, tuple(steps), Keeps.LOSSES)
     for around in (place.node, *blocks.around(source, place.node), source.function(place.node)):
         match around:
             case ast.With(items=items):

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 from autofix.audit.repair import Found, Keeps, Offer, Place, calls
 from autofix.syntax import blocks, names
 from autofix.syntax.calls import name_of, path_of
-from autofix.syntax.edits import append_call, change, delete, move_after, receiver, rename, replace
+from autofix.syntax.edits import (
+    append_call,
+    change,
+    delete,
+    move_after,
+    receiver,
+    rename,
+    replace,
+    replace_statement,
+    set_keyword,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +27,8 @@ if TYPE_CHECKING:
     from autofix.syntax.source import Source
 
 _ACTIVATIONS = ("softmax", "sigmoid")
+_NORMALISING = ("softmax", "log_softmax", "normalize")
+_NORMALISERS = ("Softmax", "LogSoftmax")
 _MODULES = ("Softmax", "Sigmoid")
 
 
@@ -27,11 +39,11 @@ def activated_twice(found: Found) -> Iterator[Offer]:
         if not isinstance(place.node, ast.Call):
             continue
         if name_of(place.node) in _ACTIVATIONS:
-            yield Offer(title, tuple(_without(place)), Keeps.REACHED)
+            yield Offer(title, tuple(_without(place)), Keeps.WITNESSED)
             continue
         for call in _calls(place.source, _MODULES):
             identity = f"{path_of(call.func).rpartition('.')[0]}.Identity()".removeprefix(".")
-            yield Offer(title, tuple(replace(place.source, call, identity)), Keeps.REACHED)
+            yield Offer(title, tuple(replace(place.source, call, identity)), Keeps.WITNESSED)
 
 
 def no_log_probabilities(found: Found) -> Iterator[Offer]:
@@ -41,22 +53,66 @@ def no_log_probabilities(found: Found) -> Iterator[Offer]:
         for old, new in (("NLLLoss", "CrossEntropyLoss"), ("nll_loss", "cross_entropy")):
             for call in _calls(source, (old,)):
                 assert isinstance(call.func, (ast.Name, ast.Attribute))  # noqa: S101  it has a name
-                yield Offer(f"Use {new}, which takes scores", tuple(rename(source, call.func, new)), Keeps.REACHED)
-    for value in _given(found.here, 0):
+                yield Offer(f"Use {new}, which takes scores", tuple(rename(source, call.func, new)), Keeps.WITNESSED)
+    title = "Give the loss log-probabilities"
+    values = [(source, value) for value in _given(found.here, 0)]
+    for origin, value in (*values, *((place.source, place.node) for place in found.others)):
         for node in ast.walk(value):
-            if isinstance(node, ast.Call) and name_of(node) == "softmax":
-                assert isinstance(node.func, (ast.Name, ast.Attribute))  # noqa: S101  it has a name
-                steps = rename(source, node.func, "log_softmax")
-                yield Offer("Give the loss log-probabilities", tuple(steps), Keeps.REACHED)
+            match node:
+                case ast.Call(func=ast.Name(id="softmax") | ast.Attribute(attr="softmax") as function):
+                    yield Offer(title, tuple(rename(origin, function, "log_softmax")), Keeps.WITNESSED)
+    for place in found.others:
+        for call in _calls(place.source, ("Softmax",)):
+            assert isinstance(call.func, (ast.Name, ast.Attribute))  # noqa: S101  it has a name
+            yield Offer(title, tuple(rename(place.source, call.func, "LogSoftmax")), Keeps.WITNESSED)
 
 
 def broadcast(found: Found) -> Iterator[Offer]:
     """Give both operands one shape."""
+    given: tuple[ast.expr, ...] = ()
+    ways: tuple[str, ...] = ()
     match found.here.node:
         case ast.Call(args=[first, second, *_]) | ast.BinOp(left=first, right=second):
-            for operand in (first, second):
-                steps = append_call(found.here.source, operand, ".squeeze(1)")
-                yield Offer("Give both operands one shape", tuple(steps), Keeps.REACHED)
+            given, ways = (first, second), (".squeeze(1)", ".squeeze(-1)", ".unsqueeze(-1)")
+        case ast.Call(args=[one]):
+            given, ways = (one,), (".unsqueeze(-1)",)
+    for way in ways:
+        for operand in given:
+            steps = append_call(found.here.source, operand, way)
+            yield Offer("Give both operands one shape", tuple(steps), Keeps.WITNESSED)
+
+
+def along_batch(found: Found) -> Iterator[Offer]:
+    """Normalise along the other dimension."""
+    for place in (found.here, *found.others):
+        called = [place.node] if name_of(place.node) in _NORMALISING else []
+        alike = [call for call in _calls(place.source, _NORMALISING) if name_of(call) == name_of(place.node)]
+        modules = [] if called else list(_calls(place.source, _NORMALISERS))
+        for several in (called, alike, modules):
+            steps = [step for call in several for step in _along_features(place.source, call)]
+            if steps:
+                yield Offer("Normalise each sample by itself", tuple(steps), Keeps.WITNESSED)
+
+
+def _along_features(source: Source, call: ast.AST) -> list[Step]:
+    assert isinstance(call, ast.Call)  # noqa: S101  as it was found
+    bare = isinstance(call.func, ast.Attribute) and not _module(source, call.func.value)
+    at = 2 if name_of(call) == "normalize" else int(not bare and name_of(call) in _NORMALISING)
+    return set_keyword(source, call, "dim", "1", position=at)
+
+
+def left_out(found: Found) -> Iterator[Offer]:
+    """Keep the sum that a statement only computes."""
+    source = found.here.source
+    for node in ast.walk(source.tree):
+        match node:
+            case ast.Expr(value=ast.BinOp(left=ast.Name(id=name), op=ast.Add())):
+                text = f"{name} = {source.segment(node.value)}"
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.UnaryOp(op=ast.UAdd(), operand=value)):
+                text = f"{name} += {source.segment(value)}"
+            case _:
+                continue
+        yield Offer("Add the loss", tuple(replace_statement(source, node, [text])), Keeps.MORE)
 
 
 def target(found: Found) -> Iterator[Offer]:
@@ -80,7 +136,7 @@ def last_batch(found: Found) -> Iterator[Offer]:
     loop = block[first - 1] if first else None
     if isinstance(loop, (ast.For, ast.While)):
         steps = move_after(source, block[first : last + 1], loop.body[-1])
-        yield Offer("Go backward with each batch", tuple(steps), Keeps.REACHED)
+        yield Offer("Go backward with each batch", tuple(steps), Keeps.OFTENER)
 
 
 def divided_twice(found: Found) -> Iterator[Offer]:
@@ -89,12 +145,12 @@ def divided_twice(found: Found) -> Iterator[Offer]:
     if isinstance(statement, ast.AugAssign):
         parent = source.parent(statement)
         whole = parent if isinstance(parent, ast.For) and len(parent.body) == 1 else statement
-        yield Offer("Divide once", tuple(delete(source, whole)), Keeps.REACHED)
+        yield Offer("Divide once", tuple(delete(source, whole)), Keeps.MULTIPLE)
     for value in (statement, *_bound_to(source, statement)):
         for node in ast.walk(value):
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
                 steps = change(source, node, "undivided", lambda old, guard: guard(old.left))
-                yield Offer("Divide once", tuple(steps), Keeps.REACHED)
+                yield Offer("Divide once", tuple(steps), Keeps.MULTIPLE)
 
 
 def _bound_to(source: Source, statement: ast.stmt) -> Iterator[ast.expr]:

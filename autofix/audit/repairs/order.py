@@ -25,8 +25,20 @@ if TYPE_CHECKING:
 
     from autofix.audit.repair import Place
 
+_CALLED = ("zero_grad", "step", "train", "eval", "update", "backward")
+"""Methods of a training loop that take no argument and are called for what they do."""
 _BY_BATCH = ("OneCycleLR", "CyclicLR")
 """Schedules that are made to be stepped with each batch."""
+
+
+def uncalled(found: Found) -> Iterator[Offer]:
+    """Call the methods that statements only name."""
+    for source in found.sources.imported_by(found.here.source):
+        for node in ast.walk(source.tree):
+            match node:
+                case ast.Expr(value=ast.Attribute(attr=name) as method) if name in _CALLED:
+                    keeps = Keeps.MORE if name == "backward" else Keeps.GRADIENTS
+                    yield Offer(f"Call {name}", tuple(append_call(source, method, "()")), keeps)
 
 
 def clipping(found: Found) -> Iterator[Offer]:
@@ -116,7 +128,7 @@ def scaler_scale(found: Found) -> Iterator[Offer]:
                 idle = (one for one in place.block if calls(one, "scale") and f"{scaler}.scale(" in ast.unparse(one))
                 gone = [step for one in idle for step in delete(place.source, one)]
                 scaled = embed(place.source, loss, f"{scaler}.scale({{}})")
-                yield Offer("Scale the loss", (*gone, *scaled), Keeps.REACHED)
+                yield Offer("Scale the loss", (*gone, *scaled), Keeps.MULTIPLE)
 
 
 def never_stepped(found: Found) -> Iterator[Offer]:
@@ -126,10 +138,6 @@ def never_stepped(found: Found) -> Iterator[Offer]:
     if not name:
         return
     source = backward.source
-    for node in ast.walk(source.tree):
-        match node:
-            case ast.Expr(value=ast.Attribute(attr="step") as method) if ast.unparse(method.value) == name:
-                yield Offer("Call step", tuple(append_call(source, method, "()")))
     following = blocks.after(backward.block, backward.statement)
     steps = [one for one in following if calls(one, "step")]
     for one in steps:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix.audit.repair import Found, Offer, Place
+from autofix.audit.repair import Found, Keeps, Offer, Place
 from autofix.syntax import blocks, names
 from autofix.syntax.calls import name_of, path_of
-from autofix.syntax.edits import delete, embed, insert_after, move_after
+from autofix.syntax.edits import delete, embed, insert_after, move_after, move_before, rename, replace_statement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from autofix.syntax.edits import Step
     from autofix.syntax.source import Source
 
 _READ_ONCE = ("parameters", "named_parameters", "filter", "map", "chain")
@@ -23,7 +24,44 @@ _HOLDERS = {"Module": ("ModuleList", "ModuleDict"), "Parameter": ("ParameterList
 def others(found: Found) -> Iterator[Offer]:
     """Give the optimizer what is trained: a list that can be read again, or the tensors as they are later."""
     yield from _read_again(found.here)
+    yield from _renewed(found.here)
     yield from later(found.here, found.subject)
+    source, statement = found.here.source, found.here.statement
+    for text in _of_other(source, statement, found.subject.partition(".")[0]):
+        yield Offer("Give the optimizer what is trained", tuple(replace_statement(source, statement, [text])))
+
+
+def _renewed(made: Place) -> Iterator[Offer]:
+    """Make an optimizer after a module that a later line makes of the one that it was given."""
+    source, statement = made.source, made.statement
+    for node in ast.walk(statement):
+        match node:
+            case ast.Attribute(value=ast.Name(id=root), attr="parameters"):
+                following = (one for one in blocks.after(made.block, statement) if isinstance(one, ast.Assign))
+                for one in (each for each in following if root in names.reads(each)):
+                    for text in _of_other(source, statement, source.segment(one.targets[0])):
+                        steps = (*delete(source, statement), *insert_after(source, one, [text]))
+                        yield Offer("Make the optimizer after what it owns", steps)
+
+
+def made_anew(found: Found) -> Iterator[Offer]:
+    """Make an optimizer once, before the loop."""
+    loop = next(blocks.loops(found.here.source, found.here.node), None)
+    if loop is not None and found.here.statement in loop.body:
+        steps = move_before(found.here.source, [found.here.statement], loop)
+        yield Offer("Make the optimizer once, before the loop", tuple(steps))
+
+
+def flag(found: Found) -> Iterator[Offer]:
+    """Set the flag that torch knows."""
+    source = found.here.source
+    match found.here.statement:
+        case ast.Assign(targets=[ast.Attribute(value=holder, attr=name) as target], value=value):
+            steps: Sequence[Step] = rename(source, target, "requires_grad")
+            if name == "requires_grad":
+                text = f"{source.segment(holder)}.requires_grad_({source.segment(value)})"
+                steps = replace_statement(source, found.here.statement, [text])
+            yield Offer("Set requires_grad", tuple(steps), Keeps.VALUES)
 
 
 def idle(found: Found) -> Iterator[Offer]:
@@ -53,9 +91,13 @@ def in_plain_list(found: Found) -> Iterator[Offer]:
     """Put layers, or parameters, into the container that `parameters()` looks into."""
     path, bracket, rest = found.subject.partition(",")[0].partition("[")
     kind = "Module" if "]." in rest else "Parameter"
-    for source in found.sources.imported_by(found.here.source) if bracket else ():
+    for source in found.sources.imported_by(found.here.source):
         for assigned in names.assignments(source, f"self.{path.rpartition('.')[2]}"):
             if assigned.value is None or isinstance(assigned, ast.AugAssign):
+                continue
+            if not bracket:
+                word = f"{_module_prefix(source, assigned)}Parameter"
+                yield Offer("Make it a parameter", tuple(embed(source, assigned.value, f"{word}({{}})")))
                 continue
             keyed = isinstance(assigned.value, (ast.Dict, ast.DictComp)) or name_of(assigned.value) == "dict"
             word = _module_prefix(source, assigned) + _HOLDERS[kind][keyed]

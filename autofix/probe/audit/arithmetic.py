@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ..engine.quiet import quiet
 from ..engine.remembered import Remembered
 from . import products
-from .scores import shape
+from .scores import shape, size
 
 if TYPE_CHECKING:
     from ..program.frames import Frames
     from .calls import Calls
     from .ledger import Ledger
     from .notes import Notes
-    from .paths import Paths
+    from .paths import Cut, Paths
 
 ARITHMETIC = frozenset({
     "sub", "__sub__", "__rsub__", "rsub", "subtract", "mul", "__mul__", "__rmul__", "multiply", "add", "__add__",
@@ -47,25 +48,38 @@ class Arithmetic:
         if explicit and (here := self._frames.here()):
             self._explicit.keep(result, here[0][0])
 
-    def of(self, name: str, given: list[torch.Tensor], result: Any) -> None:
+    def of(self, name: str, given: list[torch.Tensor], args: Any, result: Any) -> None:
         """A call of two tensors was made."""
+        if len(given) == 1 and name in _SUM and isinstance(result, torch.Tensor) and result.requires_grad:
+            self._tell(self._paths.returned(args) if result.numel() == 1 else (), certain=False)
         if len(given) < 2:  # noqa: PLR2004  of two tensors
             return
         a, b = given[0], given[1]
         if name in _DIFFERENCE:
             self._difference(a, b)
         if isinstance(result, torch.Tensor) and result.requires_grad:
+            if not self._ledger.step_number and name in _DIFFERENCE | _PRODUCT:
+                self._weigh(name, a, b, result)
             self._broadcast(name, a, b, result)
             if name in _PRODUCT and a.requires_grad and b.requires_grad:
                 products.made(result, self._frames.here())
             if name in _SUM and result.numel() == 1:
                 self._constant(a, b)
 
+    def _weigh(self, name: str, a: torch.Tensor, b: torch.Tensor, result: torch.Tensor) -> None:
+        """Keep how large a result is at first, and how large it is of operands of one shape."""
+        should = None
+        with quiet():
+            if a.numel() == b.numel() < result.numel():
+                one, other = a.reshape(-1), b.reshape(-1)
+                should = size(one * other if name in _PRODUCT else one - other)
+            self._notes.value(self._frames.here(), size(result), should)
+
     def _broadcast(self, name: str, a: torch.Tensor, b: torch.Tensor, result: torch.Tensor) -> None:
         n = a.numel()
         if n < 2 or b.numel() != n or result.numel() <= n or a.dim() == b.dim():  # noqa: PLR2004
             return
-        if name in _SUM:
+        if name in _SUM or a.data_ptr() == b.data_ptr():  # all pairs of one thing
             return
         here = self._frames.here()
         if here and any(self._explicit.of(tensor) is here[0][0] for tensor in (a, b)):
@@ -89,10 +103,13 @@ class Arithmetic:
         for tensor in (a, b):
             if tensor.requires_grad or tensor.numel() != 1:
                 continue
-            for cut in self._paths.behind([tensor]):
-                if not cut.old and any(key in self._ledger.owned() for key in cut.behind):
-                    name = "term-detached" if cut.kind == "detach" else "term-is-constant"
-                    self._notes.note(name, cut.kind, cut.stack, self._frames.here(), cut.off)
+            self._tell(self._paths.behind([tensor]), certain=True)
+
+    def _tell(self, cuts: tuple[Cut, ...], *, certain: bool) -> None:
+        for cut in cuts:
+            if not cut.old and any(key in self._ledger.owned() for key in cut.behind):
+                name = "term-is-constant" if certain and cut.kind != "detach" else "term-detached"
+                self._notes.note(name, cut.kind, cut.stack, self._frames.here(), cut.off)
 
 
 def _has_none(index: Any) -> bool:

@@ -61,6 +61,9 @@ class Bookkeeper:
         trained = [leaf for leaf in trained if id(leaf) not in anew]
         listed_away = self._in_plain_list(notes, [*trained, *self._plain_leaves()])
         self._look_at_modules(notes)
+        for cut in self._values.paths.cuts.values():
+            if not cut.old and len(cut.turns) >= _OFTEN and min(cut.turns.values()) > 1:
+                notes.note("state-cut-in-time", "", cut.stack)
         trained = [leaf for leaf in trained if id(leaf) not in listed_away]
         explained = False
         for owner in self._ledger.owners.values():
@@ -242,7 +245,7 @@ class Bookkeeper:
 
     # The table ------------------------------------------------------------------------------------------------------
 
-    def told(self, *, finished: bool) -> wire.Books:
+    def told(self, values: tuple[wire.Value, ...], *, finished: bool) -> wire.Books:
         """The books as records."""
         resolve = self._frames.resolve
         losses = list(self._ledger.losses.values())
@@ -253,7 +256,7 @@ class Bookkeeper:
         ]  # fmt: skip
         return wire.Books(
             tuple(wire.Loss(resolve(loss.stack), loss.calls, loss.first, loss.last, loss.gradients) for loss in losses),
-            tuple(trainers), tuple(self._networks(losses)), finished, self._values.failed,
+            tuple(trainers), tuple(self._networks(losses)), finished, self._values.failed, values,
         )  # fmt: skip
 
     def _networks(self, losses: list[Any]) -> list[wire.Network]:

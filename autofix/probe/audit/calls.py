@@ -29,6 +29,8 @@ _OFTEN = 3
 _MOSTLY = 0.75
 """The share of a module's parameters that a loss reaches where it trains that module, not a part that it lends."""
 _CLOSE = 1e-6
+_LONG = 50
+"""Steps after which gradients are no longer followed from step to step."""
 _UNBOUNDED = 1e5
 """A norm so large that whoever clips to it wants to know the norm."""
 _MODE_MATTERS = (
@@ -53,6 +55,8 @@ class _Schedule:
     scheduler: Any
     steps: int = 0
     sites: dict[Raw, None] = field(default_factory=dict)
+    counts: int = 0
+    """How often it was given the number of its step in place of a figure to improve."""
 
 
 @dataclass(slots=True)
@@ -93,6 +97,9 @@ class Calls(Listener):
         self._dropped: dict[int, dict[Raw, Raw]] = {}
         self._vain: Counter[Raw] = Counter()
         self._thrown: Counter[tuple[int, Raw, Raw]] = Counter()
+        self._used: dict[int, Raw] = {}
+        """Where the gradient that a tensor has was used by a step, since when no backward has added to it."""
+        self._again: Counter[Raw] = Counter()
         self._taken = Remembered[tuple[int, "Raw"]]()
         """Aliases of parameters that the script keeps: of each the number of steps that were made before, and where."""
         self.seeds: dict[tuple[Raw, Any], int] = {}
@@ -188,6 +195,8 @@ class Calls(Listener):
                 dropped.update(dict.fromkeys(self._pending.pop(index), here))
                 self._on_scaled.pop(index, None)
         self._ledger.cleared(tensors)
+        for key in keys:
+            self._used.pop(key, None)
         if self.vain.waits:
             self.vain.cleared(keys, here or self._frames.here())
 
@@ -212,6 +221,7 @@ class Calls(Listener):
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self.vain.step(index, optimizer)
+        self._use(parameters(optimizer))
         self._bare += self._inside_step == 0
         self._inside_step = -1
         if self._bare == _OFTEN:
@@ -236,6 +246,19 @@ class Calls(Listener):
         if waiting and not scaled and self._stepping:
             self._notes.note("scaler-without-scale", "", self._frames.here(), *waiting)
 
+    def _use(self, given: list[torch.Tensor]) -> None:
+        """A step uses gradients: has a step used each of them before, and no backward made it since?"""
+        mine = [p for p in given if p.grad is not None]
+        if not mine or self._ledger.step_number > _LONG:
+            return
+        here = self._frames.here()
+        earlier = [self._used[id(p)] for p in mine if id(p) in self._used and id(p) not in self._ledger.fresh]
+        if len(earlier) == len(mine) and any(bool(p.grad.any()) for p in mine if p.grad is not None):
+            self._again[here] += 1
+            if self._again[here] == _OFTEN:
+                self._notes.note("gradient-used-twice", "", here, *earlier)
+        self._used.update(dict.fromkeys((id(p) for p in mine if id(p) in self._ledger.fresh), here))
+
     # Schedulers -----------------------------------------------------------------------------------------------------
 
     def _wrap_schedulers(self) -> None:
@@ -252,9 +275,11 @@ class Calls(Listener):
 
             return done
 
-        def stepped(scheduler: Any, *_: Any, **__: Any) -> None:
+        def stepped(scheduler: Any, *given: Any, **__: Any) -> None:
             known = self._schedules.get(id(scheduler))
             if known is not None and "scheduler" not in self._inside:
+                plateau = isinstance(scheduler, torch.optim.lr_scheduler.ReduceLROnPlateau)
+                known.counts += plateau and given[:1] in ((known.steps,), (known.steps + 1,))
                 known.steps += 1
                 if known.steps <= _OFTEN:
                     known.sites[self._frames.here()] = None
@@ -280,6 +305,11 @@ class Calls(Listener):
                 continue
             if finished and owner.steps >= _OFTEN and not known.steps:
                 self._notes.note("schedule-never-stepped", type(known.scheduler).__name__, known.made)
+            if _OFTEN <= known.counts == known.steps:
+                self._notes.note("schedule-of-counts", "", site, known.made)
+            past = getattr(known.scheduler, "T_max", None)
+            if isinstance(past, int) and known.steps > 2 * past > 0:
+                self._notes.note("schedule-past-its-end", f"{known.steps} of {past}", site, known.made)
             total = getattr(known.scheduler, "total_steps", None)
             if finished and isinstance(total, int) and known.steps * 2 <= total <= owner.steps * 1.2:
                 self._notes.note("schedule-in-wrong-loop", f"{known.steps} of {total}", site, known.made)

@@ -49,6 +49,8 @@ class Moves(Listener):
         self._left: dict[int, list[float]] = {}
         """What the first parameter of each optimizer held when the optimizer was made, and after its latest step."""
         self._begun: dict[int, list[float]] = {}
+        self._alike: dict[int, tuple[torch.Tensor, int]] = {}
+        """Parameters whose rows were all alike at every step so far, as were their gradients; and at how many."""
 
     def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._begun[index] = _first(optimizer)
@@ -61,7 +63,16 @@ class Moves(Listener):
                 sizes = [float(_corner(p.grad).abs().max()) if p.numel() else 0.0 for p in told]
                 least = _ROUNDING * max(sizes, default=0.0)
                 pairs = [(p, _corner(p).clone()) for p, size in zip(told, sizes, strict=True) if size > least]
+                for parameter, _ in pairs:
+                    self._compare_rows(parameter, first=owner.looked == 1)
             self._before = _Before(index, pairs)
+
+    def _compare_rows(self, parameter: Any, *, first: bool) -> None:
+        """Units of one layer that are copies of each other stay so where their gradients are the same."""
+        count = self._alike.pop(id(parameter), (parameter, 0 if first else -1))[1]
+        several = count >= 0 and parameter.dim() > 1 and parameter.shape[0] > 1
+        if several and all(bool((one == one[:1]).all()) for one in (parameter.detach(), parameter.grad)):
+            self._alike[id(parameter)] = parameter, count + 1
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         before, self._before = self._before, None
@@ -75,7 +86,7 @@ class Moves(Listener):
                 moved.setdefault(id(parameter), []).append(not change <= _NOTHING * largest)
             self._left[index] = _first(optimizer)
 
-    def finish(self, name: Callable[[torch.Tensor], str]) -> None:
+    def finish(self, name: Callable[[torch.Tensor], str], place: Callable[[torch.Tensor], Raw]) -> None:
         """Note the parameters that no step moves, or none any more, and the optimizers that make one step each."""
         for index, moved in self._moved.items():
             owner = self._ledger.owners[index]
@@ -84,19 +95,24 @@ class Moves(Listener):
             if names:
                 since = "" if any(any(moved[key]) for key in still) else "never"
                 self._notes.note("steps-move-nothing", f"{since}:{listed(names)}", owner.site, owner.made)
+            alike = [p for p in parameters(owner.optimizer) if self._alike.get(id(p), (p, 0))[1] >= _ENOUGH]
+            if alike:
+                self._notes.note("units-alike", listed(list(map(name, alike))), place(alike[0]), owner.site)
         self._made_anew()
 
     def _made_anew(self) -> None:
         places: dict[Raw, list[int]] = {}
         for index, owner in self._ledger.owners.items():
             lbfgs = isinstance(owner.optimizer, torch.optim.LBFGS)
-            if owner.made and owner.steps == 1 and owner.optimizer.state and not lbfgs:
+            if owner.made and owner.steps and owner.optimizer.state and not lbfgs:
                 places.setdefault(owner.made, []).append(index)
         for place, indices in places.items():
             pairs = list(pairwise(indices))
             goes_on = [b for a, b in pairs if self._owns_same(a, b) and self._left.get(a) == self._begun.get(b)]
-            if len(goes_on) >= _ENOUGH and len(goes_on) == len(pairs):
-                self._notes.note("optimizer-made-anew", "", place, self._ledger.owners[indices[0]].site)
+            each = all(self._ledger.owners[index].steps == 1 for index in indices)
+            if len(goes_on) >= (_ENOUGH if each else 2) and len(goes_on) == len(pairs):
+                name = "optimizer-made-anew" if each else "optimizer-made-anew-at-times"
+                self._notes.note(name, "", place, self._ledger.owners[indices[0]].site)
 
     def _owns_same(self, a: int, b: int) -> bool:
         one, other = (parameters(self._ledger.owners[index].optimizer) for index in (a, b))

@@ -16,6 +16,7 @@ class Notes:
     def __init__(self, frames: Frames) -> None:
         self._frames = frames
         self._found: dict[tuple[str, str], wire.Fact] = {}
+        self._values: dict[Raw, tuple[float, float | None]] = {}
 
     @property
     def facts(self) -> tuple[wire.Fact, ...]:
@@ -32,6 +33,15 @@ class Notes:
     def keep(self, fact: wire.Fact) -> None:
         """Keep a fact that another instrument found."""
         self._found.setdefault((fact.name, fact.subject), fact)
+
+    def value(self, place: Raw, value: float, should: float | None = None) -> None:
+        """Keep the size of what a place made first, and the size that it has where the law holds which it breaks."""
+        self._values.setdefault(place, (value, should))
+
+    @property
+    def values(self) -> tuple[wire.Value, ...]:
+        """The first values that were kept."""
+        return tuple(wire.Value(self._frames.resolve(place), *kept) for place, kept in self._values.items())
 
     def has(self, *names: str) -> bool:
         """Whether a fact of one of these names was noted."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .ledger import Ledger
 
 _WALK = 3000
+_BY_HAND = frozenset({"detach", "data"})
 _ANYWHERE = {0.0, 1.0}
 """Numbers that say nothing of where they come from."""
 _MANY = 3
@@ -43,6 +44,8 @@ class Cut:
     old: bool = False
     """Whether what it cut was made before the latest step: a value that is kept from pass to pass."""
     behind: set[int] = field(default_factory=set)
+    turns: dict[int, int] = field(default_factory=dict)
+    """In each of the first passes, how often what was cut went through the same layer again."""
 
 
 class Paths:
@@ -75,10 +78,12 @@ class Paths:
             return
         lost = self.behind(given) if self._lost else ()
         if kind == "enter":
-            lost = (*lost, *self._returned(args))
+            lost = (*lost, *self.returned(args))
         if any(t.requires_grad for t in out):
             for cut in lost:
                 cut.joined = True
+                if cut.kind in _BY_HAND:
+                    self._recur(cut, given)
             return
         if with_graph and name not in _NO_VALUE:
             lost = (*lost, self._cut(kind, name, given, out))
@@ -95,6 +100,14 @@ class Paths:
                 if tensor.is_leaf and id(tensor) not in self.used:
                     self.used[id(tensor)] = self._frames.here()
         return with_graph
+
+    def _recur(self, cut: Cut, given: list[torch.Tensor]) -> None:
+        """What was cut goes through the layer again that made it, and nothing with a graph beside it."""
+        again = [t for t in given if t.requires_grad]
+        step = self._ledger.step_number
+        looked = step in cut.turns or len(cut.turns) < _MANY
+        if looked and all(t.is_leaf for t in again) and any(id(t) in cut.behind for t in again):
+            cut.turns[step] = cut.turns.get(step, 0) + 1
 
     def behind(self, given: list[torch.Tensor]) -> tuple[Cut, ...]:
         """The cuts that tensors without a graph come from."""
@@ -140,7 +153,8 @@ class Paths:
             values = frozenset(numbers(result)) - _ANYWHERE
             self._numbers = [*self._numbers[-200:], *((cut, values) for cut in cuts if values)]
 
-    def _returned(self, args: Any) -> tuple[Cut, ...]:
+    def returned(self, args: Any) -> tuple[Cut, ...]:
+        """The cuts that numbers or an array come from which a call is given."""
         shape = getattr(args[0], "shape", None) if args else None
         if shape is not None and not isinstance(args[0], torch.Tensor):
             return self._arrays.get((self._ledger.step_number, *shape), ())
@@ -161,5 +175,7 @@ def tensors_in(args: Any, kwargs: Any) -> Iterator[torch.Tensor]:
 
 def leaves_behind(given: list[torch.Tensor]) -> set[int]:
     """The ids of the leaves that results were made of."""
+    # A view that was made without gradients may pass for a leaf.
+    given = [t._base if t.grad_fn is None and t._base is not None else t for t in given]
     nodes = islice(graph.walk([t for t in given if t.grad_fn is not None]), _WALK)
     return {id(t) for t in given if t.is_leaf and t.requires_grad}.union(map(id, graph.leaves(nodes)))

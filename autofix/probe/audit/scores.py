@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import weakref
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import torch
+import torch.nn.functional as F  # noqa: N812  as everybody calls it
 
+from ..engine.quiet import quiet
 from .paths import leaves_behind
 
 if TYPE_CHECKING:
     from ..program.frames import Frames, Raw
+    from .batch import Batch
     from .ledger import Ledger
     from .notes import Notes
 
@@ -25,15 +30,29 @@ _RESHAPES = frozenset({
     "UnsqueezeBackward0", "CloneBackward0", "ToCopyBackward0", "TransposeBackward0", "PermuteBackward0", "TBackward0",
 })  # fmt: skip
 _SCORED = frozenset({"cross_entropy", "binary_cross_entropy", "binary_cross_entropy_with_logits"})
+_TWICE = {"cross_entropy": "SoftmaxBackward0", "binary_cross_entropy_with_logits": "SigmoidBackward0"}
+"""Losses that apply an activation themselves, and its node."""
+_BOUNDS = {"SigmoidBackward0": (0.0, 1.0), "SoftmaxBackward0": (0.0, 1.0), "TanhBackward0": (-1.0, 1.0),
+           "ReluBackward0": (0.0, float("inf")), "SoftplusBackward0": (0.0, float("inf"))}  # fmt: skip
+"""What an activation can give at all."""
+_NEARLY = 0.1
+"""Far beyond rounding, also in half precision."""
+_SHARE = 0.25
+_AVERAGES = frozenset({"MeanBackward0", "SumBackward0"})
+_OFTEN = 3
 _FEW = 2
 _MADE = "autofix made"
+_RAW = "autofix raw"
 _LOSS = "autofix loss"
 
 
 class Scores:
     """Looks at the arguments of each loss function."""
 
-    def __init__(self, frames: Frames, ledger: Ledger, notes: Notes) -> None:
+    def __init__(self, frames: Frames, ledger: Ledger, notes: Notes, batch: Batch) -> None:
+        self._batch = batch
+        self._far: Counter[Raw] = Counter()
+        self._targets: dict[Raw, weakref.ref[torch.Tensor]] = {}
         self._frames = frames
         self._ledger = ledger
         self._notes = notes
@@ -45,10 +64,12 @@ class Scores:
         self.made: dict[Raw, list[int]] = {}
         """The numbers of the losses that each place has made since one of them went backward."""
 
-    def activated(self, result: Any) -> None:
-        """Remember where an activation was applied."""
+    def activated(self, given: Any, result: Any) -> None:
+        """Remember where an activation was applied, and in the first passes to what."""
         if isinstance(result, torch.Tensor) and result.grad_fn is not None:
             result.grad_fn.metadata[_MADE] = self._frames.here()
+            if self._ledger.step_number < _FEW:
+                result.grad_fn.metadata[_RAW] = given.detach()
 
     def loss(self, name: str, args: Any, kwargs: Any, result: Any) -> None:
         """A loss function was called."""
@@ -60,12 +81,20 @@ class Scores:
             self._serial += 1
             here = self._frames.here()
             result.grad_fn.metadata[_LOSS] = here, self._serial
-            self.made.setdefault(here, []).append(self._serial)
+            known, latest = self._targets.get(here), weakref.ref(target)
+            self._targets[here] = latest
+            if known is None or known() is not target:
+                self.made.setdefault(here, []).append(self._serial)
+            else:  # another answer to the same question: its losses are stages, of which the last may be meant
+                self.made[here] = [self._serial]
             count, leaves = self.behind.get(here, (0, set()))
             self.behind[here] = count + 1, leaves | leaves_behind([result]) if count < _FEW else leaves
+        self._batch.compared(score, target)
         if not score.requires_grad:
             self._check_order(name, score, target)
             return
+        if result is not None and not self._ledger.step_number:
+            self._weigh(name, score, target, (args, kwargs), result)
         if name in _REGRESSION and result is not None:
             whole = torch.broadcast_shapes(score.shape, target.shape)
             if _size(whole) > max(score.numel(), target.numel()):
@@ -75,11 +104,19 @@ class Scores:
         if target.requires_grad and name in LOSSES:
             self._check_target(score, target)
 
+    def _weigh(self, name: str, score: torch.Tensor, target: torch.Tensor, given: Any, result: torch.Tensor) -> None:
+        """Keep what a loss is at first, and what it is of the scores that it is meant to have."""
+        args, kwargs = given
+        rest = {key: value for key, value in kwargs.items() if key not in ("input", "target")}
+        with quiet():
+            meant = _meant(name, score, target)
+            should = getattr(F, name)(meant, target, *args[2:], **rest) if meant is not None else None
+            self._notes.value(self._frames.here(), size(result), size(should) if should is not None else None)
+
     def _check_scores(self, name: str, score: torch.Tensor, target: torch.Tensor, kwargs: Any) -> None:
         node = _first(score.grad_fn)
         made = node.name() if node is not None else ""
-        wrong = {"cross_entropy": "SoftmaxBackward0", "binary_cross_entropy_with_logits": "SigmoidBackward0"}
-        if made and made == wrong.get(name):
+        if made and made == _TWICE.get(name):
             what = "softmax" if "Softmax" in made else "sigmoid"
             self._notes.note("activation-twice", f"{what} {name}", self._frames.here(), node.metadata.get(_MADE, ()))
         one = score.dim() > 1 and score.shape[1] == 1
@@ -89,19 +126,29 @@ class Scores:
             self._notes.note("loss-of-one-sample", str(rows(node)), self._frames.here())
         if name in ("nll_loss", "kl_div"):
             self._check_log_probabilities(name, score)
+        if name in _REGRESSION and made in _AVERAGES and score.numel() == target.numel() == 1:
+            self._notes.note("loss-of-means", "", self._frames.here())
+        if name in _REGRESSION and made in _BOUNDS and target.is_floating_point():
+            self._check_reach(target, *_BOUNDS[made])
+
+    def _check_reach(self, target: torch.Tensor, low: float, high: float) -> None:
+        """Targets that an activation can never give."""
+        wide = target.detach()
+        if float(((wide < low) | (wide > high)).float().mean()) > _SHARE:
+            here = self._frames.here()
+            self._far[here] += 1
+            if self._far[here] == _OFTEN:
+                self._notes.note("target-out-of-reach", f"{low:g} and {high:g}", here)
 
     def _check_log_probabilities(self, name: str, score: torch.Tensor) -> None:
-        values = score.detach().float()
-        if name == "kl_div":
-            wrong = bool((values > 0).all()) and values.numel() > 1
-        else:
-            total = values.exp().sum(1 if values.dim() > 1 else 0)
-            wrong = bool(((total - 1).abs() > 0.1).any())  # noqa: PLR2004  far beyond rounding, also in half precision
+        wrong = not log_probabilities(name, score)
         node = _first(score.grad_fn)
         if wrong and node is not None and node.name() == "LogSoftmaxBackward0":
             self._notes.note("normalised-elsewhere", name, self._frames.here(), node.metadata.get(_MADE, ()))
         elif wrong:
-            self._notes.note("no-log-probabilities", name, self._frames.here())
+            soft = node is not None and node.name() == "SoftmaxBackward0"
+            made = node.metadata.get(_MADE, ()) if soft else ()
+            self._notes.note("no-log-probabilities", name, self._frames.here(), made)
 
     def _check_order(self, name: str, score: torch.Tensor, target: torch.Tensor) -> None:
         """A one-hot target where the scores belong, and scores that are trained where the target belongs."""
@@ -119,6 +166,39 @@ class Scores:
         bootstrapped = affine_in_data(target.grad_fn) and not affine_in_data(score.grad_fn)
         name = "target-trains" if both and bootstrapped else "target-with-graph"
         self._notes.note(name, "", self._frames.here())
+
+
+def _meant(name: str, score: torch.Tensor, target: torch.Tensor) -> torch.Tensor | None:
+    """What a loss expects in place of the scores that it is given; None where that is what it has."""
+    node = _first(score.grad_fn)
+    kind, raw = (node.name(), node.metadata.get(_RAW)) if node is not None else ("", None)
+    raw = raw if raw is not None and raw.shape == score.shape else None
+    if kind == _TWICE.get(name):
+        return raw if raw is not None else score.log() if "Softmax" in kind else score.logit()
+    if name in ("nll_loss", "kl_div") and not log_probabilities(name, score):
+        dim = 1 if score.dim() > 1 else 0
+        if raw is not None:
+            return raw.log_softmax(dim)
+        total = score.sum(dim) if name == "nll_loss" else score.sum(-1)
+        probable = bool((score >= 0).all()) and bool(((total - 1).abs() < _NEARLY).all())
+        return score.log() if probable else score.log_softmax(dim)
+    if name in _REGRESSION and score.shape != target.shape and score.numel() == target.numel():
+        return score.reshape(target.shape)
+    return None
+
+
+def log_probabilities(name: str, score: torch.Tensor) -> bool:
+    """Whether scores can be logarithms of probabilities, as a loss takes them."""
+    values = score.detach().float()
+    if name == "kl_div":
+        return not bool((values > 0).all()) or values.numel() == 1
+    total = values.exp().sum(1 if values.dim() > 1 else 0)
+    return not bool(((total - 1).abs() > _NEARLY).any())
+
+
+def size(result: torch.Tensor) -> float:
+    """One number for what was made."""
+    return float(torch.linalg.vector_norm(result.detach().double()))
 
 
 def loss_mark(node: Any) -> tuple[Raw, int] | None:

@@ -11,12 +11,16 @@ from torch.overrides import TorchFunctionMode
 from ..engine.refused import name_of
 from .arithmetic import ARITHMETIC, Arithmetic
 from .averages import Averages
-from .draws import LAYERS, Draws
+from .batch import RECURRENT, Batch
+from .draws import DRAWS, LAYERS, Draws
+from .evaluations import MODED, Evaluations
 from .hand import Hand
 from .paths import Paths, tensors_in
 from .scores import LOSSES, Scores
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..program.frames import Frames
     from .calls import Calls
     from .ledger import Ledger
@@ -30,9 +34,10 @@ _FAILURES = 20
 _TORCH = str(torch.__path__[0])
 _GROUPS = {
     "loss": LOSSES, "activation": {"softmax", "sigmoid", "log_softmax"}, "layer": LAYERS, "arithmetic": ARITHMETIC,
+    "normalise": {"normalize", "cosine_similarity"},
     "leave": {"item", "tolist", "numpy", "__array__", "__float__", "__int__"},
     "enter": {"tensor", "as_tensor", "from_numpy"}, "alias": {"detach"},
-    "shape": {"unsqueeze", "__getitem__", "view", "reshape"},
+    "shape": {"unsqueeze", "__getitem__", "view", "reshape"}, "recurrent": RECURRENT, "draw": DRAWS, "moded": MODED,
 }  # fmt: skip
 _NOTHING = (".__set__", ".__len__", ".size", ".dim", ".numel", ".backward", ".is_floating_point", ".stride")
 _NO_WRITES = frozenset({"requires_grad_", "retain_grad_", "detach_", "__index__", "__invert__", "__init__", "__int__"})
@@ -47,16 +52,27 @@ class Values(TorchFunctionMode):
         self._ledger = ledger
         self._calls = calls
         self.paths = Paths(frames, ledger)
-        self.scores = Scores(frames, ledger, notes)
+        self.batch = Batch(frames, ledger, notes)
+        self.scores = Scores(frames, ledger, notes, self.batch)
         self.averages = Averages(frames, ledger, calls, notes)
         self._draws = Draws(frames, calls, notes)
+        self._evaluations = Evaluations(frames, notes)
         self.hand = Hand(frames, ledger, notes)
         self._arithmetic = Arithmetic(frames, ledger, calls, notes, self.paths)
         self.count = 0
         self.limit = MOST
         self.failed = ""
         self._failures = 0
-        self._kinds: dict[Any, str] = {}
+        self._kinds: dict[Any, tuple[str, str]] = {}
+        self._looks: dict[str, Callable[..., None]] = {
+            "loss": lambda name, _, *call: self.scores.loss(name, *call), "activation": self._activated,
+            "normalise": lambda name, _, *call: self.batch.normalised(name, *call), "layer": self._entered,
+            "recurrent": lambda _name, _given, args, *_: self.batch.recurred(args),
+            "draw": lambda name, *call: self._draws.drawn(name, call[-1]), "arithmetic": self._computed,
+            "moded": lambda name, _, args, kwargs, _result: self._evaluations.called(name, args, kwargs),
+            "shape": self._shaped, "alias": self._aliased,
+            "share": lambda _, given, *_call: self._calls.shared(given, self._frames.here()),
+        }  # fmt: skip
 
     def __enter__(self) -> Any:
         entering = torch.from_numpy
@@ -72,9 +88,10 @@ class Values(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        kind = self._kinds.get(func)
-        if kind is None:
-            kind = self._kinds[func] = _kind(func)
+        known = self._kinds.get(func)
+        if known is None:
+            known = self._kinds[func] = _kind(func)
+        kind, name = known
         if kind == "pass" or self.count > self.limit:
             return func(*args, **kwargs)
         if kind == "gradient":
@@ -85,11 +102,11 @@ class Values(TorchFunctionMode):
         if kind == "mode":
             self.paths.switched(on=bool(args and args[0]))
             return func(*args, **kwargs)
-        if kind.startswith("write "):
-            self._try(self.averages.write, kind.partition(" ")[2], args)
+        if kind == "write":
+            self._try(self.averages.write, name, args)
             self._try(self.hand.written, args)
         result = func(*args, **kwargs)
-        self._try(self._look, kind, args, kwargs, result)
+        self._try(self._look, known, args, kwargs, result)
         return result
 
     def _try(self, look: Any, *given: Any) -> None:
@@ -103,51 +120,65 @@ class Values(TorchFunctionMode):
                 self.failed = f"{type(error).__name__}: {error}"
                 self.count = self.limit + 1
 
-    def _look(self, kind: str, args: Any, kwargs: Any, result: Any) -> None:
-        kind, _, name = kind.partition(" ")
+    def _look(self, known: tuple[str, str], args: Any, kwargs: Any, result: Any) -> None:
+        kind, name = known
         given = list(tensors_in(args, kwargs))
-        made = isinstance(result, torch.Tensor)
-        if kind == "loss":
-            self.scores.loss(name, args, kwargs, result)
-        elif kind == "activation":
-            self.scores.activated(result)
-        elif kind == "layer":
-            self._draws.fed(given)
-        elif kind == "arithmetic":
-            if made and not result.requires_grad:
-                self.hand.computed(name, given, result)
-                if self._ledger.step_number:
-                    self.averages.average(name, given, result)
-            self._arithmetic.of(name, given, result)
-        elif kind == "shape" and made:
-            self._arithmetic.shaped(name, args, result)
-        elif kind == "share":
-            self._calls.shared(given, self._frames.here())
-        elif kind == "alias" and made and given and given[0].is_leaf:
-            self._calls.keep(result, self._frames.here())
+        look = self._looks.get(kind)
+        if look is not None:
+            look(name, given, args, kwargs, result)
         self.paths.flow(kind, name, given, args, result)
+        if kind == "moded":
+            self._evaluations.measured(name, args, kwargs, self.paths.behind([result]))
+
+    def _activated(self, name: str, given: list[torch.Tensor], args: Any, kwargs: Any, result: Any) -> None:
+        self.scores.activated(given[0], result)
+        self.batch.normalised(name, args, kwargs, result)
+
+    def _entered(self, _name: str, given: list[torch.Tensor], *_: Any) -> None:
+        self._draws.fed(given)
+        if given and not given[0].requires_grad:
+            self.batch.fed(given[0])
+
+    def _computed(self, name: str, given: list[torch.Tensor], args: Any, _kwargs: Any, result: Any) -> None:
+        if isinstance(result, torch.Tensor) and not result.requires_grad:
+            self.hand.computed(name, given, result)
+            if self._ledger.step_number:
+                self.averages.average(name, given, result)
+        self._arithmetic.of(name, given, args, result)
+
+    def _shaped(self, name: str, _given: Any, args: Any, _kwargs: Any, result: Any) -> None:
+        if isinstance(result, torch.Tensor):
+            self._arithmetic.shaped(name, args, result)
+            self._draws.chosen(name, args, result)
+            if name in ("view", "reshape"):
+                self.batch.viewed(args[0], result)
+
+    def _aliased(self, _name: str, given: list[torch.Tensor], _args: Any, _kwargs: Any, result: Any) -> None:
+        if isinstance(result, torch.Tensor) and given and given[0].is_leaf:
+            self._calls.keep(result, self._frames.here())
 
     def finish(self) -> None:
         """Note what only several passes together can tell."""
         self.averages.finish()
         self._draws.finish()
+        self._evaluations.finish()
         self.hand.finish()
 
 
-def _kind(func: Any) -> str:
+def _kind(func: Any) -> tuple[str, str]:
     """What a torch function is to us, and its name."""
     name = name_of(func)
-    if name.endswith(".__get__"):
-        return {"data": "alias data", "grad": "gradient"}.get(name.split(".")[-2], "pass")
-    if name.endswith(".data.__set__"):
-        return "share data"
     last = name.rsplit(".", 1)[-1]
+    if name.endswith(".__get__"):
+        return {"data": ("alias", "data"), "grad": ("gradient", "")}.get(name.split(".")[-2], ("pass", ""))
+    if name.endswith(".data.__set__"):
+        return "share", "data"
     if last.endswith("set_grad_enabled"):
-        return "mode"
+        return "mode", last
     if name.endswith(_NOTHING):
-        return "pass"
+        return "pass", last
     for kind, names in _GROUPS.items():
         if last in names:
-            return f"{kind} {last}"
+            return kind, last
     writes = (last.endswith("_") and not last.startswith("_")) or last.startswith("__i")
-    return f"write {last}" if writes and last not in _NO_WRITES else f"plain {last}"
+    return "write" if writes and last not in _NO_WRITES else "plain", last

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 import weakref
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -65,12 +67,14 @@ class Audit(Listener):
         self.silent = Silent(frames, taps)
         self.guards = Guards(frames, self.names, taps, shapes=False, growing=_OFTEN)
         self._unused: dict[Any, list[int]] = {}
+        self._nan: Counter[Any] = Counter()
         self._leaving = False
 
     def install(self) -> None:
         """Put everything in place, before the script runs."""
         self.made.install()
         self.calls.install()
+        self._taps.before_writes = []  # what a step of torch's own does is no call to be looked at
         self._taps.listeners += [self.ledger, Bounded(self.guards), self, self.calls, self.moves, self.silent]
         self.values.__enter__()
 
@@ -82,6 +86,11 @@ class Audit(Listener):
         if not call.accumulate or self.calls.vain.blind:
             return
         self.values.hand.backward(call)
+        self.values.batch.ended()
+        if math.isnan(self.ledger.losses[call.stack].last):
+            self._nan[call.stack] += 1
+            if self._nan[call.stack] == _OFTEN:
+                self.notes.note("loss-is-no-number", "", call.stack)
         found: dict[Any, list[int]] = {}
         terms = list(graph.operations(addends(call.roots)))
         products.look(terms, self.notes)
@@ -143,14 +152,14 @@ class Audit(Listener):
             self.calls.finish(finished=finished)
             books = Bookkeeper(self._frames, self.ledger, self.made, self.values, self.names)
             books.conclude(self.notes, finished=finished)
-            self.moves.finish(books.name)
+            self.moves.finish(books.name, self.made.place)
         for fact in self.guards.told()["facts"]:
             if fact.name in _FROM_GUARDS:
                 self.notes.keep(wire.Fact(_FROM_GUARDS[fact.name], fact.subject, fact.stack))
         for fact in self.silent.facts():
             if fact.name not in _DRAWN_FROM_BOOKS:
                 self.notes.keep(fact)
-        return self.notes.facts, books.told(finished=finished)
+        return self.notes.facts, books.told(self.notes.values, finished=finished)
 
 
 class Bounded(Listener):

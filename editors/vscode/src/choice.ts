@@ -42,21 +42,24 @@ export async function choose(document: vscode.TextDocument, originals: Originals
   }
 }
 
-/** The quick fixes of the server for the failure of a run, wherever in the workspace it is. */
+/** The quick fixes of the server for what a run showed, wherever in the workspace: the failure first, then warnings. */
 async function offered(document: vscode.TextDocument): Promise<vscode.CodeAction[]> {
-  const failed = vscode.languages
+  const elsewhere = (uri: vscode.Uri): number => (uri.toString() === document.uri.toString() ? 0 : 1);
+  const places = vscode.languages
     .getDiagnostics()
     .flatMap(([uri, found]) => found.map((one) => ({ uri, one })))
-    .filter(({ one }) => one.source === "autofix" && one.severity === vscode.DiagnosticSeverity.Error);
-  const here = failed.filter(({ uri }) => uri.toString() === document.uri.toString());
-  const [place] = here.length > 0 ? here : failed;
-  if (place === undefined) {
-    return [];
+    .filter(({ one }) => one.source === "autofix" && one.severity <= vscode.DiagnosticSeverity.Warning)
+    .sort((a, b) => a.one.severity - b.one.severity || elsewhere(a.uri) - elsewhere(b.uri));
+  for (const { uri, one } of places) {
+    const found = await vscode.commands.executeCommand<vscode.CodeAction[]>(
+      "vscode.executeCodeActionProvider", uri, one.range, vscode.CodeActionKind.QuickFix.value,
+    );
+    const fixes = found.filter((action) => action.edit !== undefined && /^AG\d/.test(action.title));
+    if (fixes.length > 0) {
+      return fixes;
+    }
   }
-  const found = await vscode.commands.executeCommand<vscode.CodeAction[]>(
-    "vscode.executeCodeActionProvider", place.uri, place.one.range, vscode.CodeActionKind.QuickFix.value,
-  );
-  return found.filter((action) => action.edit !== undefined && /^AG\d/.test(action.title));
+  return [];
 }
 
 /** Show an edit, and apply it where that is wanted; returns whether another one is to be chosen. */
