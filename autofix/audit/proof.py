@@ -81,6 +81,8 @@ class Proof:
         before, after = self._before.trace.books, self._after.trace.books
         assert before is not None and after is not None  # noqa: PT018, S101  as was asked
         now, more = {self._origin(one.stack): one for one in after.losses}, 0
+        if not before.losses:
+            return "nothing goes backward that could show it"
         if keeps is Keeps.OFTENER and sum(one.calls for one in after.losses) <= sum(one.calls for one in before.losses):
             return "no loss goes backward more often"
         for loss in before.losses:

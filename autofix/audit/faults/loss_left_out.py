@@ -34,7 +34,8 @@ for _ in range(5):
     h = torch.tanh(trunk(x))
     loss = F.mse_loss(a(h), x[:, :1])
     aux = F.mse_loss(b(h), x[:, 1:2])  # found
-    loss + 0.5 * aux
+-    loss + 0.5 * aux
++    loss = loss + 0.5 * aux
     opt.zero_grad()
     loss.backward()
     opt.step()

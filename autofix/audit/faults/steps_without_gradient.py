@@ -37,7 +37,8 @@ net = nn.Linear(4, 2)
 opt = optim.SGD(net.parameters(), lr=0.1)
 for _ in range(5):
     x = torch.randn(8, 4)
-    loss = torch.tensor(F.mse_loss(net(x), x[:, :2]).item(), requires_grad=True)
+-    loss = torch.tensor(F.mse_loss(net(x), x[:, :2]).item(), requires_grad=True)
++    loss = F.mse_loss(net(x), x[:, :2])
     opt.zero_grad()
     loss.backward()
     opt.step()  # found

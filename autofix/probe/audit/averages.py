@@ -60,18 +60,21 @@ class Averages:
         found = self._pointers.get(tensor.data_ptr())
         return found if found is not None and found.shape == tensor.shape else None
 
+    def _origins(self, tensor: torch.Tensor) -> frozenset[int]:
+        """The parameters that a tensor was made of, or is; none where that is not known."""
+        known = self._from.of(tensor)
+        if known is None and (parameter := self._parameter(tensor)) is not None:
+            known = frozenset({id(parameter)})
+        return known or frozenset()
+
     def average(self, name: str, given: list[torch.Tensor], result: torch.Tensor) -> None:
         """A result made of a parameter that is owned and of one that is not."""
-        origins: set[int] = set()
-        for tensor in given:
-            if (known := self._from.of(tensor)) is not None:
-                origins |= known
-            elif (parameter := self._parameter(tensor)) is not None:
-                origins.add(id(parameter))
+        found = [self._origins(tensor) for tensor in given]
+        origins = frozenset().union(*found)
         if origins:
-            self._from.keep(result, frozenset(origins))
+            self._from.keep(result, origins)
         alone = len(origins) == 1 and len(given) == 2 and origins.isdisjoint(self._ledger.owned())  # noqa: PLR2004
-        if alone and name in _AVERAGE:
+        if alone and all(found) and name in _AVERAGE:
             self._alone.keep(result, True)
         if len(origins) != 2 or name not in _AVERAGE:  # noqa: PLR2004  a teacher's and a student's
             return
