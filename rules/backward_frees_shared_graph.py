@@ -42,6 +42,7 @@ class BackwardFreesSharedGraph(Rule):
     title = "Keep the graph with retain_graph=True"
     causes = frozenset({Cause.FREED_GRAPH})
     tier = Tier.KEEP
+    usual = "freed", "losses that share a graph are usually added up, and go backward once"
     examples = (
         Example("""\
 import torch

@@ -26,7 +26,6 @@ from autofix.syntax.edits import without_gradient
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autofix.probe.wire import Frame
 
 WHY = "What is collected here is a constant of every pass that trains on it."
 WHY_TARGET = "A target is a constant of every loss that is held against it."
@@ -40,6 +39,7 @@ class CollectedWithGradient(Rule):
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.ANSWER
     conventional = True
+    usual = "shared", "what is made here for later passes, as a target is, is usually computed without gradient"
     examples = (
         Example("""\
 import torch
@@ -179,15 +179,6 @@ for _ in range(4):
     opt.step()
 """),
     )
-
-    def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
-        """Where what later passes use is made: there is a reading in which it is a constant."""
-        for crossing in diagnosis.trace.crossings:
-            if crossing.by == "failing" and crossing.made:
-                yield (
-                    crossing.made[0],
-                    "what is made here for later passes, as a target is, is usually computed without gradient",
-                )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Around the statements that collect, and on each function through which they do."""

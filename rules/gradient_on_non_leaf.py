@@ -58,6 +58,7 @@ class GradientOnNonLeaf(Rule):
     title = "Let the gradient begin where the value is complete"
     causes = frozenset({Cause.NONLEAF_GRADIENT})
     tier = Tier.MEANT
+    usual = "made", "only leaves keep a gradient, and this is a result: ask the leaf for it, or call retain_grad() here"
     examples = (
         Example("""\
 import torch

@@ -39,6 +39,7 @@ class GradientStillNone(Rule):
     title = "Set the gradient where there is none to add to"
     causes = frozenset({Cause.GRADIENT_NONE})
     tier = Tier.MEANT
+    usual = "failed", "a gradient is usually read behind the backward that reaches its tensor, and set where it is None"
     examples = (
         Example("""\
 import torch

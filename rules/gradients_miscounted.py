@@ -24,13 +24,11 @@ from autofix.syntax.edits import embed, replace
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from autofix.probe.wire import Frame
     from autofix.syntax.calls import Function
     from autofix.syntax.edits import Step
     from autofix.syntax.source import Source
 
 WHY = "The backward then gives one gradient for each argument of its forward, and none to those that need none."
-_USUAL = "this backward lacks the gradient of an argument that needs one: return its derivative, None for the others"
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -41,6 +39,10 @@ class GradientsMiscounted(Rule):
     title = "Return None for what needs no gradient"
     causes = frozenset({Cause.GRADIENTS_MISCOUNTED})
     tier = Tier.ANSWER
+    usual = (
+        "given",
+        "this backward lacks the gradient of an argument that needs one: return its derivative, None for the others",
+    )
     examples = (
         Example("""\
 ! the strength of a gradient reversal
@@ -175,10 +177,6 @@ Three.apply(w * 2, w, 3).sum().backward()
                     raise Declined("the backward is no function of a file that may be edited")
                 edits = [edit for one in _returns(function) for edit in _spread(source, one, places, len(needs))]
                 yield self.propose(edits, WHY)
-
-    def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
-        """At the backward that gives too little."""
-        yield from ((one.stack[0], _USUAL) for one in diagnosis.trace.origins if one.kind == "miscounted" and one.stack)
 
 
 def _places(given: int, needs: str) -> list[int]:

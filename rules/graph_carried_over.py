@@ -39,6 +39,10 @@ class GraphCarriedOver(Rule):
     title = "Cut the graph where the state is kept"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.CUT
+    usual = (
+        "carried",
+        "what a pass takes over from the one before, as a state, usually comes without its graph: detach it",
+    )
     examples = (
         Example("""\
 import torch
@@ -54,20 +58,6 @@ for _ in range(5):
     loss.backward()
     opt.step()
 +    h = h.detach()
-"""),
-        Example("""\
-import torch
-
-torch.manual_seed(0)
-lstm = torch.nn.LSTM(2, 4)
-opt = torch.optim.SGD(lstm.parameters(), lr=0.1)
-state = None
-for _ in range(4):
-    out, state = lstm(torch.randn(3, 5, 2), state)
-    opt.zero_grad()
-    out.pow(2).mean().backward()
-    opt.step()
-+    state = tuple(t.detach() for t in state)
 """),
         Example("""\
 import torch
@@ -111,6 +101,26 @@ for _ in range(4):
     opt.step()
 -    memory.append((s, net(s).max()))
 +    memory.append((s, net(s).max().detach()))
+"""),
+        Example("""\
+! derivatives are taken by what is carried
+import torch
+
+torch.manual_seed(0)
+rule = torch.nn.Linear(3, 3)
+opt = torch.optim.SGD(rule.parameters(), lr=0.1)
+x, total = torch.ones(3, requires_grad=True), 0
+for step in range(8):
+    loss = (x - 2).pow(2).sum()
+    total = total + loss
+    (g,) = torch.autograd.grad(loss, x, retain_graph=True)
+    x = x + 0.1 * rule(g.detach())
+    if step % 2:
+        opt.zero_grad()
+        total.backward()
+        opt.step()
++        x = x.detach().requires_grad_()
+        total = 0
 """),
         Example("""\
 ! the project has a function for it

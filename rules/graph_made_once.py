@@ -84,22 +84,6 @@ for _ in range(4):
         Example("""\
 import torch
 
-torch.manual_seed(0)
-x = torch.randn(8, 2)
-net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
-opt = torch.optim.Adam(net.parameters(), lr=0.1)
--out = net(x)
--loss = (out - 1).pow(2).mean()  # how far off
-for _ in range(4):
-    opt.zero_grad()
-+    out = net(x)
-+    loss = (out - 1).pow(2).mean()  # how far off
-    loss.backward()
-    opt.step()
-"""),
-        Example("""\
-import torch
-
 
 def objective_of(net):
 -    penalty = sum(p.pow(2).sum() for p in net.parameters())
@@ -165,6 +149,38 @@ total += out.sum()
 opt.step(closure)
 """),
         Example("""\
+! two statements bind one name
+import torch
+
+torch.manual_seed(0)
+raw = torch.nn.Parameter(torch.randn(3, 3))
+opt = torch.optim.SGD([raw], lr=0.1)
+-A = torch.sigmoid(raw) + torch.eye(3)
+-A = A / A.sum(1, keepdim=True)
+for _ in range(4):
++    A = torch.sigmoid(raw) + torch.eye(3)
++    A = A / A.sum(1, keepdim=True)
+    opt.zero_grad()
+    (A @ torch.ones(3)).prod().backward()
+    opt.step()
+"""),
+        Example("""\
+! what it begins with is a leaf that the optimizer holds
+import torch
+
+A = torch.ones(3, 3, requires_grad=True)
+opt = torch.optim.SGD([A], lr=0.1)
+-A = A + torch.eye(3)
+-A = A / A.sum(1, keepdim=True)
+for _ in range(4):
++    A_now = A + torch.eye(3)
++    A_now = A_now / A_now.sum(1, keepdim=True)
+    opt.zero_grad()
+-    (A @ torch.ones(3)).prod().backward()
++    (A_now @ torch.ones(3)).prod().backward()
+    opt.step()
+"""),
+        Example("""\
 ! both backwards stand beside each other: there is no loop to compute it in
 import torch
 
@@ -172,19 +188,6 @@ w = torch.ones(3, requires_grad=True)
 h = torch.sigmoid(w)
 h.sum().backward()
 h.prod().backward()
-"""),
-        Example("""\
-! one of the names is bound again in the loop
-import torch
-
-w = torch.ones(3, requires_grad=True)
-opt = torch.optim.SGD([w], lr=0.1)
-first, second = w.exp(), w.sin()
-for _ in range(3):
-    opt.zero_grad()
-    (first * second).sum().backward()
-    opt.step()
-    second = w.sin() + first
 """),
     )
 

@@ -42,6 +42,7 @@ class NonscalarBackward(Rule):
     title = "Reduce the loss to one number"
     causes = frozenset({Cause.NONSCALAR_BACKWARD})
     tier = Tier.MEANT
+    usual = "failed", "a loss is usually brought to one number by mean() or sum() before it goes backward"
     examples = (
         Example("""\
 ! Adam moves all parameters alike, whether the mean or the sum is trained

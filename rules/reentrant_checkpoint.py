@@ -28,6 +28,7 @@ from autofix.syntax.edits import insert_after, replace, set_keyword
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from autofix.probe.wire import Frame
     from autofix.syntax.edits import Step
     from autofix.syntax.source import Source
 
@@ -46,6 +47,7 @@ class ReentrantCheckpoint(Rule):
     title = "Checkpoint without reentrance"
     causes = frozenset({Cause.NO_GRAPH, Cause.CHECKPOINT_REFUSED, Cause.REDUCER_REFUSED})
     tier = Tier.ANSWER
+    usual = "failed", "a checkpoint is usually made without reentrance: use_reentrant=False"
     examples = (
         Example("""\
 import torch
@@ -193,6 +195,10 @@ checkpoint(torch.nn.Linear(2, 2), "last.pt").backward()
                 line = f"{one.segment(call.func.value)}.enable_input_require_grads()"
                 after = insert_after(one, one.statement(call), [line])
                 yield self.propose(after, WHY_INPUT, title="Let what goes in require a gradient", later=1)
+
+    def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
+        """Where the checkpoint itself is refused."""
+        return super().hints(diagnosis) if diagnosis.cause is Cause.CHECKPOINT_REFUSED else iter(())
 
 
 def _reentrant(source: Source) -> Iterator[ast.Call]:

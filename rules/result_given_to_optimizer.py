@@ -79,8 +79,12 @@ class Kernel:
 
 
 kernel = Kernel()
--opt = torch.optim.Adam([kernel.positive["scale"], kernel.noise], lr=0.1)
-+opt = torch.optim.Adam([kernel.positive.raw['scale'], kernel.positive.raw['noise']], lr=0.1)
+opt = torch.optim.Adam([
+-    {"params": [kernel.positive["scale"]], "lr": 0.2},
++    {"params": [kernel.positive.raw['scale']], "lr": 0.2},
+-    {"params": [kernel.noise]},
++    {"params": [kernel.positive.raw['noise']]},
+])
 for _ in range(4):
     loss = (kernel.positive["scale"] - 2).pow(2) + (kernel.noise - 1).pow(2)
     opt.zero_grad()
@@ -181,22 +185,13 @@ print(1 * h.grad)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For an optimizer that was given results: the leaves behind them, by the names that they have there."""
-        behind = diagnosis.trace.behind
-        results = [one for one in behind if not one.leaf]
+        results = [one for one in diagnosis.trace.behind if not one.leaf]
         for _, source, call in sources.nodes(diagnosis.failure.stack[:1] if results else ()):
             argument = calls.argument(call, ("params",), "params")
             if argument is None:
                 continue
-            given = _group(_bound(source, argument), behind[0].group)
-            if isinstance(given, (ast.List, ast.Tuple)):
-                edits = _elements(source, given, results)
-            elif not any(one.paths for one in results):
-                edits = embed(source, given, "[p for p in {} if p.is_leaf]")
-            elif len(behind) == behind[0].given:
-                paths = dict.fromkeys(path for one in behind for path in one.paths)
-                edits = replace(source, given, f"[{', '.join(paths)}]")
-            else:
-                raise Declined("which of the tensors are results cannot be told from the text")
+            groups = dict.fromkeys(one.group for one in results)
+            edits = [step for group in groups for step in _given(source, argument, group, diagnosis.trace.behind)]
             yield self.propose(edits, WHY)
 
     def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
@@ -213,6 +208,21 @@ def _bound(source: Source, argument: ast.expr) -> ast.expr:
         if len(found) == 1 and source.function(found[0]) is scope and isinstance(found[0].value, (ast.List, ast.Tuple)):
             return found[0].value
     return argument
+
+
+def _given(source: Source, argument: ast.expr, group: int, every: Sequence[Behind]) -> list[Step]:
+    """One group of parameters with the leaves in the place of its results."""
+    behind = [one for one in every if one.group == group]
+    results = [one for one in behind if not one.leaf]
+    given = _group(_bound(source, argument), group)
+    if isinstance(given, (ast.List, ast.Tuple)):
+        return _elements(source, given, results)
+    if not any(one.paths for one in results):
+        return embed(source, given, "[p for p in {} if p.is_leaf]")
+    if len(behind) == behind[0].given:
+        paths = dict.fromkeys(path for one in behind for path in one.paths)
+        return replace(source, given, f"[{', '.join(paths)}]")
+    raise Declined("which of the tensors are results cannot be told from the text")
 
 
 def _group(argument: ast.expr, group: int) -> ast.expr:

@@ -39,6 +39,7 @@ class ResultIntoGivenMemory(Rule):
     title = "Take the result as a new tensor"
     causes = frozenset({Cause.OUT_REFUSED})
     tier = Tier.MEANT
+    usual = "failed", "a result with a graph usually gets a name of its own, not memory that is given by out="
     examples = (
         Example("""\
 ! a workspace that a module keeps
@@ -99,7 +100,22 @@ for _ in range(4):
     opt.step()
 """),
         Example("""\
-! where the result goes is chosen by a function
+! where the result goes is chosen by a function, and its value is used by another name
+import torch
+
+torch.manual_seed(0)
+lin, kept = torch.nn.Linear(3, 3), {}
+opt = torch.optim.SGD(lin.parameters(), lr=0.1)
+for _ in range(4):
+    h = lin(torch.ones(2, 3))
+-    out = torch.tanh(h, out=kept.setdefault("h", torch.empty(2, 3)))
++    out = torch.tanh(h)
+    opt.zero_grad()
+    out.pow(2).mean().backward()
+    opt.step()
+"""),
+        Example("""\
+! where the result goes is chosen by a function, and it has no other name
 import torch
 
 
@@ -140,6 +156,8 @@ def _alike(one: ast.Call, refused: ast.Call) -> bool:
 
 def _taken(source: Source, call: ast.Call) -> list[Step]:
     place, statement = calls.keyword(call, "out"), source.statement(call)
+    if isinstance(place, ast.Call) and not isinstance(source.parent(call), ast.Expr):
+        return remove_keyword(source, call, "out")
     if not isinstance(place, ast.Subscript):
         return out_of_place(source, call)
     if not isinstance(statement, ast.Expr) or statement.value is not call:

@@ -28,14 +28,13 @@ from autofix.syntax.edits import append_call, clone_before
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from autofix.probe.wire import Frame, Stack
+    from autofix.probe.wire import Stack
     from autofix.syntax.edits import Step
     from autofix.syntax.source import Source
 
 WHY_USED = "Backward needs {name} as it was used here; the copy is out of reach of the later write."
 WHY_KEPT = "The write goes to new memory, and the tensor that backward needs stays as it was used."
 WHY_MADE = "The operation's own output stays as it was saved; the later write changes the copy."
-_USUAL = "what backward still needs is written here: write to a copy, or where that backward has been"
 _MOST, _DEEPEST = 4, 2
 
 
@@ -46,6 +45,7 @@ class SavedTensorOverwrittenLater(Rule):
     title = "Use a copy of what is overwritten later"
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.COPY
+    usual = "written", "what backward still needs is written here: write to a copy, or where that backward has been"
     examples = (
         Example("""\
 import torch
@@ -140,11 +140,6 @@ sum(terms).sum().backward()
             yield from self._used(saved.made, names, beside, sources)
             yield from self._made(saved.made, sources)
             yield from self._kept(stacks, sources)
-
-    def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
-        """At each write that is no optimizer's."""
-        writes = (one for saved in diagnosis.trace.saved for one in saved.writes if one.optimizer < 0 and one.stack)
-        yield from ((one.stack[0], _USUAL) for one in writes)
 
     def _used(self, made: Stack, names: set[str], beside: set[str], sources: Sources) -> Iterator[Proposal]:
         """A copy of an operand: of the one that the write names, or else of each."""

@@ -52,6 +52,7 @@ class StepBetweenForwardAndBackward(Rule):
     title = "Compute after the step what the later backward needs"
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.ORDER
+    usual = "stepped", "a step usually stands behind all backwards that need its parameters as they are before it"
     examples = (
         Example("""\
 import torch

@@ -43,6 +43,10 @@ class TensorAssignedToParameter(Rule):
     title = "Give the value of this pass a name of its own"
     causes = frozenset({Cause.PARAMETER_ASSIGNED})
     tier = Tier.MEANT
+    usual = (
+        "failed",
+        "new values are usually copied into a parameter without gradient; a value of this pass has a name of its own",
+    )
     examples = (
         Example("""\
 ! unsafe: the value has a graph, and may be meant as the new one of the parameter

@@ -42,6 +42,7 @@ class TensorToNumpy(Rule):
     title = "Detach the tensor where it is handed over"
     causes = frozenset({Cause.CONVERSION})
     tier = Tier.MEANT
+    usual = "failed", "what is only looked at is usually detached before it becomes an array; a loss stays a tensor"
     examples = (
         Example("""\
 import torch

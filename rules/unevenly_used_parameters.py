@@ -52,6 +52,10 @@ class UnevenlyUsedParameters(Rule):
     title = "Say that passes leave parameters out"
     causes = frozenset({Cause.REDUCER_REFUSED})
     tier = Tier.ANSWER
+    usual = (
+        "failed",
+        "what a loss needs is usually computed by one forward of the wrapped module, each parameter in it once",
+    )
     examples = (
         Example("""\
 ! one head for each kind of batch

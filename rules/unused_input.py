@@ -40,6 +40,10 @@ class UnusedInput(Rule):
     title = "Let the input require a gradient"
     causes = frozenset({Cause.UNUSED_INPUT})
     tier = Tier.MEANT
+    usual = (
+        "failed",
+        "a derivative is usually by the very tensor that the result was computed from, once that requires a gradient",
+    )
     examples = (
         Example("""\
 import torch

@@ -35,14 +35,12 @@ from autofix.syntax.edits import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from autofix.probe.wire import Frame
     from autofix.syntax.edits import Step
     from autofix.syntax.source import Source
 
 WHY_UPDATE = "Under no_grad the write is an update of the values: autograd allows it and does not follow it."
 WHY_DATA = "The write goes to the values behind {name}; autograd does not see it."
 WHY_OPERATION = "{name} becomes a new tensor that gradients flow through; the leaf stays as it is."
-_USUAL = "an update of a leaf stands under torch.no_grad(); what belongs to the forward goes to a new tensor"
 _DEEPEST = 4
 
 
@@ -53,6 +51,10 @@ class WriteToLeaf(Rule):
     title = "Update the leaf under torch.no_grad()"
     causes = frozenset({Cause.LEAF_MODIFIED, Cause.VIEW_MODIFIED})
     tier = Tier.UPDATE
+    usual = (
+        "failed",
+        "an update of a leaf stands under torch.no_grad(); what belongs to the forward goes to a new tensor",
+    )
     examples = (
         Example("""\
 import torch
@@ -132,10 +134,6 @@ list(map(torch.Tensor.zero_, [w]))
         yield from self._handed_over(located)
         if declined:
             raise declined[0]
-
-    def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
-        """At the write that was refused."""
-        yield from ((frame, _USUAL) for frame in diagnosis.failure.stack[:1])
 
     def _rebound(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
         """`a = a + 1`; behind no_grad where the value is made of a gradient, as an update's is."""

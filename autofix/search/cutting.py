@@ -79,7 +79,7 @@ def where_stored(carriers: list[Carrier], sources: Sources) -> Iterator[Placed]:
             several = isinstance(statement, ast.Assign) and isinstance(statement.targets[0], (ast.Tuple, ast.List))
             with contextlib.suppress(Declined):
                 if not several and carrier.kind == "tensor":
-                    edits = append_call(source, value, ".detach()")
+                    edits = append_call(source, value, f".detach(){_as_input(source, carrier.path)}")
                     together.update(dict.fromkeys(edits, carrier.path) if carrier.path.startswith("self.") else {})
                     yield edits, [carrier.path], 2
                 else:
@@ -162,6 +162,7 @@ def _one(carrier: Carrier, source: Source, sources: Sources) -> Cut | None:
             return Cut((path,), f"{path} = {called[0]}({path})", called[1])
     try:
         line = nested.cut_statement(path, carrier.kind)
+        line += _as_input(source, path) if carrier.kind == "tensor" else ""
         imports: list[Step] = []
         for name in (one for one in nested.IMPORTED if f"{one}(" in line):
             known, steps = ensure_name(source, name)
@@ -169,6 +170,13 @@ def _one(carrier: Carrier, source: Source, sources: Sources) -> Cut | None:
     except Declined:
         return None
     return Cut((path,), line, tuple(imports))
+
+
+def _as_input(source: Source, path: str) -> str:
+    """What a variable without its graph needs besides where derivatives are taken by it: to require a gradient."""
+    found = (one for one in ast.walk(source.tree) if isinstance(one, ast.Call))
+    inputs = (calls.argument(one, calls.differentiation(one), "inputs") for one in found)
+    return ".requires_grad_()" if any(path in names.reads(one) for one in inputs if one is not None) else ""
 
 
 def _functions(form: str, source: Source, sources: Sources) -> Iterator[tuple[ast.FunctionDef, Source]]:

@@ -104,6 +104,8 @@ class Rule(ABC):
     applicability: ClassVar[Applicability] = Applicability.SAFE
     conventional: ClassVar[bool] = False
     """Whether its edits do what the field does where the code does not say: among doubtful edits they come first."""
+    usual: ClassVar[tuple[str, str]] = ("", "")
+    """Where no edit helps: a part that a line plays in the failure, and what is usually done there, in one sentence."""
     examples: ClassVar[tuple[Example, ...]] = ()
 
     def safety(self) -> str:
@@ -115,9 +117,11 @@ class Rule(ABC):
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Every edit that may cure `diagnosis`; may raise `edits.Declined` with the reason."""
 
-    def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:  # noqa: ARG002  who has some reads it
-        """Where no edit helps: what is usually done at a line, in one sentence that begins with what it is about."""
-        return iter(())
+    def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
+        """Where no edit helps: what is usually done, at each line that plays the part which the rule is about."""
+        role, sentence = self.usual
+        told = [one for one in diagnosis.culprits if not one.aside]
+        yield from ((one.frame, sentence) for one in told if role in (one.role, *one.also))
 
     def propose(
         self, steps: Iterable[Step], why: str, *, title: str = "", tier: Tier | None = None, later: int = 0

@@ -12,7 +12,7 @@ from autofix.syntax.layout import lines_of
 from autofix.syntax.vocabulary import STORES
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from autofix.syntax.source import Source
 
@@ -74,18 +74,29 @@ def backward(needed: set[str], before: Sequence[ast.stmt]) -> list[ast.stmt]:
     return found[::-1]
 
 
-def copied(source: Source, statement: ast.stmt, detached: Container[str] = ()) -> list[str]:
+def copied(
+    source: Source, statement: ast.stmt, detached: Container[str] = (), renamed: Mapping[ast.Name, str] | None = None
+) -> list[str]:  # fmt: skip
     """The lines of a statement, to be written again elsewhere; the variables `detached` lose their graph in it."""
     for node in ast.walk(statement):
         if isinstance(node, (ast.Constant, ast.JoinedStr)) and (node.end_lineno or 0) > node.lineno:
             raise Declined("a string over several lines cannot be repeated at another place")
     start, end = source.extent(statement)
     values = [node for node in uses(statement) if path_of(node) in detached and not _called(source, node)]
-    ends = sorted((source.extent(node)[1] for node in values), reverse=True)
+    put = [(source.extent(node)[1], source.extent(node)[1], ".detach()") for node in values]
+    put += [(*source.extent(node), name) for node, name in (renamed or {}).items()]
     text = source.text[start:end]
-    for place in ends:
-        text = f"{text[: place - start]}.detach(){text[place - start :]}"
+    for first, last, new in sorted(put, reverse=True):
+        text = f"{text[: first - start]}{new}{text[last - start :]}"
     return lines_of(source, block_of(source, statement), text)
+
+
+def unused(source: Source, name: str) -> str:
+    """A name that stands nowhere in a file: this one, or a longer one."""
+    taken = {getattr(one, "id", "") or getattr(one, "arg", "") for one in ast.walk(source.tree)}
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _called(source: Source, node: ast.AST) -> bool:

@@ -25,9 +25,11 @@ def refused_parameters(error: BaseException, run: State) -> list[torch.Tensor]:
             params = list(copy.copy(group.get("params", ())) or ()) if isinstance(group, dict) else []
             given = [p for p in params if isinstance(p, torch.Tensor)]
             if any(not p.is_leaf for p in given):
+                first = len(frame.f_locals["self"].param_groups)
+                groups = {first: given, **_following(frame, first)}
                 if caller is not None:
-                    run.behind = behind(given, len(frame.f_locals["self"].param_groups), caller, run.frames)
-                return [p for p in _every(frame, given) if not p.is_leaf]
+                    run.behind = tuple(one for at in groups for one in behind(groups[at], at, caller, run.frames))
+                return [p for p in {id(p): p for one in groups.values() for p in one}.values() if not p.is_leaf]
             if frame.f_locals.get("param_groups") == [] and caller is not None:
                 return _attributes(caller, run)
         elif run.frames.owns(frame.f_code):
@@ -35,15 +37,15 @@ def refused_parameters(error: BaseException, run: State) -> list[torch.Tensor]:
     return []
 
 
-def _every(frame: FrameType, given: list[torch.Tensor]) -> list[torch.Tensor]:
-    """All tensors that an optimizer is made with, as far as its frame has the groups that follow this one."""
+def _following(frame: FrameType, first: int) -> dict[int, list[torch.Tensor]]:
+    """What the groups behind a refused one hold, by their numbers, as far as the optimizer's frame has them."""
     groups = frame.f_locals.get("param_groups")
-    found = {id(one): one for one in given}
-    for group in groups if isinstance(groups, list) else ():
-        params = group.get("params", ()) if isinstance(group, dict) else ()
+    found: dict[int, list[torch.Tensor]] = {}
+    for number, group in enumerate(groups if isinstance(groups, list) else ()):
+        params = group.get("params", ()) if number > first and isinstance(group, dict) else ()
         several = params if isinstance(params, (list, tuple)) else [params]
-        found |= {id(one): one for one in several if isinstance(one, torch.Tensor)}
-    return list(found.values())
+        found[number] = [one for one in several if isinstance(one, torch.Tensor)]
+    return {number: given for number, given in found.items() if given}
 
 
 def _attributes(frame: FrameType, run: State) -> list[torch.Tensor]:

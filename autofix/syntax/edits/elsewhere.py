@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from autofix.syntax import blocks, names, update
-from autofix.syntax.edits.statements import insert_before, move_before
+from autofix.syntax import blocks, calls, names, update
+from autofix.syntax.edits.expressions import rename
+from autofix.syntax.edits.statements import delete, insert_before, move_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from autofix.syntax.source import Source
 
 User = ast.FunctionDef | ast.For | ast.While
+Plain = ast.Assign | ast.AugAssign
 
 
 def computed_in(
@@ -28,10 +30,10 @@ def computed_in(
     block = blocks.block_of(source, first)
     block = block[: block.index(user)] if user in block else block
     used = {one for each in made if each in block for one in names.forward(each, block[block.index(each) + 1 :])}
-    moved = [one for one in block if one in used and isinstance(one, (ast.Assign, ast.AugAssign))]
-    bound = update.bound(moved)
+    moved = _begun(block, [one for one in block if one in used and isinstance(one, Plain)])
+    bound, again = update.bound(moved), _bound_again(moved)
     reader = _reader(user, bound)
-    if reader is None or _binds(user) & bound or not _begins(moved) or _hides(user, moved):
+    if reader is None or _binds(user) & bound or _hides(user, moved):
         return []
     reader = user.body[0] if at_start else reader
     scope = source.function(user)
@@ -43,23 +45,70 @@ def computed_in(
         and id(node) not in own
         and ast.unparse(node) in bound
         and not _other(source, node, scope)
+        and not (ast.unparse(node) in again and node.lineno < moved[0].lineno)
     ]
     if any(not isinstance(node.ctx, ast.Load) and source.function(node) is scope for node in others):
         return []
     before = [node for node in others if isinstance(user, ast.FunctionDef) or node.lineno < user.lineno]
+    if again:
+        return [] if before else _under_another_name(source, moved, again, reader, [*others, *ast.walk(user)])
     if len(list(blocks.runs(block, moved))) == 1 and not before:
         return move_before(source, moved, reader)
     return insert_before(source, reader, [line for one in moved for line in names.copied(source, one)])
 
 
-def _begins(moved: Sequence[ast.stmt]) -> bool:
-    """Whether each variable that statements add to was given its value by one of them."""
+def _begun(block: Sequence[ast.stmt], moved: list[Plain]) -> list[Plain]:
+    """With the statements that gave a variable, which these bind again, the value that they begin with.
+
+    `A = w.exp()`, `A = A + 1`: computed once more, the second alone would go on from what it came to before. A value
+    that something else holds, too, as an optimizer does its leaves, stays where it is.
+    """
+    while again := _bound_again(moved):
+        before = block[: block.index(moved[0])]
+        start = next((one for one in reversed(before) if names.binds(one) & again), None)
+        if not isinstance(start, Plain):
+            break
+        between = block[block.index(start) + 1 : block.index(moved[-1])]
+        leading = names.backward({name for one in moved for name in names.reads(one)}, between)
+        wanted = names.forward(start, between)
+        if any(one not in moved and not (one in leading and isinstance(one, Plain)) for one in wanted[1:]):
+            break
+        moved = [one for one in block if isinstance(one, Plain) and (one in moved or one in wanted)]
+    return moved
+
+
+def _bound_again(statements: Iterable[Plain]) -> set[str]:
+    """The variables that statements read before they bind them."""
+    opened: set[str] = set()
     bound: set[str] = set()
+    for one in statements:
+        opened |= {name for name in names.reads(one) if not names.meets(bound, {name})}
+        targets = one.targets if isinstance(one, ast.Assign) else [one.target]
+        bound |= {calls.path_of(calls.whole(part)) for target in targets for part in names.parts(target)}
+    return {name for name in bound if name and names.meets({name}, opened)}
+
+
+def _under_another_name(
+    source: Source, moved: Sequence[Plain], again: set[str], reader: ast.stmt, nodes: Iterable[ast.AST]
+) -> list[Step]:
+    """Statements that bind a variable again, moved, with a name of its own for what they come to."""
+    if not all(name.isidentifier() for name in again):
+        return []
+    new = {name: names.unused(source, f"{name}_now") for name in sorted(again)}
+    lines: list[str] = []
+    known: set[str] = set()
+    steps: list[Step] = []
     for one in moved:
-        if isinstance(one, ast.AugAssign) and not names.binds(one) <= bound:
-            return False
-        bound |= names.binds(one)
-    return True
+        inside = [node for node in ast.walk(one) if isinstance(node, ast.Name) and node.id in new]
+        if isinstance(one, ast.AugAssign) and names.binds(one) & again - known:
+            return []
+        fresh = {node: new[node.id] for node in inside if node.id in known or isinstance(node.ctx, ast.Store)}
+        lines += names.copied(source, one, renamed=fresh)
+        known |= names.binds(one)
+        steps += delete(source, one)
+    read = [node for node in nodes if isinstance(node, ast.Name) and node.id in new]
+    steps += [step for node in dict.fromkeys(read) for step in rename(source, node, new[node.id])]
+    return [*steps, *insert_before(source, reader, lines)]
 
 
 def _other(source: Source, node: ast.AST, scope: Function | None) -> bool:
