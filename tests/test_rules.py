@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autofix.core.model import Applicability, Target
+from autofix.core.model import Applicability, Cause, Target
 from autofix.diagnosis.diagnose import diagnose
 from autofix.experiments.requests import plain, tracing
 from autofix.experiments.run import run
@@ -98,6 +98,27 @@ def test_where_no_edit_helps_a_line_is_named(probe: Probe, tmp_path: Path) -> No
     diagnosis = diagnosed(probe, target)
     assert not propose(diagnosis, Sources(tmp_path), RULES)[0]
     assert [(hint.rule, hint.frame.line) for hint in hints(diagnosis, RULES)] == [("AG401", 3)]
+
+
+def test_each_cause_has_a_rule_that_says_what_is_usually_done() -> None:
+    told = {cause for rule in RULES if rule.usual[1] or "hints" in vars(type(rule)) for cause in rule.causes}
+    assert set(Cause) - told <= {Cause.OTHER, Cause.HOOK_REFUSED}
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("h = w.exp()\nh.sum().backward()\nh.prod().backward()\n", 4),
+        ("torch.exp(w, out=torch.empty(2))\n", 3),
+        ("(g,) = torch.autograd.grad(torch.ones(2).sum() + w.sum(), [torch.ones(2)])\n", 3),
+    ],
+    ids=["freed", "out", "unused"],
+)
+def test_what_is_usually_done_stands_at_a_line_of_the_failure(
+    probe: Probe, tmp_path: Path, text: str, line: int
+) -> None:
+    target = written(tmp_path, f"import torch\nw = torch.ones(2, requires_grad=True)\n{text}")
+    assert line in [hint.frame.line for hint in hints(diagnosed(probe, target), RULES)]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
