@@ -8,8 +8,8 @@ Draws along a path: `rsample()` for `sample()`.
 (`mean + std * noise`), so that the loss knows how it depends on them.
 
 ## Fix safety
-Safe where torch itself draws along the path, only with gradients off. Elsewhere nothing that the code says can be
-compared: the draw may also be meant as a constant, whose `log_prob` is trained.
+Safe where the draws alone cut the graph, and all that optimizers own is trained along the path. A draw that is meant as
+a constant has a `log_prob` in the loss, which then has a graph.
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ class SampledWithoutPath(Rule):
     tier = Tier.ANSWER
     examples = (
         Example("""\
-! unsafe: the draw may be meant as a constant
 import torch
 from torch.distributions import Normal
 
@@ -57,7 +56,7 @@ for _ in range(4):
     opt.step()
 """),
         Example("""\
-! unsafe: the draw may be meant as a constant
+! in a method of its own, and what it is given to is frozen
 import torch
 from torch import distributions as D
 

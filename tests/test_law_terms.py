@@ -183,7 +183,49 @@ for _ in range(4):
     },
     frozenset({"clone before", "write to a copy"}),
 )
+REUSED = Program(
+    "what a critic gave for a cut sample is the loss of the generator, too",
+    HEAD
+    + """\
+maker, critic = Net(3, 4), Net(4, 1)
+of_maker, of_critic = Optimizers(maker), Optimizers(critic)
+for _ in range(5):
+    of_critic.zero_grad()
+    fake = maker(torch.randn(6, 3))
+    score = critic(fake.detach())
+    both = F.softplus(score).mean() + F.softplus(-critic(torch.randn(6, 4))).mean()
+    both.backward()
+    of_critic.step()
+    of_maker.zero_grad()
+    loss = F.softplus(-score).mean()
+    loss.backward()
+    of_maker.step()
+""",
+    {
+        "anew": (("    loss = F", "    score = critic(fake)\n    loss = F"),),
+        "anew and cut": (("    loss = F", "    score = critic(fake.detach())\n    loss = F"),),
+        "anew, and half of it": (("    loss = F", "    score = critic(fake)\n    loss = 0.5 * F"),),
+        "keep": (("both.backward()\n    of_critic.step()", "both.backward(retain_graph=True)"),),
+        "keep and do not cut": (
+            ("fake.detach()", "fake"),
+            ("both.backward()\n    of_critic.step()", "both.backward(retain_graph=True)"),
+            ("    of_maker.step()", "    of_maker.step()\n    of_critic.step()"),
+        ),
+    },
+    frozenset({"anew"}),
+)
 PROGRAMS = (
+    REUSED,
+    REUSED.mutated(
+        "both are cleared first",
+        ("    of_maker.zero_grad()\n", ""),
+        ("    of_critic.zero_grad()", "    of_critic.zero_grad()\n    of_maker.zero_grad()"),
+        right=("anew",),
+    ),
+    REUSED.mutated(
+        "the critic uses what that loss sends, too",
+        ("    of_maker.step()", "    of_maker.step()\n    of_critic.step()"),
+    ),
     MEMORY,
     MEMORY.mutated("somebody else holds it, too", ("shown = torch.randn(4, 3)", "shown = bank.memory")),
     MEMORY.mutated(

@@ -133,6 +133,9 @@ class Builder:
             constants = (first.older if self.once else first.shared) if spec.reading.constant else ()
             asked = replace(asked, apart=spec.reading.apart, constants=constants, addends=spec.reading.addends)
             asked = replace(asked, through=spec.reading.through)
+            if spec.reading.uncut:
+                sites = (*asked.sites, *(wire.Site("keep", frame) for frame in spec.reading.uncut))
+                asked = replace(asked, sites=sites, watch_from=0)
         if spec.intervention in _SHIFTS:
             asked = replace(asked, outputs=True, shifted=_SHIFTS[spec.intervention], shifts=spec.owner)
         if spec.intervention is Intervention.NUDGED and self._converts():

@@ -193,9 +193,9 @@ class Run(State):
         reference.plain_checkpoints()
         reference.plain_reducers()
         functions.listen(functions.counted)
-        sources = self.modes.enter_context(DataSources(self.taps)) if asked.sources else None
+        sources = self.modes.enter_context(DataSources(self.frames, self.taps)) if asked.sources else None
         truncate = reference.Truncate(self.frames, asked.truncated, sources, once=asked.once)
-        heard += [reference.KeepGraphs(), truncate]
+        heard += [reference.KeepGraphs(), truncate, *([sources] if sources is not None else [])]
         if asked.constants:
             heard.append(reference.Constants(asked.constants))
         if asked.through:

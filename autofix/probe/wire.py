@@ -255,6 +255,15 @@ class Reach:
 
 
 @dataclass(frozen=True, slots=True)
+class CutOff:
+    """A loss that depends on the parameters of an optimizer by values that were cut from their graph at a place."""
+
+    optimizer: int
+    place: Stack  # () where the graph was lost in another way
+    loss: Stack
+
+
+@dataclass(frozen=True, slots=True)
 class State:
     """Tensors outside optimizers, by name: were they written during the run, and their last sketch."""
 
@@ -514,6 +523,7 @@ class Trace:
     plain: tuple[Carrier, ...] = ()  # variables that held no tensor when the run failed
     carried: bool = False
     reused: tuple[Stack, ...] = ()
+    cut_off: tuple[CutOff, ...] = ()  # only where asked for
     used: tuple[int, ...] = ()  # optimizers without gradient on whose parameters a loss depends; only of references
     arrivals: tuple[Arrivals, ...] = ()  # only where asked for
     opposed: tuple[Opposed, ...] = ()  # only where asked for

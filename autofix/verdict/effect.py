@@ -60,9 +60,15 @@ def compared_with(runs: Runs, reading: Reading) -> dict[str, bool]:
 
 
 def follows(runs: Runs, reading: Reading) -> bool:
-    """Whether the edit equals a reading that is not among those compared anyway, live and with every step undone."""
+    """Whether the edit equals a reading that is not among those compared anyway, live and with every step undone.
+
+    What is not cut any more may be computed again, with newer parameters: then only with every step undone.
+    """
     live, also = runs.of(reading), compared_with(runs, reading)
-    if comparable(live) or differences(live, runs.edited, LIVE, **also):
+    if comparable(live):
+        return False
+    again = reading.uncut and not also["printed"] and not _cuts_or_loses(live, runs.edited)
+    if not again and differences(live, runs.edited, LIVE, **also):
         return False
     still = runs.of(reading, Treatment.FROZEN)
     # Not the run that may end where it has left all other readings.

@@ -1,4 +1,4 @@
-"""What a graph was made from: parameters and constants alone, or data too; and which data were drawn from it."""
+"""What a graph was made from: parameters and constants alone, or data too; what was drawn from it, or cut off."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from .. import wire
 from . import graph
-from .refused import name_of, tensors
+from .refused import name_of, short_name, tensors
 from .remembered import Remembered
+from .taps import Call, Listener
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ..program.frames import Frames, Raw
     from .taps import Taps
 
 _REGULAR = ("zeros", "ones", "full", "eye", "arange", "linspace", "logspace", "tril_indices", "triu_indices")
@@ -27,6 +30,7 @@ _DRAWS = frozenset(
 """What draws at random by the values that it is given."""
 _MOST = 256
 """Nodes from which one tensor was drawn that are remembered, and draws that are."""
+_CUTS = ("detach", "data")
 
 
 _NONE: frozenset[Any] = frozenset()
@@ -38,12 +42,14 @@ class _Values:
 
     behind: frozenset[graph.Node] = _NONE
     drawn: frozenset[graph.Node] = _NONE
+    cut: frozenset[Raw] = _NONE
+    """Where it was cut from its graph; () where that was lost in another way."""
 
 
 _UNKNOWN = _Values()
 
 
-class DataSources(TorchFunctionMode):
+class DataSources(TorchFunctionMode, Listener):
     """Watches torch calls for what goes into a graph beside parameters.
 
     A constant is a buffer, what torch counts up by itself, what holds one number, and what is made of such alone. All
@@ -53,8 +59,9 @@ class DataSources(TorchFunctionMode):
     index, a comparison; and what is made of such.
     """
 
-    def __init__(self, taps: Taps) -> None:
+    def __init__(self, frames: Frames, taps: Taps) -> None:
         super().__init__()
+        self._frames = frames
         self._taps = taps
         self._constants = Remembered[bool]()
         self._fed: list[tuple[int, int]] = []
@@ -64,6 +71,9 @@ class DataSources(TorchFunctionMode):
         """The latest nodes from which something was drawn at random: nobody does so in vain."""
         self._takers: list[tuple[int, int, frozenset[graph.Node]]] = []
         """The ages of nodes that took what was drawn, from and to, and where that was drawn."""
+        self._readers: deque[tuple[int, int, _Values]] = deque(maxlen=_MOST)
+        """The latest ages of nodes that took values which had been cut from their graph."""
+        self._cut_off: dict[tuple[int, Raw, Raw], None] = {}
         torch.nn.modules.module.register_module_buffer_registration_hook(self._buffer)
 
     def _buffer(self, _module: torch.nn.Module, _name: str, buffer: torch.Tensor | None) -> None:
@@ -82,7 +92,7 @@ class DataSources(TorchFunctionMode):
                 for tensor in tensors(result):
                     if tensor.grad_fn is None:
                         self._constants.keep(tensor, True)
-            name = name_of(func).rsplit(".", 1)[-1]
+            name = short_name(name_of(func))
             if not name.startswith("new_") and not name.endswith("_like"):  # of the shape alone, not of the values
                 self._follow(name, given, list(tensors(result)), before)
         return result
@@ -93,8 +103,14 @@ class DataSources(TorchFunctionMode):
             (tensor.grad_fn for tensor in given if tensor.grad_fn is not None), *(one.behind for one in known)
         )
         drawn = _NONE.union(*(one.drawn for one in known))
+        cut = _NONE.union(*(one.cut for one in known))
         if drawn and graph.now() > before:
             self._takers.append((before, graph.now(), drawn))
+        if cut and graph.now() > before:
+            values = _NONE.union(*(one.behind for one in known))
+            self._readers.append((before, graph.now(), _Values(values, cut=cut)))
+        if any(tensor.grad_fn is not None for tensor in given):
+            cut |= {self._frames.here() if name in _CUTS else ()}
         if name in _DRAWS:
             self._draws.extend(behind)
         for tensor in results:
@@ -102,12 +118,29 @@ class DataSources(TorchFunctionMode):
                 continue
             mine = drawn | behind if name in _DRAWS or not tensor.is_floating_point() else drawn
             if len(behind | mine) <= _MOST:
-                self._values.keep(tensor, _Values(behind, mine))
+                self._values.keep(tensor, _Values(behind, mine, cut))
 
     def _is_constant(self, tensor: torch.Tensor) -> bool:
         if tensor.requires_grad or isinstance(tensor, torch.nn.Parameter) or tensor.numel() == 1:
             return True  # what has a graph is asked for by its nodes
         return tensor in self._constants
+
+    def backward(self, call: Call) -> None:
+        """Look which optimizers' parameters the loss depends on by values alone."""
+        ages = graph.ages(graph.walk(call.roots))
+        for begin, end, values in self._readers:
+            if ages.isdisjoint(range(begin, end)):
+                continue
+            leaves = set(map(id, graph.leaves(graph.walk_nodes(values.behind))))
+            for index, owned in enumerate(self._taps.owned):
+                if owned & leaves:
+                    self._cut_off |= dict.fromkeys((index, place, call.stack) for place in values.cut)
+
+    def told(self) -> dict[str, Any]:
+        """What losses were cut off from."""
+        resolve = self._frames.resolve
+        cut_off = (wire.CutOff(index, resolve(place), resolve(loss)) for index, place, loss in self._cut_off)
+        return {"cut_off": tuple(cut_off)}
 
     def fed(self, nodes: Iterable[Any]) -> bool:
         """Whether any of these nodes took data, or is a leaf that no optimizer trains."""

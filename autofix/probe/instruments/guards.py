@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _PHASE = 2
 """Steps of an optimizer without it after which gradient that was left over once is taken for that of a phase before."""
-_NO_SHAPE = ("Detach", "Select", "Unbind", "Split", "Slice")
+_NO_SHAPE = ("Clone", "Detach", "Select", "Unbind", "Split", "Slice")
 
 
 @dataclass(slots=True)
@@ -203,7 +203,7 @@ class Guards(Listener):
     def shape(self, index: int, optimizer: torch.optim.Optimizer) -> str:
         """What the graphs behind the gradients that lie in this optimizer's parameters are made of.
 
-        But for what takes a part of a tensor: a reference takes it in another way where it may be written to.
+        But for copies, and for what takes a part: a reference takes it in another way where it may be written to.
         """
         mine = [self._sent[id(p)] for p in parameters(optimizer) if p.grad is not None and id(p) in self._sent]
         total: Counter[str] = Counter()

@@ -47,6 +47,8 @@ class Perturb(Listener):
         self._of_modules: set[int] = set()
         self._uses = Known(_uses)
         self._mode: Starting | None = None
+        self._unwatched = False
+        """Whether only modules tell any more of what is used: of later leaves, some runs would hear, and some not."""
         self.intact = True
         """Whether each parameter of an optimizer met its first step as it was perturbed: no write was overlooked."""
         modules = torch.nn.modules.module
@@ -75,6 +77,7 @@ class Perturb(Listener):
             self._unwatch()
 
     def _unwatch(self) -> None:
+        self._unwatched = self._unwatched or self._mode is not None
         if self._mode is not None and _get_current_dispatch_mode() is self._mode:
             self._mode.__exit__(None, None, None)
             self._mode = None
@@ -105,12 +108,12 @@ class Perturb(Listener):
 
         A write or a view may still be part of initialising.
         """
-        if self._starting and self._uses.of(func):
+        if self._starting and not self._unwatched and self._uses.of(func):
             self._use(self._used_of(self._by_storage(), args))
 
     def saved(self, tensor: torch.Tensor) -> None:
         """Hear of a tensor that an operation is about to use and saves for its backward."""
-        if self._starting:
+        if self._starting and not self._unwatched:
             self._use([self._by_storage().get(storage_key(tensor))])
 
     def _by_storage(self) -> dict[int | None, torch.Tensor]:

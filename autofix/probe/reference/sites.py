@@ -2,13 +2,15 @@
 
 `leaf`: what is made there is a leaf with the same value. `update`: so is what is bound there in place of a leaf, and
 its gradient can be zeroed as that of a leaf can. `keep`: the graph is not cut there, numbers stay tensors.
-`grad`: gradients are not switched off there. `require`: what is made there requires a gradient. `unfreeze`: what was
+`grad`: gradients are not switched off there, and what torch draws there by a distribution is drawn along a path.
+`require`: what is made there requires a gradient. `unfreeze`: what was
 frozen there requires a gradient again when an optimizer takes it, if that optimizer leaves other frozen ones alone.
 `create`: the derivative computed there has a graph. `zero`: a gradient that is still None is one of zeros there.
 """
 
 from __future__ import annotations
 
+import functools
 import sys
 import weakref
 from typing import TYPE_CHECKING, Any
@@ -45,6 +47,8 @@ class Sites:
             self._sites.setdefault(site.frame, {})[site.action] = site.node
         self._modes = {(site.frame.file, site.frame.line) for site in sites if site.action == "grad"}
         self._remake = any(site.action == "keep" for site in sites)
+        if self._modes:
+            self._draw_along_paths()
         self._frozen: dict[int, tuple[torch.Tensor, Raw]] = {}
         self.met: dict[Raw, str] = {}
         self.added: dict[Raw, None] = {}
@@ -82,6 +86,25 @@ class Sites:
             if name.endswith("tolist"):
                 return _listed(args[0])
             return args[0].reshape(()) if name in _NUMBERS else args[0].view_as(args[0])
+
+    def _draw_along_paths(self) -> None:
+        """Let a distribution of torch's that has a path draw along it at a site: `sample()` switches gradients off."""
+        kinds = [torch.distributions.Distribution]
+        for kind in kinds:
+            kinds.extend(one for one in kind.__subclasses__() if one.__module__.startswith("torch."))
+            if "sample" in vars(kind):
+                setattr(kind, "sample", self._along_a_path(kind.sample))  # noqa: B010  mypy: a method
+
+    def _along_a_path(self, sample: Any) -> Any:
+        @functools.wraps(sample)
+        def drawn(distribution: Any, *shape: Any, **given: Any) -> Any:
+            raw, actions = self._here()
+            if "grad" not in actions or not distribution.has_rsample:
+                return sample(distribution, *shape, **given)
+            self.met[raw] = "no_graph"
+            return distribution.rsample(*shape, **given)
+
+        return drawn
 
     def _derivative(self, func: Any, args: Any, kwargs: Any) -> Any:
         raw, actions = self._here()

@@ -2,25 +2,37 @@
 
 ## What it says
 
+Nobody trains a loss in vain. The code as written breaks the law where the steps behind a backward are those of an
+optimizer that never has any gradient, though the loss depends on what it owns: a generator whose loss is made of the
+critic's output for `fake.detach()`, which was computed for the critic's loss. The reading that keeps it does not cut
+the graph there.
+
 What several passes share was made once, before them. Cut after the first of them, it breaks the law where the later
 ones then leave a parameter without any gradient that an optimizer owns and that gets one otherwise, or where their
 losses would have no graph at all. What was made once is then to be computed anew.
 
 ## Where it is silent
 
-Where data went into it: features that were computed once may be meant as they are, for a probe on a network that is not
-to be tuned. It speaks of these, too, where the losses have nothing else, or where an optimizer that steps in each pass
-would have no gradient for anything that it owns, ever: nobody makes steps with what is to stay as it is.
+Where another optimizer uses what the loss sends, as a head's does: that of what is before it may be left over. Where
+the graph is lost in several places.
+
+Of what is made once: where data went into it. Features that were computed once may be meant as they are, for a probe on
+a network that is not to be tuned. It speaks of these, too, where the losses have nothing else, or where an optimizer
+that steps in each pass would have no gradient for anything that it owns, ever: nobody makes steps with what is to stay
+as it is.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autofix.experiments.compare import comparable, norm, starved
-from autofix.verdict.law import SILENT, Law, Ruling, Word
+from autofix.verdict.law import KEPT, SILENT, Law, Ruling, Word, at
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from autofix.core.model import Reading
     from autofix.probe import wire
     from autofix.verdict.runs import Runs
@@ -33,7 +45,15 @@ class EverythingOwnedLearns(Law):
     name = "everything-owned-learns"
     clause = "every parameter that an optimizer owns learns"
 
+    def readings(self, runs: Runs) -> Iterator[Reading]:
+        """The code without the cut that leaves an optimizer nothing, where each loss trains its own."""
+        if cut := _cut_off(runs):
+            yield replace(runs.code, uncut=cut, separated=True)
+
     def says(self, runs: Runs, reading: Reading) -> Ruling:
+        if cut := _cut_off(runs):
+            why = f"the cut at {at(cut)} leaves an optimizer without any gradient, ever"
+            return KEPT if reading.uncut == cut else Ruling(Word.BROKEN, why)
         if not ((reading.truncated or reading.constant) and runs.letter.reused):
             return SILENT
         if runs.letter.alone:
@@ -43,6 +63,24 @@ class EverythingOwnedLearns(Law):
         if runs.sourced.fed and not _steps_in_vain(runs):
             return SILENT
         return Ruling(Word.BROKEN, f"{lost} would get no gradient in later passes")
+
+
+def _cut_off(runs: Runs) -> wire.Stack:
+    """The one place that keeps all gradient from the optimizers that step behind the failing backward."""
+    letter = runs.letter
+    idle = {index for index in letter.used if len(steps := _trained(letter, index)) >= _LEAST and not any(steps)}
+    own = letter.segments[runs.baseline.backward_count - 1 :] if runs.freed_by else ()
+    behind = set(own[0]) if own else set()
+    if not behind or not behind <= idle or comparable(runs.sourced):
+        return ()
+    found = [one for one in runs.sourced.cut_off if one.optimizer in behind]
+    places = {one.place[:1] for one in found}
+    depends = _lines(runs.failure.stack) in {_lines(one.loss) for one in found}
+    return places.pop() if len(places) == 1 and depends else ()
+
+
+def _lines(stack: wire.Stack) -> tuple[tuple[str, int], ...]:
+    return tuple((frame.file, frame.line) for frame in stack)
 
 
 def _steps_in_vain(runs: Runs) -> bool:

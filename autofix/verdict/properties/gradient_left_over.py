@@ -9,12 +9,19 @@ steps. Then G also descends `d_loss`.
 ## Why it matters
 
 The code as written does so too, but it is hardly meant. Zero the gradients before each backward, or keep the first
-loss out of the other network.
+loss out of the other network. A step that comes later, with the gradient that it uses in the code, is no such case.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from autofix.core.model import Effect
 from autofix.verdict.property import Example, Seen
+
+if TYPE_CHECKING:
+    from autofix.core.model import Finding
+    from autofix.verdict.evidence import Evidence
 
 BOTH_ZEROED_FIRST = """
 import torch
@@ -55,10 +62,34 @@ for _ in range(2):
     D(fake).mean().backward()
     g_opt.step()
 """
+DELAYED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+nets = [nn.Linear(2, 2) for _ in range(2)]
+judges = [nn.Linear(4, 1) for _ in range(2)]
+opts = [torch.optim.SGD(net.parameters(), lr=0.1) for net in nets]
+others = [torch.optim.SGD(judge.parameters(), lr=0.1) for judge in judges]
+for _ in range(4):
+    x = torch.randn(8, 2)
+    both = torch.cat([net(x) for net in nets], 1)
+    for judge, other, opt in zip(judges, others, opts):
+        other.zero_grad()
+        judge(torch.randn(8, 4)).square().mean().backward()
+        other.step()
+        opt.zero_grad()
+        judge(both).square().mean().backward()
+        opt.step()
+"""
+OWN = "judge(both).square().mean().backward("
+AT_ONCE = f"{OWN})\n        opt.step()\n"
+LATER = f'{OWN}retain_graph=True, inputs=opt.param_groups[0]["params"])\n    for opt in opts:\n        opt.step()\n'
 
 
 class GradientLeftOver(Seen):
     name, former, fact = "gradient-left-over", "cross-talk", "cross-talk"
+    runs = ("edited", "followed")
     sentence = "what this backward left in {subject} is used by the step of another optimizer"
     raises = (
         Example(BOTH_ZEROED_FIRST, "d_loss.backward()", KEPT),
@@ -67,4 +98,10 @@ class GradientLeftOver(Seen):
     silent = (
         Example(ZEROED_BETWEEN, "d_loss.backward()", KEPT),
         Example(BOTH_ZEROED_FIRST, "d_loss = D(fake)", "d_loss = D(fake.detach())"),
+        Example(DELAYED, AT_ONCE, LATER),
     )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        """Where every step uses the gradient that it uses in the code, one that comes later finds no other there."""
+        same = evidence.assessment.effect is Effect.IDENTICAL
+        return self.first(evidence.followed if same else evidence.edited)
