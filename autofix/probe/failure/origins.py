@@ -75,7 +75,8 @@ class Origins(TorchFunctionMode):
         derivative = name == DERIVATIVE
         if not derivative and last in _NO_DATA:
             return
-        out = [t for t in tensors(result) if not t.requires_grad]
+        results = list(tensors(result))
+        out = [t for t in results if not t.requires_grad]
         if not out and last not in _NUMBERS and last not in _ARRAYS:
             return
         given = list(tensors((args, kwargs)))
@@ -83,7 +84,7 @@ class Origins(TorchFunctionMode):
             return  # what has no graph even so is a constant: nothing was lost
         # A derivative is by what a graph begins at: what was cut before that is not why there is none behind it.
         cut = [t for t in given if not (derivative and t.requires_grad)]
-        records = self._records(cut) + self._new("derivative" if derivative else last, given, out)
+        records = self._records(cut) + self._new("derivative" if derivative else last, given, out, len(results))
         if not records and not given:
             records = self._returned(args)
         if last in _NUMBERS or last in _ARRAYS:
@@ -117,8 +118,8 @@ class Origins(TorchFunctionMode):
                 found.append(("frozen", self._frozen.get(id(tensor), ())))
         return found
 
-    def _new(self, name: str, given: list[torch.Tensor], out: list[torch.Tensor]) -> list[Record]:
-        """How this call loses the graph of its arguments, if it does."""
+    def _new(self, name: str, given: list[torch.Tensor], out: list[torch.Tensor], results: int) -> list[Record]:
+        """How this call loses the graph of its arguments, if it does; `out` are those of its results without one."""
         if not out or not any(t.requires_grad for t in given) or name.endswith("_like") or name in _SHAPED:
             return []
         if not torch.is_grad_enabled() and name not in ("detach", "data", "derivative"):
@@ -129,6 +130,8 @@ class Origins(TorchFunctionMode):
             kind = "discrete"
         else:
             kind = "rebuilt" if name in ("tensor", "as_tensor", "new_tensor") else "undifferentiable"
+            if len(out) < results:  # each of several is made of its own argument: broadcast_tensors, meshgrid
+                return []
         return [(kind, self._frames.here())]
 
     def _leave(self, name: str, given: list[torch.Tensor], records: list[Record], result: Any) -> None:
