@@ -49,6 +49,9 @@ class OneMemory(Listener):
         """Where views of one memory come together between which it was written, and how many."""
         self._arrays: dict[tuple[Raw, int], list[tuple[weakref.ref[Any], int]]] = {}
         """The arrays that were made at one place of one memory, each with how often that had been written."""
+        self._assigned: dict[tuple[int, Any, Any], int] = {}
+        """The parts that were assigned to, each with how often its memory had been written then."""
+        self._overwritten: Counter[Raw] = Counter()
         self._mixed: dict[Raw, str] = {}
         self._looked: set[Raw] = set()
         self._memories: set[int | None] = set()
@@ -61,16 +64,38 @@ class OneMemory(Listener):
         if func in _JOINS and args and isinstance(args[0], (list, tuple)) and (times := self._of_one_view(args[0])):
             here = self._frames.here()
             self._joined[here] = max(self._joined[here], times)
+        if func is torch.Tensor.__setitem__:
+            self._assign(*args)
         if func in DIFFERENCES and _of_one_memory(args):
             self._zeros[self._frames.here()] += 1
             self._memories.add(storage_key(args[0]))
 
-    def after(self, func: Any, result: Any) -> None:
+    def after(self, func: Any, args: Any, result: Any) -> None:
         """A call was made, and gave this."""
         if isinstance(result, torch.Tensor):
             with torch._C.DisableTorchFunction():
+                if self._assigned and result.grad_fn is not None:
+                    self._read_after(args)
                 if result._is_view() or func is torch.Tensor.detach:
                     self._views.keep(result, result._version)
+
+    def _assign(self, whole: torch.Tensor, index: Any, _value: Any) -> None:
+        """A part of a tensor is about to be assigned to."""
+        several = index if isinstance(index, tuple) else (index,)
+        if not torch.is_grad_enabled() or not all(one is ... or isinstance(one, (int, slice)) for one in several):
+            return
+        with torch._C.DisableTorchFunction(), contextlib.suppress(RuntimeError, IndexError, NotImplementedError):
+            part = whole[index]
+            self._assigned[part.data_ptr(), part.shape, part.stride()] = part._version + 1
+
+    def _read_after(self, args: Any) -> None:
+        """Did a call read a part by a name that it had before it was assigned to?"""
+        with contextlib.suppress(RuntimeError, NotImplementedError):
+            for one in args:
+                made = self._views.of(one) if isinstance(one, torch.Tensor) and one.requires_grad else None
+                if made is not None and made < one._version:
+                    written = self._assigned.get((one.data_ptr(), one.shape, one.stride()), 0)
+                    self._overwritten[self._frames.here()] += made < written <= one._version
 
     def converted(self, tensor: torch.Tensor, array: Any) -> None:
         """A tensor became an array, which shows its memory; arrays made there before may still be held.
@@ -134,13 +159,15 @@ class OneMemory(Listener):
         if self._memories and not self._held:
             self._held = _holders(self._memories) > 1
         self._memories.clear()
+        self._assigned.clear()  # what comes next in that place is another tensor
 
     def told(self) -> dict[str, Any]:
-        """The facts: subtracted from itself, held by another, joined or collected, mixed with itself."""
+        """The facts: subtracted from itself, held by another, joined or collected, overwritten, mixed with itself."""
         resolve = self._frames.resolve
         facts = [wire.Fact("zero-difference", str(times), resolve(raw)) for raw, times in self._zeros.items()]
         facts += [wire.Fact("memory-held", "")] if self._held else []
         facts += [wire.Fact("one-memory-joined", str(times), resolve(raw)) for raw, times in self._joined.items()]
+        facts += [wire.Fact("part-overwritten", "", resolve(raw)) for raw, n in self._overwritten.items() if n >= _BOTH]
         facts += [wire.Fact("mixed-with-itself", names, resolve(raw)) for raw, names in self._mixed.items()]
         return {"facts": tuple(facts)}
 

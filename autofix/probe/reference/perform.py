@@ -66,7 +66,7 @@ class Perform(TorchFunctionMode, Listener):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         self._memory.before(func, args)
         result = self._done(func, args, kwargs or {})
-        self._memory.after(func, result)
+        self._memory.after(func, args, result)
         return result
 
     def _done(self, func: Any, args: Any, kwargs: Any) -> Any:
