@@ -49,6 +49,7 @@ def parts(options: argparse.Namespace) -> dict[str, Callable[[], Iterator[list[F
         "failing": lambda: instruments.failing(n),
         "instruments": lambda: instruments.overheads(n),
         "computing": lambda: repairs.computing(max(1, n // 4), options.seconds),
+        "setups": lambda: repairs.setups(max(1, n // 4), 2 * options.seconds),
         "memory": lambda: repairs.memory(max(1, n // 2)),
         "words": lambda: repairs.words(2 * n),
         "ends-well": lambda: repairs.ends_well(n),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import tomllib
 from pathlib import Path
@@ -162,6 +163,26 @@ def computing(repeats: int, seconds: float) -> Iterator[list[Figure]]:
         yield [Figure(label, values, 4.0, parts=parts)]
 
 
+def setups(repeats: int, seconds: float) -> Iterator[list[Figure]]:
+    """Scripts that load for long before a loop that fails in its second pass, on one core and on two."""
+    every = os.sched_getaffinity(0)
+    try:
+        for cores, aim in ((1, 1.4), (2, 2.2)):
+            os.sched_setaffinity(0, sorted(every)[:cores])
+            for place in ("module", "main"):
+                script = WORKLOADS / f"setup_{place}.py"
+                few, more = (plain(script, str(count)).seconds for count in (2000, 6000))
+                count = str(round(4000 * seconds / (more - few)))
+                took = turns(repeats, {
+                    "plain": lambda s=script, c=count: plain(s, c), "cold": lambda s=script, c=count: fix(s, c),
+                })  # fmt: skip
+                where = "at module level" if place == "module" else "in main()"
+                label = f"{seconds:g} s of setup {where}, {cores} core{'s' * (cores > 1)}: cold / plain"
+                yield [_grown(label, took, aim)]
+    finally:
+        os.sched_setaffinity(0, every)
+
+
 def ends_well(repeats: int) -> Iterator[list[Figure]]:
     """`autofix fix` where there is nothing to repair."""
     script = FIXTURES / "first/ends_well/broken.py"
@@ -259,10 +280,10 @@ def growth(repeats: int) -> Iterator[list[Figure]]:
             yield [_grown(f"{lines:,} lines of source: cold / plain", took)]
 
 
-def _grown(name: str, took: dict[str, list[Any]]) -> Figure:
+def _grown(name: str, took: dict[str, list[Any]], aim: float | None = None) -> Figure:
     seconds = {kind: [ran.seconds for ran in runs] for kind, runs in took.items()}
     parts = {"seconds": seconds, "statuses": [ran.status for ran in took["cold"]]}
-    return Figure(name, ratios(seconds["cold"], seconds["plain"]), parts=parts)
+    return Figure(name, ratios(seconds["cold"], seconds["plain"]), aim, parts=parts)
 
 
 def padded(text: str, lines: int) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pytest
+from sampled import one_in
 
 from autofix.core.model import Applicability, Target
 from autofix.diagnosis.diagnose import diagnose
@@ -79,10 +80,7 @@ class Program:
 def table(programs: Iterable[Program], dear: Iterable[Program] = ()) -> list[ParameterSet]:
     """Programs as parameters of a test; the dear ones, and every second of the others, are for `make long`."""
     long = pytest.mark.apart("long")
-    return [
-        *(pytest.param(one, id=one.name, marks=[long] * (at % 2)) for at, one in enumerate(programs)),
-        *(pytest.param(one, id=one.name, marks=long) for one in dear),
-    ]
+    return [*one_in(2, programs, lambda one: one.name), *(pytest.param(one, id=one.name, marks=long) for one in dear)]
 
 
 def changed(text: str, changes: tuple[Change, ...]) -> str:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from _pytest.mark import ParameterSet
 
 
-def one_in(count: int, values: Iterable[Any]) -> list[ParameterSet]:
-    """The first of each `count` values in every run, the others only `--with long`."""
+def one_in(count: int, values: Iterable[Any], name: Callable[[Any], str | None] = lambda _: None) -> list[ParameterSet]:
+    """The first of each `count` values in every run, the others only `--with long`; `name` names a test."""
     return [
-        pytest.param(value, marks=[pytest.mark.apart("long")] * (at % count > 0)) for at, value in enumerate(values)
+        pytest.param(value, id=name(value), marks=[pytest.mark.apart("long")] * (at % count > 0))
+        for at, value in enumerate(values)
     ]

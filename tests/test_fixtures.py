@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from lawful import verdicts
+from sampled import one_in
 
 from autofix import pipeline
 from autofix.commands import repair
@@ -103,9 +104,7 @@ def test_a_family_has_classes_methods_and_imported_modules(family: str) -> None:
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.apart("long")] * (at % 2)) for at, name in enumerate(CASES)]
-)
+@pytest.mark.parametrize("name", one_in(2, CASES))
 def test_a_case_dies_as_it_says_and_is_offered_what_it_says(probe: Probe, name: str) -> None:
     case = told(name)
     report = pipeline.fix(target(name), registry.rules(), probe=probe, progress=lambda _: None)
@@ -146,7 +145,7 @@ def test_right_edits_have_their_effect(probe: Probe, name: str) -> None:
 @pytest.mark.torch
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[pytest.mark.apart("long")] * (at % 2)) for at, name in enumerate(having("wrong"))],
+    one_in(2, having("wrong")),
 )
 def test_wrong_edits_are_never_safe(probe: Probe, name: str) -> None:
     passed = (RunOutcome.PASSED, RunOutcome.FINISHED)

@@ -71,6 +71,8 @@ SCRIPTS = {
     "method": HEAD + f"class Trainer:\n    def fit(self, n):\n{indented(indented(NETS + LOOP))}\nTrainer().fit(3)\n",
     "caught": HEAD + f"def main():\n{indented(NETS + LOOP)}\ntry:\n    main()\nexcept RuntimeError:\n    print('no')\n",
     "later": HEAD + NETS + f"def train():\n{indented(LOOP)}\nstate = [p.shape for p in G.parameters()]\ntrain()\n",
+    "bars": f"from tqdm import tqdm\n{HEAD}{NETS}"
+    "for step in tqdm(range(9), mininterval=99, bar_format='{n}'):\n    pass\n" + LOOP,
     "cells": HEAD + f"def main():\n{CLOSURE}{indented(NETS + LOOP)}\nmain()\n",
 }
 """The same training, in the places where people keep it."""

@@ -95,7 +95,6 @@ class RunOutcome(enum.StrEnum):
     OTHER_FAILURE = "other_failure"
     TIMED_OUT = "timed_out"
     CRASHED = "crashed"
-    NOT_RUN = "not_run"
 
 
 MAY_BE_AUTOGRAD = frozenset({"RuntimeError", "ValueError"})

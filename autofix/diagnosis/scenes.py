@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from autofix.syntax.source import Source
     from autofix.syntax.sources import Sources
 
-_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 Place = tuple[list[ast.stmt], ast.stmt]
 
 
@@ -141,11 +140,9 @@ def _around(source: Source, node: ast.AST) -> Iterator[Place]:
     """The statements around a node in its function with their blocks, innermost first."""
     found: ast.AST | None = node
     while found is not None and not isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-        holder = source.parent(found)
         if isinstance(found, ast.stmt):
-            blocks = (getattr(holder, name, None) for name in _BLOCKS)
-            yield next(block for block in blocks if isinstance(block, list) and found in block), found
-        found = holder
+            yield blocks.block_of(source, found), found
+        found = source.parent(found)
 
 
 def _fork(one: Sequence[Place], other: Sequence[Place]) -> tuple[list[ast.stmt], ast.stmt, ast.stmt] | None:

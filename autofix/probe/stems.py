@@ -142,7 +142,11 @@ class Stem:
                 os.waitpid(self.pid, 0)
             return
         door.settimeout(_PATIENCE)
-        self._waiting.append(Waiting(door, int(pid), float(seconds), self._room.look()))
+        newest = Waiting(door, int(pid), float(seconds), self._room.look())
+        for one in [one for one in self._waiting if one.state != newest.state]:  # what has changed does not come back
+            self._waiting.remove(one)
+            one.door.close()
+        self._waiting.append(newest)
         with contextlib.suppress(OSError):
             self.orders.send(b".")
         if len(self._waiting) > _MOST:

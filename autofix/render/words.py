@@ -75,7 +75,6 @@ RUNS = {
     RunOutcome.OTHER_FAILURE: "it fails in another way",
     RunOutcome.TIMED_OUT: "it took longer than the time limit",
     RunOutcome.CRASHED: "its process died",
-    RunOutcome.NOT_RUN: "it was not run",
 }
 OUTCOMES = {
     Outcome.FIXED: "fixed",

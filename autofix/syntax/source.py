@@ -385,9 +385,13 @@ def split(text: str) -> tuple[str, ...]:
     return tuple(_LINE.findall(text))
 
 
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+"""Where nodes keep statements and what is made of statements."""
+
+
 def within(node: ast.AST) -> Iterator[ast.AST]:
     """What is made of statements directly in a node: statements, handlers, cases."""
-    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+    for name in BLOCKS:
         held = getattr(node, name, None)
         if isinstance(held, list):
             yield from held

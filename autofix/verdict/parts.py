@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from autofix.core.aligned import opcodes
+from autofix.syntax.source import BLOCKS, within
 from autofix.verdict.bare import bare, exact
 from autofix.verdict.pieces import pieces, spliced
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 MOST = 24
 """How many parts of an edit are tried; of a larger one it cannot be said what each part is for."""
-_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases", "decorator_list")
 _ALIKE = 0.5
 _LONG = 60
 
@@ -141,15 +141,14 @@ def _items(tree: ast.AST, chain: tuple[str, ...], depth: int) -> Iterator[_Item]
 
 def _children(node: ast.AST) -> list[ast.stmt]:
     found = []
-    for block in _BLOCKS[:-1]:
-        for child in getattr(node, block, None) or ():
-            found.extend([child] if isinstance(child, ast.stmt) else _children(child))
+    for child in within(node):
+        found.extend([child] if isinstance(child, ast.stmt) else _children(child))
     return found
 
 
 def _head(node: ast.stmt) -> ast.stmt:
     head = copy.copy(node)
-    for block in _BLOCKS[:-1]:
+    for block in BLOCKS:
         if hasattr(head, block):
             setattr(head, block, [])
     return head

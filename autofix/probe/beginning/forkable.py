@@ -8,6 +8,8 @@ import resource
 import signal
 import stat
 import sys
+import threading
+import time
 
 import torch
 from torch.nn.modules import module as modules
@@ -16,14 +18,34 @@ from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from .. import OURS
 
+_TASKS = "/proc/self/task"
+_LINGERS = 1.0
+"""Seconds within which a thread that was joined is gone for the system, too."""
 _STANDARD = 2
 _HARMLESS = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 _TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
 
 
+def without_bars() -> None:
+    """Let go of what tqdm's progress bars hold beside the script: a thread that refreshes them, a lock for processes.
+
+    Its next bar starts another such thread, and bars of one process are kept apart by a second lock that it has.
+    """
+    bars = sys.modules.get("tqdm.std")
+    lock = getattr(getattr(bars, "tqdm", None), "_lock", None)
+    if bars is None or type(lock) is not bars.TqdmDefaultWriteLock:
+        return
+    ended = [one.exit() for one in threading.enumerate() if isinstance(one, bars.TMonitor)]
+    until = time.monotonic() + _LINGERS * bool(ended)
+    while len(os.listdir(_TASKS)) != 1 and time.monotonic() < until:
+        time.sleep(0.001)
+    lock.locks = [lock.th_lock]
+    bars.TqdmDefaultWriteLock.mp_lock = None
+
+
 def hindrance(own_files: set[int], own_children: set[int]) -> str:
     """Why forks of this process would not be what it is, or ''; what belongs to the probe is left aside."""
-    if len(os.listdir("/proc/self/task")) != 1:
+    if len(os.listdir(_TASKS)) != 1:
         return "it has threads"
     if torch.cuda.is_initialized():
         return "CUDA is in use"

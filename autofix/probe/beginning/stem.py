@@ -185,6 +185,7 @@ class Stem:
             self._over()
         if gc.get_freeze_count() > self._frozen or self.watch.shares():
             return
+        forkable.without_bars()
         if any(name in sys.modules for name in _COMPILERS) or forkable.hindrance(self._own, self._left):
             return
         self.entries.read |= forkable.had_children()  # what was called there, nobody has noted
