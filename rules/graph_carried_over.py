@@ -60,6 +60,7 @@ for _ in range(5):
 +    h = h.detach()
 """),
         Example("""\
+! unsafe: the mean may be meant as a constant to the loss of the pass that adds to it
 import torch
 
 

@@ -21,6 +21,7 @@ from autofix.core.model import Applicability, Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls, writes
 from autofix.syntax.edits import insert_after
+from autofix.syntax.iterated import iterations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -144,19 +145,12 @@ out.sum().backward()
 def _steps(source: Source, last: ast.stmt) -> Iterator[tuple[str, str]]:
     """The step of an iteration as a statement, and the function that it applies."""
     match last:
-        case ast.For(body=body) | ast.While(body=body):
-            made = {calls.path_of(one.targets[0]): one.value for one in body if isinstance(one, ast.Assign)}
-            for name, value in made.items():
-                step = made.get(calls.path_of(value), value)
-                if name and isinstance(step, ast.Call) and _reads(step, name):
-                    yield f"{name} = {source.segment(step)}", source.segment(step.func)
+        case ast.For() | ast.While():
+            for name, call in iterations(last):
+                yield f"{name} = {source.segment(call)}", source.segment(call.func)
         case ast.Assign(targets=[target], value=ast.Call(args=[ast.Lambda() as function, *_])):
             found = target.elts[0] if isinstance(target, ast.Tuple) else target
             step, given = function.body, function.args.args
             if isinstance(step, ast.Call) and len(given) == 1 and (name := calls.path_of(found)):
                 text = re.sub(rf"(?<![\w.]){given[0].arg}\b(?!\s*=[^=])", name, source.segment(step))
                 yield f"{name} = {text}", source.segment(step.func)
-
-
-def _reads(node: ast.AST, name: str) -> bool:
-    return any(calls.path_of(one) == name for one in ast.walk(node) if isinstance(one, (ast.Name, ast.Attribute)))

@@ -22,7 +22,7 @@ from autofix.core.model import Answer, Applicability, Outcome, Question, Reading
 from autofix.probe import wire
 from autofix.render import Look, Snapshot, as_json, show
 from autofix.search import registry
-from autofix.verdict.properties import derivative_is_constant, loss_grows_over_loop
+from autofix.verdict.properties import average_is_trained, derivative_is_constant, loss_grows_over_loop
 
 if TYPE_CHECKING:
     from autofix.experiments.run import Probe
@@ -68,7 +68,15 @@ def asked(report: Report) -> Question:
     ("program", "codes", "expected"),
     [
         (BENT, ("AG201", "AG202"), ("Should critic learn from `actor_loss`?", ["apart", "both"])),
-        (LEFT, ("AG201", "AG202"), ("Should G also learn from `loss_d`?", ["own", "both"])),
+        pytest.param(
+            *(LEFT, ("AG201", "AG202"), ("Should G also learn from `loss_d`?", ["own", "both"])),
+            marks=pytest.mark.apart("long"),
+        ),
+        (
+            average_is_trained.CENTRED,
+            ("AG202", "AG203"),
+            ("Is `mean` a constant to the loss of the pass that adds to it?", ["constant", "trained"]),
+        ),
         (test_law_terms.PPO, ("AG206",), ("Is `old` a constant in all passes that use it?", ["constant", "anew"])),
         (
             derivative_is_constant.BY_GRAD,
@@ -85,7 +93,7 @@ def asked(report: Report) -> Question:
         ),
         (SUMMED, ("AG403",), ("Is the sum of these values the loss, or their mean?", ["sum", "mean"])),
     ],
-    ids=["two losses", "left over", "made once", "derivative", "growing", "refused"],
+    ids=["two losses", "left over", "an average", "made once", "derivative", "growing", "refused"],
 )
 def test_what_is_left_open_is_asked_and_the_answer_decides(
     probe: Probe, tmp_path: Path, program: Program | str, codes: tuple[str, ...], expected: tuple[str, list[str]]

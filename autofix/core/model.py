@@ -219,7 +219,7 @@ class Reading:
     `addends`: of a loss that grows from one backward to the next, each addend is trained once. `copied`: a write to a
     part of a tensor goes to a copy, so that what was bound before keeps the value that it had. `through`: what the
     derivative at this place gives has a graph, and it leaves no gradient in what optimizers own. `uncut`: the graph is
-    not cut at this place.
+    not cut at this place. `averages`: averages that passes hand on are constants, in the pass that makes them too.
     """
 
     refused: Refused = Refused.UPDATE
@@ -232,6 +232,7 @@ class Reading:
     copied: bool = False
     through: wire.Stack = ()
     uncut: wire.Stack = ()
+    averages: bool = False
 
     @property
     def letter(self) -> Reading:
@@ -242,7 +243,7 @@ class Reading:
         parts = {
             "truncated": self.truncated, "separated": self.separated, "apart": self.apart,
             "old values": self.old_values, "constant": self.constant, "addends": self.addends,
-            "copied": self.copied, "through": self.through, "uncut": self.uncut,
+            "copied": self.copied, "through": self.through, "uncut": self.uncut, "averages": self.averages,
         }  # fmt: skip
         told = [name for name, holds in parts.items() if holds] or ["full"]
         return "+".join([*told, *[self.refused.value] * (self.refused is Refused.OPERATION)])

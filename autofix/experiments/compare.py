@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from itertools import pairwise
+from itertools import pairwise, takewhile, zip_longest
 from typing import TYPE_CHECKING
 
 from autofix.core.model import Change
@@ -341,7 +341,7 @@ def _courses(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> 
     again = _again(reference, candidate)
     for one in reference.courses:
         got = other.get(one.name)
-        if got is None or one.name.startswith(again):
+        if got is None or one.loose or one.name.startswith(again):
             continue
         index, _, place = one.name.partition(" ")
         owned = bool(place) and index.isdecimal()
@@ -400,6 +400,32 @@ def lost_writes(reference: wire.Trace, candidate: wire.Trace) -> list[Change]:
     """
     written = [change for change in _states(reference, candidate, _ANY) if change.note.endswith("no longer written")]
     return [*written, *_courses(reference, candidate, _ANY)]
+
+
+def moved_otherwise(reference: wire.Trace, candidate: wire.Trace) -> bool:
+    """Whether something else than a step moves a tensor otherwise, though all gradients until then are the same."""
+    wanted, got = (trace.steps or trace.leaves for trace in (reference, candidate))
+    alike = sum(1 for _ in takewhile(lambda pair: _same_step(*pair), zip(wanted, got, strict=False)))
+    # What is written last may be used in one run only: of what one of them never saw, it must have gone on a while.
+    fewest = min(len(wanted), len(got)) - len(reference.counts)
+    other = {one.name: one for one in candidate.courses}
+    for one in (one for one in reference.courses if one.name in other):
+        both = (list(zip(held.values, held.after, strict=True)) for held in (one, other[one.name]))
+        for pair in zip_longest(*both):
+            seen = [value for value in pair if value is not None]
+            if len(seen) == 1 or not close(seen[0][0], seen[1][0], LIVE):
+                latest = max(after for _, after in seen)
+                # Where it starts otherwise, nothing moved it.
+                if 0 < latest <= alike and (len(seen) > 1 or latest < fewest):
+                    return True
+                break
+    return False
+
+
+def _same_step(want: wire.Step, have: wire.Step) -> bool:
+    pairs = zip(want.gradients, have.gradients, strict=False)
+    same = want.optimizer == have.optimizer and len(want.gradients) == len(have.gradients)
+    return same and all(close(*pair, LIVE) for pair in pairs)
 
 
 def starved(reference: wire.Trace, cut: wire.Trace) -> Iterator[str]:

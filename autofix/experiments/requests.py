@@ -131,6 +131,8 @@ class Builder:
             asked = self._shortly(asked, first)
         if spec.reading is not None:
             constants = (first.older if self.once else first.shared) if spec.reading.constant else ()
+            if spec.reading.averages:  # that of the last pass is handed to none that would show it
+                constants, asked = first.averages, replace(asked, stop_at=_before_the_last(first))
             asked = replace(asked, apart=spec.reading.apart, constants=constants, addends=spec.reading.addends)
             asked = replace(asked, through=spec.reading.through)
             if spec.reading.uncut:
@@ -237,6 +239,11 @@ class Builder:
         before = (*self.baseline.counts, *[0] * len(first.counts))
         least = [min(count, had + STEPS) for count, had in zip(first.counts, before, strict=False)]
         return replace(asked, stop_at=(asked.stop_at[0], *least))
+
+
+def _before_the_last(first: wire.Trace) -> tuple[int, ...]:
+    """The counts at which a run stops that leaves out the last pass."""
+    return tuple(max(1, count - 1) for count in (first.backward_count, *first.counts))
 
 
 def first_steps(trace: wire.Trace) -> tuple[wire.Step, ...]:

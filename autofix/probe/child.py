@@ -194,7 +194,7 @@ class Run(State):
         reference.plain_reducers()
         functions.listen(functions.counted)
         sources = self.modes.enter_context(DataSources(self.frames, self.taps)) if asked.sources else None
-        truncate = reference.Truncate(self.frames, asked.truncated, sources, once=asked.once)
+        truncate = reference.Truncate(self.frames, self.names, asked.truncated, sources, once=asked.once)
         heard += [reference.KeepGraphs(), truncate, *([sources] if sources is not None else [])]
         if asked.constants:
             heard.append(reference.Constants(asked.constants))

@@ -275,10 +275,16 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What one tensor held, as sketches in the order of the run."""
+    """What one tensor held, as sketches in the order of the run.
+
+    `after`: how many steps had been made when each was seen, or backward calls that left gradients, where none were.
+    `loose`: a leaf that nothing owns, whose name may pass to another.
+    """
 
     name: str
     values: tuple[tuple[float, ...], ...]
+    after: tuple[int, ...] = ()
+    loose: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,8 +324,9 @@ class Fact:
     """
 
     # stale | cross-talk | growth | mixed | wasted | same-loss-twice | loss-grows | loss-grows-over-steps | elder |
-    # zero-difference | memory-held | one-memory-joined | part-overwritten | mixed-with-itself | target-handed-on |
-    # gradient-adds-up | array-may-be-constant | value-left-numpy | stand-in | swallowed, or a suspicion
+    # zero-difference | memory-held | one-memory-joined | part-overwritten | mixed-with-itself | old-gradient-read |
+    # target-handed-on | gradient-adds-up | array-may-be-constant | value-left-numpy | stand-in | swallowed, or a
+    # suspicion
     name: str
     subject: str
     stack: Stack = ()
@@ -514,7 +521,7 @@ class Trace:
     facts: tuple[Fact, ...] = ()
     silent: tuple[Fact, ...] = ()
     books: Books | None = None  # only of an audit
-    derivatives: int = 0  # autograd.grad calls whose results carry no graph
+    derivatives: tuple[Stack, ...] = ()  # where autograd.grad gave what has no graph
     with_graph: int = 0  # places that call autograd.grad with create_graph
     performed: tuple[Performed, ...] = ()
     left_out: tuple[str, ...] = ()  # leaves that a tensor made leaf was made of, without gradient in this reading
@@ -533,6 +540,7 @@ class Trace:
     compared: tuple[Compared, ...] = ()  # only where asked for
     shared: tuple[int, ...] = ()  # of what is reused: the ages of its outermost nodes
     older: tuple[int, ...] = ()  # the same of all that passes took of earlier ones
+    averages: tuple[int, ...] = ()  # those of them that each pass sums up with its own, and also uses itself
     added: bool = False  # what is reused is an addend of each loss that reuses it
     summed: int = -1  # only where addends are trained once: how often one was left out; -1: it could not be said
     graph: Graph | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from autofix.experiments.compare import comparable
+from autofix.experiments.compare import comparable, same_gradients
 from autofix.verdict.losses import losses, within_segment
 
 if TYPE_CHECKING:
@@ -13,13 +13,16 @@ if TYPE_CHECKING:
 
 
 def derivative(runs: Runs) -> wire.Stack:
-    """Where a derivative without a graph freed the graph, or found it freed, and enters a loss; () if not."""
-    trace, freed = runs.trace, runs.freed_by
-    if not freed:
-        return ()
-    met = freed | ({trace.failure.stack} if trace.failure is not None else set())
-    taken = [one.stack for one in trace.earlier if one.grad and not one.create and one.stack in met]
+    """Where a derivative without a graph was taken that enters a loss; () if none is.
+
+    It freed the graph, or found it freed. Or no gradient depends on it either: then it is a term that trains nothing.
+    """
+    met = runs.freed_by | {runs.failure.stack} if runs.freed_by else set()
+    known = [one.stack for one in runs.trace.earlier if one.grad and not one.create and one.stack in met]
+    taken = known or runs.letter.derivatives
     if not taken or losses(runs.nudged) == losses(runs.letter):
+        return ()
+    if not known and (comparable(runs.nudged) or not same_gradients(runs.letter, runs.nudged)):
         return ()
     # What only becomes the gradient of an update enters no loss: with steps undone, none depends on it.
     frozen, nudged = runs.letter_frozen, runs.nudged_frozen

@@ -16,6 +16,7 @@ from autofix.experiments.compare import (
     differences,
     figures,
     lost_writes,
+    moved_otherwise,
     norm,
     norms,
     same_gradients,
@@ -205,7 +206,8 @@ class _Comparison:
                 return self._equal(one, same_live=True)
         later = not also["printed"] or (not full.counts and frozen.undone)
         for one in (equal or self._equal_at_rest(readings)) if later else ():
-            if not _cuts_or_loses(self._runs.of(one), self._live):
+            live = self._runs.of(one)
+            if not (_cuts_or_loses(live, self._live) or moved_otherwise(live, self._live)):
                 return self._equal(one, same_live=False)
         return self._departing(self._runs.of(readings[0]), self._live, still[readings[0]], frozen, also)
 

@@ -10,6 +10,7 @@ from autofix.core.model import Answer, Question, Reading
 from autofix.experiments.compare import comparable
 from autofix.experiments.readings import LEAF_WORDS, LOSS_WORDS, words
 from autofix.probe import wire
+from autofix.verdict.averages import constant_averages
 from autofix.verdict.blame import loss
 from autofix.verdict.derivatives import derivative, gradient
 from autofix.verdict.effect import trains_alike
@@ -28,7 +29,7 @@ def questions(runs: Runs) -> Iterator[Question]:
     """All that the runs leave open, with the names of two answers to each."""
     if comparable(runs.letter):
         return
-    found = (_refused, _two_losses, _left_over, _old_values, _made_once, _derivative, _growing)
+    found = (_refused, _two_losses, _left_over, _old_values, _made_once, _average, _derivative, _growing)
     for question in (one for ask in found if (one := ask(runs)) is not None):
         if _is_open(runs, question):
             yield replace(question, key=kept.key(runs.case.pool.target, question.place))
@@ -129,15 +130,34 @@ def _old_values(runs: Runs) -> Question | None:
 def _made_once(runs: Runs) -> Question | None:
     if not runs.letter.reused:
         return None
-    made = next(iter(runs.trace.crossings), None)
-    name = next((f"`{carrier.path}`" for carrier in made.carriers), "") if made is not None else ""
-    place = made.made if made is not None and made.made else runs.letter.reused[0]
-    what = name or f"what {at(place)} makes once"
+    what, place = _handed_on(runs, "what {} makes once")
     answers = (
         Answer("constant", f"{what} is a constant", replace(runs.code, constant=True)),
         Answer("anew", f"{what} is computed anew in each pass", None),
     )
     return Question("shared-across-passes", f"Is {what} a constant in all passes that use it?", place, answers)
+
+
+def _average(runs: Runs) -> Question | None:
+    """An average that a pass keeps up and uses."""
+    if (reading := constant_averages(runs)) is None:
+        return None
+    what, place = _handed_on(runs, "the average of {}")
+    answers = (
+        Answer("constant", f"{what} is a constant to the loss", reading),
+        Answer("trained", f"each pass is trained through its own part of {what}", replace(runs.code, truncated=True)),
+    )
+    return Question(
+        "average-is-trained", f"Is {what} a constant to the loss of the pass that adds to it?", place, answers
+    )
+
+
+def _handed_on(runs: Runs, unnamed: str) -> tuple[str, wire.Stack]:
+    """What the failing pass took of an earlier one, as the code calls it or by its place, and that place."""
+    made = next(iter(runs.trace.crossings), None)
+    name = next((f"`{carrier.path}`" for carrier in made.carriers), "") if made is not None else ""
+    place = made.made if made is not None and made.made else next(iter(runs.letter.reused), runs.failure.stack)
+    return name or unnamed.format(at(place)), place
 
 
 def _derivative(runs: Runs) -> Question | None:

@@ -51,12 +51,7 @@ class Names:
         if self._looks >= _LOOKS:
             return
         self._looks += 1
-        frame = frame or sys._getframe(1)
-        found: list[tuple[str, Any]] = []
-        for one in self._frames.running(frame):
-            found.extend((n, v) for n, v in self._frames.variables(one).items() if not n.startswith("__"))
-            if one.f_globals is not one.f_locals and one.f_back is not None:
-                found.extend((n, v) for n, v in one.f_globals.items() if not n.startswith("__"))
+        found = self._scopes(frame or sys._getframe(1))
         for name, value in found:
             if id(value) not in self._roots and self._is_container(value):
                 self._roots[id(value)] = (name, value)
@@ -68,6 +63,20 @@ class Names:
                 self._names.keep(tensor, name)
                 fresh[name] = tensor
         self._remember(fresh)
+
+    def results(self) -> dict[Any, torch.Tensor]:
+        """What the user's variables hold now of results of operations, by the nodes of these."""
+        held = self._tensors(self._scopes(sys._getframe(1)))
+        return {tensor.grad_fn: tensor for _, tensor in held if tensor.grad_fn is not None}
+
+    def _scopes(self, frame: FrameType) -> list[tuple[str, Any]]:
+        """The variables of the user's frames from this one outwards, and of their modules."""
+        found: list[tuple[str, Any]] = []
+        for one in self._frames.running(frame):
+            found.extend((n, v) for n, v in self._frames.variables(one).items() if not n.startswith("__"))
+            if one.f_globals is not one.f_locals and one.f_back is not None:
+                found.extend((n, v) for n, v in one.f_globals.items() if not n.startswith("__"))
+        return found
 
     def _remember(self, fresh: dict[str, torch.Tensor]) -> None:
         small = {name: t for name, t in fresh.items() if t.numel() <= 1 << 22}

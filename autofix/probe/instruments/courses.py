@@ -34,12 +34,16 @@ class _Course:
     """Its version and place in memory when it was last looked at, or stepped."""
     now: tuple[float, ...]
     values: list[tuple[float, ...]] = field(default_factory=list)
+    after: list[int] = field(default_factory=list)
+    """How many steps had been made when each was seen, or backward calls that left gradients, where nothing steps."""
     stepped: tuple[float, ...] | torch.Tensor | None = None
     """What the latest step left: a sketch of it where writes by hand are known, else its norm; None without a step."""
     watched: bool = False
     """Whether something else than a step wrote it."""
     kept: bool = False
     """Whether a module has it, an optimizer owns it, or it is updated by hand: else its name may pass to another."""
+    outlived: bool = False
+    """Whether it is a leaf that was there before the latest step, or the backward before."""
     apart: bool = False
     """Whether it holds something else than what the latest step left."""
 
@@ -49,12 +53,13 @@ class _Course:
         size = tensor.numel() if tensor is not None else 0
         return len(self.values) >= max(4, min(_LONGEST, _NUMBERS // max(1, size)))
 
-    def note(self, sketch: tuple[float, ...]) -> bool:
+    def note(self, sketch: tuple[float, ...], after: int) -> bool:
         """Note what a look found; whether it is another value than before."""
         back = self.is_stepped(sketch)
         moved = self.apart if back else sketch != self.now
         if moved:
             self.values.append(() if back else sketch)
+            self.after.append(after)
             self.apart, self.watched = not back, True
         self.now = sketch
         return moved
@@ -134,6 +139,7 @@ class Courses(Listener):
                     fresh.append(tensor)
                 continue
             course.kept = course.kept or kept
+            course.outlived = course.outlived or (tensor.requires_grad and course.after[0] < self._witness.made)
             if course.left != _mark(tensor) or tensor in self.aliased:
                 written.append((tensor, course))
         if fresh or written:
@@ -141,14 +147,15 @@ class Courses(Listener):
 
     def _note(self, fresh: list[torch.Tensor], written: list[tuple[torch.Tensor, _Course]], *, kept: bool) -> None:
         written = [(tensor, course) for tensor, course in written if not course.full]
+        after = self._witness.made
         sketches = iter(self._witness.sketch_all([*fresh, *(tensor for tensor, _ in written)]))
         for tensor, sketch in zip(fresh, sketches, strict=False):
             watched = tensor in self.aliased
-            course = _Course(weakref.ref(tensor), _mark(tensor), sketch, [sketch], watched=watched, kept=kept)
+            course = _Course(weakref.ref(tensor), _mark(tensor), sketch, [sketch], [after], watched=watched, kept=kept)
             self._courses[id(tensor)] = course
         moved = []
         for (tensor, course), sketch in zip(written, sketches, strict=True):
-            if course.note(sketch):
+            if course.note(sketch, after):
                 moved.append(tensor)
             course.left = _mark(tensor)
         if moved and self.by_hand is not None:
@@ -166,11 +173,14 @@ class Courses(Listener):
             for place, parameter in enumerate(parameters(optimizer))
         }
         found: dict[str, wire.Held] = {}
-        for key, course in self._courses.items():
+        for key, course in sorted(self._courses.items(), key=lambda pair: not pair[1].kept):
             tensor = course.tensor()
-            name = self._names.name(tensor, "") if tensor is not None and course.kept else ""
+            told = tensor is not None and (course.kept or course.outlived)
+            name = self._names.name(tensor, "") if tensor is not None and told else ""
             if name := places.get(key, name) if tensor is not None else "":
-                found.setdefault(name, wire.Held(name, tuple(course.values)))
+                found.setdefault(
+                    name, wire.Held(name, tuple(course.values), tuple(course.after), loose=not course.kept)
+                )
         return {"courses": tuple(found.values())}
 
 

@@ -113,7 +113,7 @@ class Guards(Listener):
         self._passed_by: set[tuple[Raw, int]] = set()
         """Losses of these, and optimizers that stepped after them: whatever these did not use is thrown away."""
         self._taken: set[tuple[Raw, int]] = set()
-        self.derivatives = 0
+        self._derivatives: dict[Raw, None] = {}
         self._stepped: dict[int, set[int]] = {}
         self._steps: Counter[int] = Counter()
         self._left: dict[tuple[Raw, int], _Left] = {}
@@ -128,7 +128,8 @@ class Guards(Listener):
         return {
             "facts": (*self.found.values(), *self._left_over(), *self._undecided_faults(), *self._wasted()),
             "segments": tuple(tuple(sorted(self._stepped.get(one, ()))) for one in self._call_segments),
-            "derivatives": self.derivatives, "with_graph": len(self._given), "reaches": self._reaches(),
+            "with_graph": len(self._given), "reaches": self._reaches(),
+            "derivatives": tuple(map(self._frames.resolve, self._derivatives)),
         }  # fmt: skip
 
     def _reaches(self) -> tuple[wire.Reach, ...]:
@@ -145,7 +146,7 @@ class Guards(Listener):
         if call.outer is not None:  # what it leaves in parameters is what the call around it sends them
             self._receive_all(call, call.outer)
             return
-        self.derivatives += not call.accumulate and not call.create
+        self._derivatives |= {} if call.accumulate or call.create else {call.stack: None}
         if not self._in_backwards:
             self._segment += 1
             self._in_backwards = True

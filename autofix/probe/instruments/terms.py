@@ -72,7 +72,7 @@ def addends(roots: Iterable[Any], enter: Callable[[graph.Node], bool] = lambda _
     """The nodes that are summed up into the roots, each with a constant weight; none behind those `enter` refuses."""
 
     def sums(node: graph.Node) -> bool:
-        return _is_sum(node) and enter(node)
+        return is_sum(node) and enter(node)
 
     return (node for node in graph.walk(roots, sums) if not sums(node))
 
@@ -84,7 +84,7 @@ def _terms(roots: tuple[Any, ...]) -> set[int]:
 
 def divisors(roots: Iterable[Any]) -> tuple[float, ...]:
     """The numbers by which a loss is divided on the way from its addends to the roots."""
-    found = (_divisor(node) for node in graph.walk(roots, _is_sum) if node.name() in _SCALES and _is_sum(node))
+    found = (_divisor(node) for node in graph.walk(roots, is_sum) if node.name() in _SCALES and is_sum(node))
     return tuple(by for by in found if by is not None)
 
 
@@ -97,6 +97,7 @@ def _divisor(node: Any) -> float | None:
     return value if node.name() == "DivBackward0" else 1 / value if value else None
 
 
-def _is_sum(node: graph.Node) -> bool:
+def is_sum(node: graph.Node) -> bool:
+    """Whether what a node makes is a sum of what it takes, each with a constant weight."""
     name = node.name()
     return name in _ADDS or (name in _SCALES and len(graph.children(node)) == 1)

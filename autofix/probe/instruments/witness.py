@@ -84,6 +84,11 @@ class Witness(Listener):
             gradients = self._sketcher.sketches([t.grad for t in tensors])
         self.leaf_steps.append(wire.Step(-1, gradients, (), "", tuple(self._losses[-1:])))
 
+    @property
+    def made(self) -> int:
+        """How many steps there were; where there are none, how many backward calls that left gradients."""
+        return len(self.steps) or len(self.leaf_steps)
+
     def told(self) -> dict[str, Any]:
         """The steps; where there are none, the gradients of leaves."""
         return {"steps": tuple(self.steps), "leaves": () if self.steps else tuple(self.leaf_steps)}

@@ -1,4 +1,4 @@
-"""What a script takes for two values and is one memory: subtracted, joined, collected, or mixed with itself."""
+"""What a script takes for two values and is one memory: subtracted, joined, collected, kept, or mixed with itself."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ import torch
 
 from .. import wire
 from ..engine.operators import storage_key
+from ..engine.quiet import quiet
+from ..engine.refused import tensors
 from ..engine.remembered import Remembered
-from ..engine.taps import Listener
+from ..engine.taps import Call, Listener
 from ..instruments.comparisons import DIFFERENCES
 from ..program.expressions import parsed, statements, value
 
@@ -58,6 +60,11 @@ class OneMemory(Listener):
         """The memory of what was subtracted from itself in this pass."""
         self._held = False
         """Whether somebody else than its owner holds such memory from pass to pass."""
+        self._gradients = Remembered[torch.Tensor]()
+        """What the script was given since the latest backward that is the gradient of a leaf, with that leaf."""
+        self._outlived = Remembered[bool]()
+        """What it was given so before, and a backward has written to since."""
+        self._kept: Counter[Raw] = Counter()
 
     def before(self, func: Any, args: Any) -> None:
         """A call is about to be made."""
@@ -66,18 +73,40 @@ class OneMemory(Listener):
             self._joined[here] = max(self._joined[here], times)
         if func is torch.Tensor.__setitem__:
             self._assign(*args)
-        if func in DIFFERENCES and _of_one_memory(args):
+        if self._outlived and not _asks(func) and any(one in self._outlived for one in tensors(args)):
+            self._kept[self._frames.here()] += 1
+        if func in DIFFERENCES and self._of_one_memory(args):
             self._zeros[self._frames.here()] += 1
             self._memories.add(storage_key(args[0]))
 
     def after(self, func: Any, args: Any, result: Any) -> None:
         """A call was made, and gave this."""
-        if isinstance(result, torch.Tensor):
-            with torch._C.DisableTorchFunction():
-                if self._assigned and result.grad_fn is not None:
-                    self._read_after(args)
-                if result._is_view() or func is torch.Tensor.detach:
-                    self._views.keep(result, result._version)
+        if not isinstance(result, torch.Tensor):
+            return
+        with torch._C.DisableTorchFunction(), contextlib.suppress(RuntimeError, NotImplementedError):  # no memory
+            if self._assigned and result.grad_fn is not None:
+                self._read_after(args)
+            if result._is_view() or func is torch.Tensor.detach:
+                self._views.keep(result, result._version)
+            if func is torch.Tensor.detach or (_asks(func) and args[0].is_leaf):
+                leaf = self._gradients.of(args[0])
+                if _asks(func) and result is args[0].grad:
+                    self._gradients.keep(result, args[0])
+                elif leaf is not None and _same(result, args[0]):
+                    self._gradients.keep(result, leaf)
+                elif args[0].requires_grad and not result.requires_grad and _same(result, args[0]):  # its `.data`
+                    self._views.keep(result, args[0]._version)
+
+    def backward(self, call: Call) -> None:
+        """Tell what the script holds of gradients from what it asks for anew: this call writes to their memory."""
+        with quiet(), contextlib.suppress(RuntimeError, NotImplementedError):
+            for held in self._gradients if call.accumulate else ():
+                leaf = self._gradients.of(held)
+                gradient = leaf.grad if leaf is not None else None
+                if leaf is not None and gradient is not None and not gradient.requires_grad and _same(held, gradient):
+                    self._outlived.keep(held, True)
+                    leaf.grad = gradient.detach()
+                self._gradients.forget(held)
 
     def _assign(self, whole: torch.Tensor, index: Any, _value: Any) -> None:
         """A part of a tensor is about to be assigned to."""
@@ -169,7 +198,30 @@ class OneMemory(Listener):
         facts += [wire.Fact("one-memory-joined", str(times), resolve(raw)) for raw, times in self._joined.items()]
         facts += [wire.Fact("part-overwritten", "", resolve(raw)) for raw, n in self._overwritten.items() if n >= _BOTH]
         facts += [wire.Fact("mixed-with-itself", names, resolve(raw)) for raw, names in self._mixed.items()]
+        facts += [wire.Fact("old-gradient-read", str(times), resolve(raw)) for raw, times in self._kept.items()]
         return {"facts": tuple(facts)}
+
+    def _of_one_memory(self, args: Any) -> bool:
+        """Whether the first two arguments are one piece of memory that was written.
+
+        Both train, or neither does; or one is a name without gradient that a leaf had before it was written.
+        """
+        pair = args[:_BOTH]
+        if len(pair) < _BOTH or not all(isinstance(one, torch.Tensor) for one in pair):
+            return False
+        with (
+            torch._C.DisableTorchFunction(),
+            contextlib.suppress(RuntimeError, NotImplementedError),
+        ):  # no memory, or none to see
+            first, second = pair
+            if not (first.is_floating_point() and first.numel() and _same(first, second)):
+                return False
+            if first.requires_grad is second.requires_grad:
+                return bool(first._version)
+            leaf, name = (first, second) if first.requires_grad else (second, first)
+            before = self._views.of(name)
+            return leaf.is_leaf and before is not None and before < leaf._version
+        return False
 
     def _of_one_view(self, parts: Any) -> int:
         """How many of these are views of one memory that was written between them, or one tensor that is written on.
@@ -223,18 +275,6 @@ def _holders(memories: set[int | None]) -> int:
     return len({id(one) for one in holders} - {id(alive)})
 
 
-def _of_one_memory(args: Any) -> bool:
-    """Whether the first two arguments are one piece of memory that was written, and both train, or neither does."""
-    pair = args[:_BOTH]
-    if len(pair) < _BOTH or not all(isinstance(one, torch.Tensor) for one in pair):
-        return False
-    with (
-        torch._C.DisableTorchFunction(),
-        contextlib.suppress(RuntimeError, NotImplementedError),
-    ):  # no memory, or none to see
-        first, second = pair
-        return bool(
-            first.is_floating_point() and first.numel() and first.requires_grad is second.requires_grad
-            and first._version and _same(first, second)
-        )  # fmt: skip
-    return False
+def _asks(func: Any) -> bool:
+    """Whether a call only reads an attribute."""
+    return getattr(func, "__name__", "") == "__get__"

@@ -23,11 +23,13 @@ from ..engine.operators import Dispatch, Known, storage_key, tensors_at, written
 from ..engine.quiet import quiet
 from ..engine.taps import Call, Listener
 from ..instruments.terms import addends
+from .averages import Averages
 from .targets import Targets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from ..engine.names import Names
     from ..engine.sources import DataSources
     from ..instruments.uses import Uses
     from ..program.frames import Frames, Raw
@@ -189,7 +191,9 @@ class Truncate(Listener):
     something look like two that hand it on.
     """
 
-    def __init__(self, frames: Frames, cut: bool, sources: DataSources | None = None, *, once: bool) -> None:
+    def __init__(
+        self, frames: Frames, names: Names, cut: bool, sources: DataSources | None = None, *, once: bool
+    ) -> None:  # fmt: skip
         self._frames = frames
         self._once = once and sources is not None
         self._older: set[int] = set()
@@ -209,7 +213,7 @@ class Truncate(Listener):
         self._steps = 0
         self.carried = False
         self.reused: dict[Raw, None] = {}
-        self._targets = Targets(frames)
+        self._targets, self._averages = Targets(frames, names), Averages()
 
     def told(self) -> dict[str, Any]:
         """Whether a graph is carried over, and of what is made once, for several passes, all that is known."""
@@ -218,6 +222,7 @@ class Truncate(Listener):
             "fed": self.fed, "collected": self.collected, "added": self.added, "shared": tuple(sorted(self.shared)),
             **self._targets.told(),
             "older": tuple(sorted(self._older)),
+            **self._averages.told(),
         }  # fmt: skip
 
     def backward(self, call: Call) -> None:
@@ -239,6 +244,7 @@ class Truncate(Listener):
             else:
                 fresh.append(node)
         self._leaves.update(leaves)
+        self._averages.watch(call, mark, set(leaves), old)
         if not old:
             return
         self.carried = True

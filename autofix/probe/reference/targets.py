@@ -13,6 +13,7 @@ from ..engine.quiet import quiet
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..engine.names import Names
     from ..engine.taps import Call
     from ..program.frames import Frames, Raw
 
@@ -28,26 +29,36 @@ class Targets:
 
     A loss of `reward + discount * next_value - value`, in which `value` is the `next_value` of the pass before, sends
     the one the gradient of the other, times minus the discount. Cut where it is handed on, only the target learns. What
-    is pulled towards what it was gets as much gradient as that, or more.
+    is pulled towards what it was gets more gradient than that, or as much. As much has a target without a discount,
+    too: but of two that are only held against each other, neither is ever pushed away from the other.
     """
 
-    def __init__(self, frames: Frames) -> None:
-        self._frames = frames
+    def __init__(self, frames: Frames, names: Names) -> None:
+        self._frames, self._names = frames, names
         self._sent: dict[Raw, tuple[list[graph.Node], dict[graph.Node, torch.Tensor]]] = {}
         """Of the latest pass at a place: the nodes that were handed to it, and the gradients that nodes got."""
         self._passes: dict[Raw, int] = {}
         self._parts: dict[tuple[Raw, int, int], list[float | None]] = {}
         """By place and pair of nodes, the part of the one's gradient that the other got in each pass, None for none."""
+        self._values: dict[Raw, list[dict[graph.Node, torch.Tensor]]] = {}
+        """Of the latest two passes at a place: what was handed to each."""
+        self._apart: set[tuple[Raw, int, int]] = set()
+        """The pairs of which one was pushed away from the other."""
 
     def told(self) -> dict[str, Any]:
         """The places where it is so."""
-        places = dict.fromkeys(raw for (raw, _, _), parts in self._parts.items() if _discounts(parts))
+        found = (pair for pair, parts in self._parts.items() if _discounts(parts, whole=pair in self._apart))
+        places = dict.fromkeys(pair[0] for pair in found)
         return {"facts": tuple(wire.Fact("target-handed-on", "", self._frames.resolve(raw)) for raw in places)}
 
     def watch(self, call: Call, old: list[graph.Node], fresh: list[graph.Node]) -> None:
         """A backward is about to go through `fresh` nodes, and to `old`, the outermost ones of earlier passes."""
         old = sorted((node for node in old if graph.leaf(node) is None), key=lambda node: node._sequence_nr())
         count = self._passes[call.stack] = self._passes.get(call.stack, 0) + 1
+        if old and count <= _PASSES:
+            held = self._names.results()
+            before = self._values.get(call.stack, [])
+            self._values[call.stack] = [*before[-1:], {node: held[node] for node in old if node in held}]
         if call.stack in self._sent:
             self._compare(call.stack, *self._sent.pop(call.stack), old)
         if count > _PASSES or len(fresh) > _NODES:
@@ -79,6 +90,17 @@ class Targets:
                     if one in got and other in got:
                         part = next(_parts(got[one], got[other]), None)
                         self._parts.setdefault((stack, i, j), []).append(part)
+                        if part is not None and part >= _ALL and self._pushes(stack, one, on[j], got[other]):
+                            self._apart.add((stack, i, j))
+
+    def _pushes(self, stack: Raw, one: graph.Node, other: graph.Node, gradient: torch.Tensor) -> bool:
+        """Whether a gradient would take any number of what a pass handed on farther from that which it was handed."""
+        before, after = (self._values.get(stack) or [{}, {}])[-_TWICE:]
+        was, now = before.get(one), after.get(other)
+        if was is None or now is None or not was.numel() == now.numel() == gradient.numel():
+            return False
+        pull = gradient.flatten() * (now - was.reshape(now.shape)).detach().flatten()
+        return bool(pull.min() < -_CLOSE * pull.abs().max())
 
 
 def _parts(trained: torch.Tensor, target: torch.Tensor) -> Iterator[float]:
@@ -89,11 +111,12 @@ def _parts(trained: torch.Tensor, target: torch.Tensor) -> Iterator[float]:
         a, b = one.double().flatten(), -other.double().flatten()
         part = float((b[a != 0] / a[a != 0]).max())
         left = b - part * a
-        if 0 <= part < _ALL and bool((torch.minimum(left.abs(), b.abs()) <= _CLOSE * a.abs()).all()):
+        if 0 <= part <= 1 + _CLOSE and bool((torch.minimum(left.abs(), b.abs()) <= _CLOSE * a.abs()).all()):
             yield part
 
 
-def _discounts(parts: list[float | None]) -> bool:
-    """Whether it is one part in all passes, but for those in which an episode ends."""
+def _discounts(parts: list[float | None], *, whole: bool) -> bool:
+    """Whether it is one part in all passes, but for those in which an episode ends; all of it, if `whole`."""
     some = [part for part in parts if part]
-    return None not in parts and len(some) >= _TWICE and max(some) - min(some) <= _CLOSE
+    one = None not in parts and len(some) >= _TWICE and max(some) - min(some) <= _CLOSE
+    return one and (whole or max(some) < _ALL)

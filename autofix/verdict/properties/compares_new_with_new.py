@@ -3,8 +3,10 @@
 ## What it finds
 
 The edit computes anew, after an update, what was made before it, and the code subtracts or divides the two: a loss
-before a step and after it, the values of a critic before an epoch and in it. In every pass of the edited run both sides
-are equal in all numbers; in the code they are not. Two sides that are equal in the code, too, are no such case.
+before a step and after it, the values of a critic before an epoch and in it. Or several passes hold their parameters
+against what these were, and the edit keeps that under another name of the same memory, so that each step moves both
+(`start = [p.detach() for p in net.parameters()]`). In every pass of the edited run both sides are equal in all numbers;
+in the code they are not. Two sides that are equal in the code, too, are no such case.
 
 ## Why it matters
 
@@ -43,19 +45,42 @@ for _ in range(4):
     loss.backward()
     other.step()
 """
+ANCHORED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net = nn.Linear(4, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(2):
+    start = [p * 1 for p in net.parameters()]
+    for _ in range(3):
+        loss = net(torch.randn(8, 4)).square().mean()
+        loss = loss + sum((p - s).square().sum() for p, s in zip(net.parameters(), start))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
 ANEW = ("    loss = (judge", "    before = (model(x) - 1).square()\n    loss = (judge")
 
 
 class ComparesNewWithNew(Property):
     name = "compares-new-with-new"
     sentence = "what is compared here is the same in every pass of the edited run, and not in the code's"
-    runs = ("comparisons",)
+    runs = ("comparisons", "letter")
     last = True
-    raises = (Example(PROGRESS.replace("LEFT", "(before - (model(x) - 1).square())"), *ANEW),)
-    silent = (Example(PROGRESS.replace("LEFT", "(before - 2 * (model(x) - 1).square())"), *ANEW),)
+    raises = (
+        Example(PROGRESS.replace("LEFT", "(before - (model(x) - 1).square())"), *ANEW),
+        Example(ANCHORED, "p * 1", "p.detach()"),
+    )
+    silent = (
+        Example(PROGRESS.replace("LEFT", "(before - 2 * (model(x) - 1).square())"), *ANEW),
+        Example(ANCHORED, "p * 1", "p.detach().clone()"),
+    )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        if evidence.assessment.effect is not Effect.REFRESHED:
+        effect = evidence.assessment.effect
+        if effect is not Effect.REFRESHED and not (evidence.letter.reused and effect.keeps_gradients):
             return None
         letter, edited = evidence.comparisons
         theirs = {one.site: one for one in letter.compared}

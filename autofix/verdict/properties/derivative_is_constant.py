@@ -2,10 +2,12 @@
 
 ## What it finds
 
-A derivative was computed without a graph, and a later loss depends on it. This is seen in one of three ways:
+A derivative was computed without a graph, and a later loss depends on it. This is seen in one of four ways:
 
 - `autograd.grad` without `create_graph` freed the graph, or found it freed, and a small change of its result changes a
   later loss;
+- a small change of what `autograd.grad` gave without `create_graph` changes a later loss, but no gradient: a penalty
+  that trains nothing;
 - a `backward` left a gradient in `.grad` or in a hook, and twice that gradient changes a loss before the next step;
 - the edit gives one derivative a graph, and a small change of another derivative, which has none, changes a loss.
 
@@ -63,6 +65,23 @@ for _ in range(4):
         p.grad = a + b.clamp(-1, 1)
     optimizer.step()
 """
+ELSEWHERE = """
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    x = torch.randn(6, 3, requires_grad=True)
+    slope = torch.autograd.grad(net(x).sum(), x)[0]
+    score = torch.sigmoid(net(x))
+    score *= 2
+    loss = (LOSS).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+OUT = ("score *= 2", "score = score * 2")
 KEPT = "score.sum().backward(retain_graph=True)"
 GIVEN = "score.sum(), x, create_graph=True)"
 
@@ -79,8 +98,10 @@ class DerivativeIsConstant(Property):
         Example(PENALTY, "score.sum().backward()", KEPT),
         Example(BY_GRAD, "score.sum(), x)", "score.sum(), x, retain_graph=True)"),
         Example(BY_GRAD, "score.sum(), x)[0]", "score.sum(), x, create_graph=True)[0].detach()"),
+        Example(ELSEWHERE.replace("LOSS", "score + (slope - 1).square()"), *OUT),
     )
     silent = (
+        Example(ELSEWHERE.replace("LOSS", "score + (net(x.detach() + 0.1 * slope.sign()) - 1).square()"), *OUT),
         Example(ATTACK, "score.sum().backward()", KEPT),
         Example(FIGURE, "score.sum(), x)", "score.sum(), x, retain_graph=True)"),
         Example(BY_GRAD, "score.sum(), x)", GIVEN),

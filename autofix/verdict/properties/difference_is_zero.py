@@ -4,8 +4,9 @@
 
 The code subtracts a tensor from itself: two names hold one memory, and the memory was written after the first name was
 bound (`before = self.memory`, then `self.memory[i] = …`; `before = h`, then `h.add_(change)`). The edit keeps that.
-This is not said of a straight-through estimator (`x - x.detach()`), which trains through one of the two, nor of a copy,
-which has a memory of its own.
+So does a penalty towards old weights that were not copied (`anchor = {n: p.detach() for n, p in …}`): each step moves
+both. This is not said of a straight-through estimator (`x - x.detach()`), which trains through one of the two, nor of a
+copy, which has a memory of its own.
 
 ## Why it matters
 
@@ -37,6 +38,22 @@ for _ in range(4):
     loss.backward()
     optimizer.step()
 """
+ANCHOR = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net = nn.Linear(3, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+anchor = {n: KEPT for n, p in net.named_parameters()}
+for _ in range(4):
+    y = torch.sigmoid(net(torch.randn(5, 3)))
+    y *= 2
+    loss = (y - 1.2).square().mean() + sum((p - anchor[n]).square().sum() for n, p in net.named_parameters())
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
 STATE = """
 import torch
 from torch import nn
@@ -53,6 +70,7 @@ for _ in range(4):
     loss.backward()
     optimizer.step()
 """
+OUT = ("y *= 2", "y = y * 2")
 COPIED = ("before.t()", "before.t().clone()")
 
 
@@ -63,9 +81,13 @@ class DifferenceIsZero(OfTheCode):
         Example(MEMORY.replace("{moved}", "(memory - before).square()"), *COPIED),
         Example(MEMORY.replace("{moved}", "nn.functional.l1_loss(before.detach(), memory)"), *COPIED),
         Example(STATE.replace("KEPT", "h"), "cell(h)", "cell(h.clone())"),
+        Example(ANCHOR.replace("KEPT", "p.detach()"), *OUT),
+        Example(ANCHOR.replace("KEPT", "p.data"), *OUT),
     )
     silent = (
         Example(MEMORY.replace("{moved}", "(memory - kept).square()"), *COPIED),
         Example(MEMORY.replace("{moved}", "(z - z.detach()) + z.square()"), *COPIED),
         Example(STATE.replace("KEPT", "h.clone()"), "cell(h)", "cell(h.clone())"),
+        Example(ANCHOR.replace("KEPT", "p.detach().clone()"), *OUT),
+        Example(ANCHOR.replace("KEPT", "p").replace("p - anchor[n]", "p.detach() + (p - p.detach())"), *OUT),
     )

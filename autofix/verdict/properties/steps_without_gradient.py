@@ -4,10 +4,11 @@
 
 An optimizer made at least three steps in the edited run, and none of them used a gradient, although a loss depends on
 the values of its parameters. Or all gradients were zero, and the optimizer would have been trained if no gradient
-flowed into earlier passes.
+flowed into earlier passes. Or its first steps used gradients, and at least three later ones none, up to the end, though
+they do in the code: what it owns is used in the first pass alone, and cut behind it.
 
 This is not said where the optimizer waits: no loss is computed from its network (idle, gated, or of another phase), all
-that it owns is frozen, a term has the weight 0 for now, or some step did have a gradient.
+that it owns is frozen, a term has the weight 0 for now, or some later step did have a gradient.
 
 ## Why it matters
 
@@ -17,6 +18,7 @@ whose old log-probabilities are computed together with its new ones, so that the
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from autofix.experiments.compare import comparable, norm
@@ -85,6 +87,23 @@ GATED = (
     .replace("0.1 * new.mean()", "0.1 * new.mean() + 0.0 * extra(seen).mean()")
     .replace("        optimizer.step()", "        optimizer.step()\n        of_extra.step()")
 )
+FAST = """
+import torch
+
+torch.manual_seed(0)
+w, gain = torch.nn.Parameter(torch.randn(3, 1)), torch.nn.Parameter(torch.ones(1))
+optimizer = torch.optim.SGD([w], lr=0.05)
+fast = w
+for _ in range(6):
+    x = torch.randn(6, 3)
+    slope, = torch.autograd.grad((x @ fast - 1).square().mean(), fast, create_graph=True)
+    fast = fast - 0.1 * slope
+    loss = (gain * x @ fast - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+HANDED_ON = ("    optimizer.step()\n", "    optimizer.step()\n    fast = fast.detach().requires_grad_()\n")
 NEW = "        new = policy(seen)"
 ANEW = "        old = policy(seen).log_softmax(-1)[:, 0]\n" + NEW
 IDLE = GAN.replace("score = D(fake.detach())", "score = D(torch.randn(8, 6))")
@@ -98,11 +117,13 @@ class StepsWithoutGradient(Property):
         Example(GAN, "loss_g = F.mse_loss(score, one)", "loss_g = F.mse_loss(D(fake.detach()), one)"),
         Example(POLICY, NEW, ANEW),
         Example(WITH_CRITIC, NEW, ANEW),
+        Example(FAST, *HANDED_ON),
     )
     silent = (
         Example(IDLE, "loss_g = F.mse_loss(score, one)", "loss_g = F.mse_loss(D(torch.randn(8, 6)), one)"),
         Example(ENTROPY, NEW, ANEW),
         Example(GATED, NEW, ANEW),
+        Example(FAST.replace("[w]", "[w, gain]"), *HANDED_ON),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
@@ -111,12 +132,26 @@ class StepsWithoutGradient(Property):
             return None
         for index in range(len(live.counts)):
             count, gradients = _used(live, index)
-            if count < LEAST or any(map(norm, gradients)) or not _is_starved(evidence, index, zeros=bool(gradients)):
+            if any(map(norm, gradients)):
+                count, gradients = _in_vain(evidence.letter, live, index), []
+                starved = count >= LEAST
+            else:
+                starved = count >= LEAST and _is_starved(evidence, index, zeros=bool(gradients))
+            if not starved:
                 continue
             owner = ", ".join(dict.fromkeys(name.split(".")[0] for name in live.names[index])) or f"number {index + 1}"
             how = "with nothing but zeros for gradients" if gradients else "without any gradient"
             return self.found(owner=owner, how=how, count=str(count))
         return None
+
+
+def _in_vain(letter: wire.Trace, live: wire.Trace, index: int) -> int:
+    """How many of an optimizer's last steps use no gradient, each of which does in the code."""
+    pairs = [
+        (any(map(norm, theirs.gradients)), any(map(norm, mine.gradients)))
+        for theirs, mine in zip(letter.of(index), live.of(index), strict=False)
+    ]
+    return sum(1 for _ in takewhile(lambda pair: pair == (True, False), reversed(pairs)))
 
 
 def _used(run: wire.Trace, index: int) -> tuple[int, list[tuple[float, ...]]]:

@@ -4,8 +4,9 @@
 
 The loss holds what a pass was handed against a discounted part of what it makes anew and hands on: `reward + 0.9 *
 next_value - value`, where the next pass takes `next_value` for its `value`. The gradients tell: the one has that of the
-other, the other way and smaller, in every pass. The edit cuts what is handed on. A state that goes on from the one
-before, and what is pulled towards what it was, are no such case.
+other, the other way and smaller, in every pass; or as large, without a discount, and in some pass it pushes the two
+apart. The edit cuts what is handed on. A state that goes on from the one before, and what is only pulled towards what
+it was, are no such case.
 
 ## Why it matters
 
@@ -48,11 +49,15 @@ class TargetIsTrained(Seen):
     name, fact = "target-is-trained", "target-handed-on"
     runs = ("letter",)
     sentence = "what a pass hands on is a target there, and trained in the next pass alone; cut, only the target learns"
-    raises = (Example(CRITIC.replace("LOSS", "state.sum() + 0.9 * next_value - value"), *CUT),)
-    silent = (
+    raises = (
+        Example(CRITIC.replace("LOSS", "state.sum() + 0.9 * next_value - value"), *CUT),
         Example(CRITIC.replace("LOSS", "next_value - value + state.sum()"), *CUT),
+    )
+    silent = (
+        Example(CRITIC.replace("LOSS", "next_value - value"), *CUT),
         Example(CRITIC.replace("LOSS", "next_value - 0.9 * value"), *CUT),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        return self.first(evidence.letter) if evidence.assessment.effect is Effect.TRUNCATED else None
+        cut = evidence.assessment.effect in (Effect.TRUNCATED, Effect.REFRESHED_TRUNCATED)
+        return self.first(evidence.letter) if cut else None

@@ -1,0 +1,23 @@
+"""Averages that a pass makes of what the passes before left and of its own: is it trained through its own part?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from autofix.experiments.compare import comparable, starved
+from autofix.verdict.effect import trains_alike
+
+if TYPE_CHECKING:
+    from autofix.core.model import Reading
+    from autofix.verdict.runs import Runs
+
+
+def constant_averages(runs: Runs) -> Reading | None:
+    """The reading in which averages are constants, where it trains otherwise and starves nothing; else None."""
+    if not runs.letter.averages:
+        return None
+    reading = replace(runs.code, averages=True)
+    if comparable(runs.cut) or comparable(runs.of(reading)) or any(starved(runs.cut, runs.of(reading))):
+        return None
+    return None if trains_alike(runs, reading, replace(runs.code, truncated=True)) else reading

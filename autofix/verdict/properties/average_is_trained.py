@@ -1,0 +1,59 @@
+"""A pass trains through an average that it keeps up
+
+## What it finds
+
+A value that is handed on is a sum: what the pass before left, times a constant, and something of this pass. The pass
+also uses the sum in its loss, and would train all that it trains without it: a codebook that follows its encoder by a
+moving average, a running mean that features are centred by, a baseline. The edit cuts what flowed into earlier passes,
+and each pass still trains through the part that it adds. A state that something learned computes from the one before is
+no such sum, nor is a memory that nothing but its own pass trains.
+
+## Why it matters
+
+Averages are mostly meant as constants: as buffers, they are kept up without gradient. But a network may also be meant
+to learn by the little that it moves its average. The code does not say.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.core.model import Effect
+from autofix.verdict.averages import constant_averages
+from autofix.verdict.property import Example, Property
+
+if TYPE_CHECKING:
+    from autofix.core.model import Finding
+    from autofix.verdict.evidence import Evidence
+
+CENTRED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+encoder, head = nn.Linear(4, 3), nn.Linear(3, 1)
+optimizer = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=0.05)
+mean = torch.zeros(3)
+for _ in range(6):
+    z = torch.tanh(encoder(torch.randn(8, 4)))
+    mean = 0.9 * mean + 0.1 * z.mean(0)
+    loss = (head(z - mean) - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+CUT = ("0.9 * mean", "0.9 * mean.detach()")
+ALONE = CENTRED.replace("head(z - mean)", "head(mean)")
+
+
+class AverageIsTrained(Property):
+    name = "average-is-trained"
+    runs = ()
+    sentence = "each pass trains through what it adds to an average here, which may be meant as a constant"
+    raises = (Example(CENTRED, *CUT),)
+    silent = (Example(ALONE, *CUT), Example(CENTRED, "0.1 * z.mean(0)", "0.1 * z.detach().mean(0)"))
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        if evidence.assessment.effect not in (Effect.TRUNCATED, Effect.REFRESHED_TRUNCATED):
+            return None
+        return self.found(evidence.failure.stack) if constant_averages(evidence) is not None else None
