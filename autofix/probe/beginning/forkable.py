@@ -10,6 +10,7 @@ import stat
 import sys
 import threading
 import time
+from typing import Any
 
 import torch
 from torch.nn.modules import module as modules
@@ -31,8 +32,8 @@ def without_bars() -> None:
 
     Its next bar starts another such thread, and bars of one process are kept apart by a second lock that it has.
     """
-    bars = sys.modules.get("tqdm.std")
-    lock = getattr(getattr(bars, "tqdm", None), "_lock", None)
+    bars: Any = sys.modules.get("tqdm.std")
+    lock: Any = getattr(getattr(bars, "tqdm", None), "_lock", None)
     if bars is None or type(lock) is not bars.TqdmDefaultWriteLock:
         return
     ended = [one.exit() for one in threading.enumerate() if isinstance(one, bars.TMonitor)]
