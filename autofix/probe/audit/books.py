@@ -101,7 +101,7 @@ class Bookkeeper:
             if lost:
                 found.update(id(p) for _, p in lost)
                 owner = next(self._ledger.owners[self._owned[id(p)]] for p in inner if id(p) in self._owned)
-                place = self._made.place(lost[0][1]) or owner.made
+                place = _within(module, *lost[0], self._made.place(lost[0][1])) or owner.made
                 used = self._values.paths.used.get(id(lost[0][1]), ())
                 names = listed([f"{name}.{path}" for path, _ in lost])
                 notes.note("modules-in-plain-list", names, place, used, owner.made, owner.site)
@@ -137,7 +137,7 @@ class Bookkeeper:
             return False
         if none:
             frozen = not any(p.requires_grad for p in mine)
-            where = [cut.stack for cut in cuts] + [cut.off for cut in cuts]
+            where = [cut.shown for cut in cuts] + [cut.off for cut in cuts]
             notes.note("steps-without-gradient", "frozen" if frozen else "none", owner.site, *where, owner.made)
         elif never and cuts:
             self._tell_cut(notes, owner, never, cuts, finished=finished)
@@ -187,7 +187,7 @@ class Bookkeeper:
         modules = [module for p in never if (module := self._made.owner(p)) is not None]
         rests = bool(modules) and not any(module.training for module in modules)
         sure = first.kind in _BY_ACCIDENT or (finished and not rests)
-        where = [cut.stack for cut in cuts] + [cut.off for cut in cuts]
+        where = [cut.shown for cut in cuts] + [cut.off for cut in cuts]
         name = "graph-cut" if sure and (first.joined or first.number) else "graph-cut-perhaps"
         names = listed([self.name(p) for p in never])
         notes.note(name, f"{first.kind}:{names}", *where, owner.site)
@@ -286,6 +286,13 @@ class Bookkeeper:
             "" if not modes else "train" if modes == {True} else "eval" if modes == {False} else "both",
             self._frames.resolve(self._values.averages.written_at(tensors)),
         )  # fmt: skip
+
+
+def _within(module: torch.nn.Module, path: str, _parameter: torch.Tensor, place: Raw) -> Raw:
+    """Where the class that holds a list made what is in it, of the place that registered a parameter."""
+    holder = type(module.get_submodule(path.partition("[")[0].rpartition(".")[0])).__qualname__
+    own = (place[n:] for n, (code, _) in enumerate(place) if code.co_qualname.startswith(f"{holder}."))
+    return next(own, place)
 
 
 def _is_parameter(tensor: torch.Tensor) -> bool:

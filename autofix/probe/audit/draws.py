@@ -83,7 +83,9 @@ class Draws:
 
     def finish(self) -> None:
         """Note what only several passes together can tell."""
-        for place, fed in self._fed.items():
+        known = [fed.prints for fed in self._fed.values() if len(fed.prints) > _MANY]
+        varies = any(len(set(prints)) > 1 for prints in known)  # then what is the same may be positions
+        for place, fed in self._fed.items() if not varies else ():
             same = len(fed.prints) > _MANY and len(set(fed.prints)) == 1
             if not same or fed.anew < _MANY:
                 continue

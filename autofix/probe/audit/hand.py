@@ -70,7 +70,7 @@ class Hand:
 
     def written(self, args: Any) -> None:
         """Before a write: is a leaf changed by what its gradient says?"""
-        target, source = args[0], args[1] if len(args) > 1 else None
+        target, source = (*args[:2], None, None)[:2]  # torch's initialisers give their tensor by name
         if isinstance(target, torch.Tensor) and isinstance(source, torch.Tensor):
             leaf, origin = self._leaves.get(target.data_ptr()), self._origin(source)
             if leaf is not None and origin is not None and origin is leaf and leaf.grad is not None:

@@ -47,6 +47,15 @@ class Cut:
     turns: dict[int, int] = field(default_factory=dict)
     """In each of the first passes, how often what was cut went through the same layer again."""
 
+    @property
+    def shown(self) -> Raw:
+        """Where it is in the function that switches gradients off, or that is decorated so; not in what that calls."""
+        depth = len(self.off)
+        if not depth or depth > len(self.stack):
+            return self.stack
+        decorated = self.stack[-depth] == self.off[0]  # the call is still going on
+        return self.stack[-depth - decorated :]
+
 
 class Paths:
     """Follows what is cut from a graph through the calls that come after it."""

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from .ledger import Ledger
     from .notes import Notes
 
-ENOUGH = 12_000
-"""Calls of torch after which none is looked at any more, once some steps were made: a tenth of a second."""
+ENOUGH = 5_000
+"""Calls of torch after which none is looked at any more, once some steps were made: a tenth of a second or two."""
 MOST = 150_000
 """Calls after which none is looked at in any case."""
 _FAILURES = 20
