@@ -173,13 +173,14 @@ class Backward:
 class Write:
     """A write into a tensor's storage: the op, where, and the optimizer whose step it was (-1: none).
 
-    `whole`: it went to a tensor that an operation of this pass made, and not through a view.
+    `whole`: it went to all of what operations of this pass made; `view`: through a view.
     """
 
     op: str
     stack: Stack
     optimizer: int = -1
     whole: bool = False
+    view: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,7 +158,7 @@ class Picture(Listener):
 
     def spoiling(self, handle: Handle) -> list[tuple[str, Raw, int]]:
         """The writes since a tensor was saved."""
-        return [(op, raw, index) for op, raw, index, _, _ in self._tracer._spoiling(handle)]
+        return [(one.op, one.raw, one.optimizer) for one in self._tracer.spoiling(handle)]
 
 
 def key_of(node: Any) -> Key:

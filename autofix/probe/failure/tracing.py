@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -41,6 +41,17 @@ class Handle:
         self.raw = raw
 
 
+class Written(NamedTuple):
+    """A write: as a `wire.Write`, with the age of the graph at it."""
+
+    op: str
+    raw: Raw
+    optimizer: int
+    whole: bool
+    view: bool
+    age: int
+
+
 class _Pass:
     """One backward call and the part of the graph it went through."""
 
@@ -68,7 +79,7 @@ class Tracer(Dispatch, Listener):
         self._ages: list[int] = []
         self._stacks: list[Raw] = []
         self._written = Known(written_arguments)
-        self._writes: dict[int, list[tuple[str, Raw, int, int, bool]]] = {}
+        self._writes: dict[int, list[Written]] = {}
         self._watched: set[int] = set()
         self._passes: deque[_Pass] = deque(maxlen=_KEPT_CALLS)
         self._freed: dict[int, Call] = {}
@@ -108,14 +119,15 @@ class Tracer(Dispatch, Listener):
             key = storage_key(tensor)
             if key is not None and key in self._watched:
                 raw = raw if raw is not None else self._frames.here()
-                self._writes.setdefault(key, []).append(
-                    (func.name(), raw, self._taps.stepping, graph.now(), self._whole(tensor))
-                )
+                written = Written(func.name(), raw, self._taps.stepping, *self._whole(tensor), graph.now())
+                self._writes.setdefault(key, []).append(written)
 
-    def _whole(self, tensor: torch.Tensor) -> bool:
-        """Whether an operation of this pass made the tensor, and it is no view: nothing else is meant by a write."""
-        node, ends = tensor.grad_fn, self._taps.ends
-        return node is not None and not tensor._is_view() and node._sequence_nr() >= (ends[-1] if ends else 0)
+    def _whole(self, tensor: torch.Tensor) -> tuple[bool, bool]:
+        """Whether operations of this pass made all that a tensor shows, and whether it is a view of that."""
+        base, ends = tensor._base, self._taps.ends
+        made = [one.grad_fn for one in (tensor, base) if one is not None]
+        new = all(node is not None and node._sequence_nr() >= (ends[-1] if ends else 0) for node in made)
+        return new and (base is None or base.numel() == tensor.numel()), base is not None
 
     def _pack(self, tensor: torch.Tensor) -> Handle:
         handle = Handle(tensor, self._frames.here())
@@ -169,9 +181,8 @@ class Tracer(Dispatch, Listener):
         if self._stepped:
             raw, age = self._frames.here(), graph.now()
             for key, tensor, version in self._stepped:
-                self._writes.setdefault(key, []).extend(
-                    [("step", raw, index, age, False)] * (tensor._version - version)
-                )
+                steps = [Written("step", raw, index, False, False, age)] * (tensor._version - version)
+                self._writes.setdefault(key, []).extend(steps)
             self._stepped.clear()
 
     # What it all came to --------------------------------------------------------------------------------------------
@@ -209,12 +220,14 @@ class Tracer(Dispatch, Listener):
         if handle is None:
             return ()
         resolve = self._frames.resolve
-        unique = dict.fromkeys((op, raw, index, whole) for op, raw, index, _, whole in self._spoiling(handle))
-        shown = tuple(wire.Write(op, resolve(raw), index, whole) for op, raw, index, whole in list(unique)[:_SHOWN])
+        unique = dict.fromkeys(one._replace(age=0) for one in self.spoiling(handle))
+        shown = tuple(
+            wire.Write(one.op, resolve(one.raw), one.optimizer, one.whole, one.view) for one in list(unique)[:_SHOWN]
+        )
         return (wire.Saved("", resolve(handle.raw), tuple(handle.alias.shape), handle.leaf, shown),)
 
-    def _spoiling(self, handle: Handle) -> list[tuple[str, Raw, int, int, bool]]:
-        """The writes since a tensor was saved, each with the age of the graph at it, and whether to a whole tensor."""
+    def spoiling(self, handle: Handle) -> list[Written]:
+        """The writes since a tensor was saved."""
         writes = self._writes.get(handle.key, []) if handle.key is not None else []
         return writes[-(handle.alias._version - handle.version) :] if handle.alias._version > handle.version else []
 
@@ -247,7 +260,8 @@ class Tracer(Dispatch, Listener):
         for user, made in failing.edges:
             if made < mark <= user:
                 found.setdefault((made, self._stack(user), "failing"))
-        spoiled = self._spoiling(self.violation)[0][3] if self.violation and self._spoiling(self.violation) else mark
+        writes = self.spoiling(self.violation) if self.violation else []
+        spoiled = writes[0].age if writes else mark
         for user, made in failing.edges:
             if mark <= made < spoiled <= user:
                 found.setdefault((made, self._stack(user), "stale"))

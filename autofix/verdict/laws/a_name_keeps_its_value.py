@@ -38,7 +38,7 @@ class ANameKeepsItsValue(KeptByChange):
 
     def seen(self, runs: Runs) -> str:
         places = {(stack[0].file, stack[0].line) for stack in runs.whole_writes}  # one line may chain several
-        others = any(not write.whole for saved in runs.trace.saved for write in saved.writes)
+        others = any(write.view or not write.whole for saved in runs.trace.saved for write in saved.writes)
         if len(places) != 1 or others or passes_apart(runs) < PASSES or not reads_what_is_written(runs):
             return ""
         where = at(runs.whole_writes[0])

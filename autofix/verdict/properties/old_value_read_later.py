@@ -6,8 +6,8 @@
 a name that was bound before the write: the caller's variable, or a list of states. And it matters for training: a run
 with the operation out of place (`x = x + …`) takes other steps than the code as it is written.
 
-Some writes are taken to be on purpose: to a part of a tensor, through a view, to a leaf, to a tensor that outlives the
-pass, and a write whose new value no other name reads.
+Some writes are taken to be on purpose: to a part of a tensor, to a leaf, to a tensor that outlives the pass, and a
+write whose new value no other name reads.
 
 ## Why it matters
 
@@ -120,6 +120,31 @@ for _ in range(4):
     optimizer.step()
 """
 NORMALISED = SKIP.replace("head(x + y)", "head(x + nn.functional.layer_norm(y, (4,)))")
+TURNED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net, codes = nn.Conv1d(1, 4, 3), nn.Parameter(torch.randn(3, 4))
+optimizer = torch.optim.SGD([*net.parameters(), codes], lr=0.1)
+
+
+def quantize(x):
+    rest, losses = x, []
+    for code in codes:
+        losses.append((rest * code).square().mean())
+        rest -= code.detach()
+    return sum(losses)
+
+
+for _ in range(4):
+    z = net(torch.randn(6, 1, 5)).transpose(1, 2)
+    loss = quantize(z) + z.square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+FLAT = VIEW.replace("first = hidden[:, 0]", "first = hidden.view(-1)").replace(" + first.mean()", "")
 COPIED = ("self.inner(x)", "self.inner(x.clone())")
 
 
@@ -131,6 +156,7 @@ class OldValueReadLater(Property):
         Example(SKIP, *COPIED),
         Example(NORMALISED, *COPIED),
         Example(STATES, "move(state)", "move(state.clone())"),
+        Example(TURNED, "(rest * code)", "(rest.clone() * code)"),
     )
     silent = (
         Example(ONLY_THE_NEW, *COPIED),
@@ -140,6 +166,7 @@ class OldValueReadLater(Property):
             "scores = torch.softmax(net(torch.randn(6, 3)), -1).clone()",
         ),
         Example(VIEW, "torch.sigmoid(net(torch.randn(6, 3)))", "torch.sigmoid(net(torch.randn(6, 3))).clone()"),
+        Example(FLAT, "torch.sigmoid(net(torch.randn(6, 3)))", "torch.sigmoid(net(torch.randn(6, 3))).clone()"),
         Example(IN_A_LIST, "torch.sigmoid(net(torch.randn(6, 3)))", "torch.sigmoid(net(torch.randn(6, 3))).clone()"),
     )
 
