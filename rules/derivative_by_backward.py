@@ -62,9 +62,8 @@ def penalty(real, fake):
 
 
 for _ in range(4):
-    loss = penalty(torch.randn(5, 3), torch.randn(5, 3))
     opt.zero_grad()
-    loss.backward()
+    penalty(torch.randn(5, 3), torch.randn(5, 3)).backward()
     opt.step()
 """),
         Example("""\
@@ -123,9 +122,8 @@ for _ in range(4):
 -    steep = here.grad
 +    here = x
 +    steep = torch.autograd.grad(net(here).sum(), here, create_graph=True)[0]
-    loss = -steep.norm(dim=1).sum()
     opt.zero_grad()
-    loss.backward()
+    (-steep.norm(dim=1).sum()).backward()
     opt.step()
 """),
         Example("""\
@@ -144,8 +142,7 @@ loss.backward()
 import torch
 
 torch.manual_seed(0)
-net = torch.nn.Linear(2, 1)
-x = torch.ones(4, 2, requires_grad=True)
+net, x = torch.nn.Linear(2, 1), torch.ones(4, 2, requires_grad=True)
 out = net(x).exp()
 out.sum().backward()
 size = x.grad.norm().item()

@@ -39,10 +39,7 @@ class GraphCarriedOver(Rule):
     title = "Cut the graph where the state is kept"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.CUT
-    usual = (
-        "carried",
-        "what a pass takes over from the one before, as a state, usually comes without its graph: detach it",
-    )
+    usual = ("carried", "a state that a pass takes over from the one before usually comes without its graph: detach it")
     examples = (
         Example("""\
 import torch
@@ -53,9 +50,8 @@ opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
 h = torch.zeros(3, 4)
 for _ in range(5):
     h = cell(torch.randn(3, 2), h)
-    loss = head(h).pow(2).mean()
     opt.zero_grad()
-    loss.backward()
+    head(h).pow(2).mean().backward()
     opt.step()
 +    h = h.detach()
 """),
@@ -184,9 +180,8 @@ torch.manual_seed(0)
 net = Memory()
 opt = torch.optim.SGD(net.cell.parameters(), lr=0.1)
 for _ in range(5):
-    loss = (net(torch.randn(2, 2), torch.randperm(4)[:2]) - 1).pow(2).mean()
     opt.zero_grad()
-    loss.backward()
+    (net(torch.randn(2, 2), torch.randperm(4)[:2]) - 1).pow(2).mean().backward()
     opt.step()
 +    net.slots.detach_()
 """),

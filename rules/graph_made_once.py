@@ -76,9 +76,8 @@ torch.manual_seed(0)
 net = Net()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
-    loss = net(torch.randn(5, 2)).pow(2)[:, 0].mean()
     opt.zero_grad()
-    loss.backward()
+    net(torch.randn(5, 2)).pow(2)[:, 0].mean().backward()
     opt.step()
 """),
         Example("""\
@@ -97,8 +96,7 @@ def objective_of(net):
 
 torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-objective = objective_of(net)
+opt, objective = torch.optim.SGD(net.parameters(), lr=0.1), objective_of(net)
 for _ in range(4):
     opt.zero_grad()
     objective(torch.randn(5, 2)).backward()

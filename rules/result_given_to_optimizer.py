@@ -51,9 +51,8 @@ W, b = torch.randn(3, 2, requires_grad=True), torch.zeros(2, requires_grad=True)
 -opt = torch.optim.SGD([*W, b], lr=0.1)
 +opt = torch.optim.SGD([W, b], lr=0.1)
 for _ in range(4):
-    loss = (torch.ones(5, 3) @ W + b).pow(2).mean()
     opt.zero_grad()
-    loss.backward()
+    (torch.ones(5, 3) @ W + b).pow(2).mean().backward()
     opt.step()
 """),
         Example("""\
@@ -115,9 +114,8 @@ net = Masked(torch.nn.Linear(3, 2))
 -opt = torch.optim.SGD(net.parameters(), lr=0.1)
 +opt = torch.optim.SGD([p for p in net.parameters() if p.is_leaf], lr=0.1)
 for _ in range(4):
-    loss = (net(torch.ones(5, 3)) - 1).pow(2).mean()
     opt.zero_grad()
-    loss.backward()
+    (net(torch.ones(5, 3)) - 1).pow(2).mean().backward()
     opt.step()
 """),
         Example("""\
@@ -140,9 +138,8 @@ latent = Latent()
 -opt = torch.optim.SGD([latent.code], lr=0.5)
 +opt = torch.optim.SGD([latent.raw], lr=0.5)
 for _ in range(4):
-    loss = (latent.code - torch.arange(4.0)).pow(2).sum()
     opt.zero_grad()
-    loss.backward()
+    (latent.code - torch.arange(4.0)).pow(2).sum().backward()
     opt.step()
 """),
         Example("""\
@@ -155,9 +152,8 @@ row = table[2]
 -opt = torch.optim.SGD([row], lr=0.1)
 +opt = torch.optim.SGD([table], lr=0.1)
 for _ in range(5):
-    loss = (table.sum(0) - row).square().sum()
     opt.zero_grad()
-    loss.backward()
+    (table.sum(0) - row).square().sum().backward()
     opt.step()
 """),
         Example("""\
