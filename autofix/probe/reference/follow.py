@@ -56,6 +56,8 @@ class Follow:
         self._made: weakref.WeakSet[torch.Tensor] = weakref.WeakSet()
         self._proxies: dict[int, Any] = {}
         self._either: dict[Raw, bool] = {}
+        self._alone: dict[Raw, None] = {}
+        """Where values left torch of which a term of a loss is made alone."""
         self._leaks: dict[Raw, None] = {}
         self._looked = 0
         self.entered: Callable[[torch.Tensor], None] = lambda _: None
@@ -247,12 +249,15 @@ class Follow:
                 starved = leaves(graph.starts(call.roots), cut) < leaves(graph.starts(call.roots), set())
                 needed = not beside and (constant or starved)
                 self._either[place] = self._either.get(place, False) or not needed
+                if constant:
+                    self._alone[place] = None
 
     def facts(self) -> list[wire.Fact]:
-        """Places that may be meant as constants, and those where values went where they could not be followed."""
+        """Places that may be meant as constants, that a term is made of, or whose values could not be followed."""
         resolve = self._frames.resolve
         either = [wire.Fact("array-may-be-constant", "", resolve(raw)) for raw, holds in self._either.items() if holds]
-        return [*either, *(wire.Fact("value-left-numpy", "", resolve(raw)) for raw in self._leaks)]
+        alone = [wire.Fact("term-is-array", "", resolve(raw)) for raw in self._alone]
+        return [*either, *alone, *(wire.Fact("value-left-numpy", "", resolve(raw)) for raw in self._leaks)]
 
 
 NOTHING = object()
