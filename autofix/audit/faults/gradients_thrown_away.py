@@ -64,4 +64,26 @@ for _ in range(6):
     F.mse_loss(net(x + move[0].mean()), x[:, :1]).backward()
     opt.step()
 """,
+        """\
+net = nn.Linear(4, 1)
+first, second = optim.SGD([net.weight], lr=0.1), optim.SGD([net.bias], lr=0.1)
+for i in range(24):
+    x = torch.randn(4, 4)
+    net.zero_grad()
+    F.mse_loss(net(x), x[:, :1]).backward()
+    (first if i % 8 < 4 else second).step()
+""",
+        """\
+net = nn.Linear(4, 2)
+opt = optim.SGD(net.parameters(), lr=0.1)
+for _ in range(6):
+    out, kept = net(torch.randn(4, 4)), []
+    for loss in (out[:, 0].square().mean(), (out[:, 1] - 1).square().mean()):
+        opt.zero_grad()
+        loss.backward(retain_graph=True)
+        kept.append([p.grad.clone() for p in net.parameters()])
+    for p, *grads in zip(net.parameters(), *kept):
+        p.grad = sum(grads)
+    opt.step()
+""",
     )

@@ -95,6 +95,10 @@ class Calls(Listener):
         self._modes: dict[int, _Mode] = {}
         self._pending: dict[int, Counter[Raw]] = {}
         self._dropped: dict[int, dict[Raw, Raw]] = {}
+        self._served: set[Raw] = set()
+        """The places of backward calls of whose latest gradients a step has used some, or the script has read them."""
+        self._useful: set[Raw] = set()
+        """Those of whose gradients some were used before the others were cleared."""
         self._vain: Counter[Raw] = Counter()
         self._thrown: Counter[tuple[int, Raw, Raw]] = Counter()
         self._used: dict[int, Raw] = {}
@@ -173,6 +177,11 @@ class Calls(Listener):
         indices = {owned[id(t)] for t in waiting if id(t) in owned}
         clip.scaled += any(self._on_scaled.get(index) == "scaled" for index in indices)
 
+    def read(self) -> None:
+        """The script reads gradients."""
+        self.vain.read()
+        self._served.update(*self._pending.values())
+
     # Clearing -------------------------------------------------------------------------------------------------------
 
     def _wrap_clearing(self) -> None:
@@ -191,8 +200,9 @@ class Calls(Listener):
         for index, owner in self._ledger.owners.items():
             if self._pending.get(index) and any(id(p) in keys for p in parameters(owner.optimizer)):
                 here = here or self._frames.here()
-                dropped = self._dropped.setdefault(index, {})
-                dropped.update(dict.fromkeys(self._pending.pop(index), here))
+                sites = self._pending.pop(index)
+                self._useful.update(sites.keys() & self._served)
+                self._dropped.setdefault(index, {}).update(dict.fromkeys(sites, here))
                 self._on_scaled.pop(index, None)
         self._ledger.cleared(tensors)
         for key in keys:
@@ -203,6 +213,7 @@ class Calls(Listener):
     def backward(self, call: Call) -> None:
         self.vain.backward(call)
         self._inside_step += self._inside_step >= 0
+        self._served.discard(call.stack)
         if not call.accumulate:
             return
         loss = self._ledger.losses.get(call.stack)
@@ -227,6 +238,7 @@ class Calls(Listener):
         if self._bare == _OFTEN:
             self._notes.note("closure-without-backward", "", self._frames.here())
         waiting, dropped = self._pending.pop(index, Counter()), self._dropped.pop(index, {})
+        self._served.update(waiting)
         if dropped and not waiting:
             here = self._frames.here()
             self._vain[here] += 1
@@ -235,7 +247,7 @@ class Calls(Listener):
         for site, count in waiting.items():
             if sum(abs(by - count) < _CLOSE for by in self._ledger.divisors.get(site, ())) > 1 < count:
                 self._notes.note("divided-twice", str(count), site)
-        for site in waiting.keys() & dropped.keys():
+        for site in (waiting.keys() & dropped.keys()) - self._useful:
             key = index, site, dropped[site]
             self._thrown[key] += 1
             if self._thrown[key] == _OFTEN:

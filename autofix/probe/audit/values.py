@@ -96,7 +96,7 @@ class Values(TorchFunctionMode):
             return func(*args, **kwargs)
         if kind == "gradient":
             if not sys._getframe(1).f_code.co_filename.startswith(_TORCH):
-                self._calls.vain.read()
+                self._calls.read()
             return func(*args, **kwargs)
         self.count += 1
         if kind == "mode":
