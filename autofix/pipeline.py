@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import textwrap
 import time
 from collections import Counter
@@ -27,13 +28,13 @@ from autofix.syntax.apply import edits_between
 from autofix.syntax.sources import Sources
 from autofix.verdict.decide import confirm, decide, foresee
 from autofix.verdict.evidence import Evidence
-from autofix.verdict.order import ordered, settles, still_worth_a_run, telling
+from autofix.verdict.order import is_best, ordered, settles, still_worth_a_run, telling
 from autofix.verdict.questions import answered, unanswered
 from autofix.verdict.runs import Case, Runs
 from autofix.verdict.titles import apart
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from autofix.core.model import Diagnosis, Note, Question, Target, Verdict
@@ -247,17 +248,17 @@ class _Repair:
 
     def _search(self, case: Case) -> None:
         """Breadth first over chains of cures: a candidate that only uncovers the next failure is built upon."""
-        level: list[_Built] = [_Built(case.diagnosis, None, case.pool.baseline)]
+        level: Iterable[_Built] = [_Built(case.diagnosis, None, case.pool.baseline)]
         for depth in range(DEPTH):
             found: list[tuple[Candidate, wire.Trace]] = []
             for built in level:
                 tried = self._try(case, built.diagnosis, built.candidate)
                 found.extend((candidate, live) for candidate, live in tried if _uncovers(candidate, live, built.run))
+                if depth and any(map(is_best, self.fixes)):
+                    return
             if depth + 1 == DEPTH or any(map(settles, self.fixes)):
                 return
             level = self._next(found)
-            if not level:
-                return
 
     def _try(
         self, case: Case, diagnosis: Diagnosis, base: Candidate | None
@@ -273,6 +274,7 @@ class _Repair:
             for candidate in candidates
             if _key(candidate) not in self.tried
         ]
+        queue = self._worth(case, queue) if base is not None else queue
         self.tried.update(_key(candidate) for candidate, _ in queue)
         while queue:
             (candidate, evidence), *queue = queue
@@ -286,25 +288,31 @@ class _Repair:
             if verdict.applicability is Applicability.SAFE:
                 if not any(other.verdict.applicability is Applicability.SAFE for other in self.fixes[:-1]):
                     self.found(one)
-                left = [candidate for candidate, _ in queue]
-                kept = still_worth_a_run(left, self.fixes) if case.pool.quick else []
-                for other in left:
-                    if other not in kept:
-                        case.pool.drop(other.files)
-                queue = [pair for pair in queue if pair[0] in kept]
+                queue = self._worth(case, queue)
             if verdict.run is RunOutcome.OTHER_FAILURE:
                 uncovered.append((candidate, evidence.edited))
         return uncovered
 
-    def _next(self, found: list[tuple[Candidate, wire.Trace]]) -> list[_Built]:
-        level: list[_Built] = []
-        for candidate, live in _in_turn(found)[: 2 * _CHAINS]:
-            if live.failure is None or len(level) >= _CHAINS:
-                continue
-            diagnosis = _diagnosis(self.probe, self.target, live, candidate.files)
-            if diagnosis is not None and diagnosis.cause is not Cause.OTHER:
-                level.append(_Built(diagnosis, candidate, live))
-        return level
+    def _worth(self, case: Case, queue: list[_Waiting]) -> list[_Waiting]:
+        """What is left to try beside a safe edit, if one is known; runs of the others end."""
+        if not any(fix.verdict.applicability is Applicability.SAFE for fix in self.fixes):
+            return queue
+        kept = still_worth_a_run([candidate for candidate, _ in queue], self.fixes) if case.pool.quick else []
+        for candidate, _ in queue:
+            if candidate not in kept:
+                case.pool.drop(candidate.files)
+        return [waiting for waiting in queue if waiting[0] in kept]
+
+    def _next(self, found: list[tuple[Candidate, wire.Trace]]) -> Iterator[_Built]:
+        """What the next level builds upon, each explained when its turn comes: the first one often ends the search."""
+        built = (
+            _Built(diagnosis, candidate, live)
+            for candidate, live in _in_turn(found)[: 2 * _CHAINS]
+            if live.failure is not None
+            and (diagnosis := _diagnosis(self.probe, self.target, live, candidate.files)) is not None
+            and diagnosis.cause is not Cause.OTHER
+        )
+        return itertools.islice(built, _CHAINS)
 
 
 def _diagnosis(
@@ -326,6 +334,9 @@ def _as_fix(target: Target, candidate: Candidate, verdict: Verdict) -> Fix:
     edits = tuple(e for path, (old, new) in pairs.items() for e in edits_between(path, old, new))
     originals = {path: old for path, (old, _) in pairs.items()}
     return Fix(replace(candidate, edits=edits), verdict, unified_diff(pairs, target.project), originals)
+
+
+_Waiting = tuple[Candidate, Evidence]
 
 
 @dataclass(frozen=True, slots=True)

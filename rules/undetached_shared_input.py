@@ -102,6 +102,30 @@ for _ in range(4):
     g_opt.step()
 """),
         Example("""\
+import torch
+
+
+def penalty(D, fake):
+    x = (0.5 * fake).requires_grad_()
+    (g,) = torch.autograd.grad(D(x).sum(), x, create_graph=True)
+    return (g.norm(dim=1) - 1).pow(2).mean()
+
+
+torch.manual_seed(0)
+G, D = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
+d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
+for _ in range(4):
+    fake = torch.tanh(G(torch.randn(4, 2)))
+    d_opt.zero_grad()
+-    (D(fake).mean() + penalty(D, fake)).backward()
++    (D(fake.detach()).mean() + penalty(D, fake.detach())).backward()
+    d_opt.step()
+    g_opt.zero_grad()
+    (-D(fake).mean()).backward()
+    g_opt.step()
+"""),
+        Example("""\
 ! the same loss twice: nothing leads out of the shared part
 import torch
 
@@ -123,7 +147,8 @@ torch.autograd.grad(loss, w)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Detach each operand that may carry a tensor out of the shared part, the known carriers first."""
-        order = {"earlier": 0, "failing": 5}
+        terms = sum(crossing.by == "earlier" for crossing in diagnosis.trace.crossings)
+        order = {"earlier": int(terms > 1), "failing": 5}
         for crossing in sorted(diagnosis.trace.crossings, key=lambda c: order.get(c.by, 9)):
             yield from self._detach(crossing, sources, diagnosis, order.get(crossing.by, 9))
         yield from self._detach_all(diagnosis, sources)
@@ -145,21 +170,28 @@ torch.autograd.grad(loss, w)
                     yield self.propose(append_call(source, operand, ".detach()"), why, tier=tier, later=after)
 
     def _detach_all(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """Several states may be carried over together: one cut alone would only uncover the next."""
-        edits: dict[Step, str] = {}
-        for crossing in diagnosis.trace.crossings:
-            if crossing.by != "failing":
-                continue
-            for frame, source, node in sources.located(crossing.used):
-                for operand in calls.tensors_in(node):
-                    name = ast.unparse(operand)
-                    if not _carries(crossing, frame, name):
-                        continue
+        """Several states may be carried over, or one loss be made of several terms: one cut alone would not do."""
+        for by, later in (("earlier", 0), ("failing", 6)):
+            edits: dict[Step, str] = {}
+            for crossing in diagnosis.trace.crossings:
+                found = _known(crossing, sources) if crossing.by == by else []
+                # A helper may serve both losses, so one of them is cut where its own statement hands the tensor over.
+                for source, operand in found[-1:] if by == "earlier" else found:
                     with contextlib.suppress(Declined):
-                        edits.update(dict.fromkeys(append_call(source, operand, ".detach()"), name))
-        names = list(dict.fromkeys(edits.values()))
-        if len(names) > 1:
-            yield self.propose(edits, WHY.format(name=" and ".join(names)), later=6)
+                        edits.update(dict.fromkeys(append_call(source, operand, ".detach()"), ast.unparse(operand)))
+            if len(edits) > 1:
+                names = " and ".join(dict.fromkeys(edits.values()))
+                yield self.propose(edits, WHY.format(name=names), later=later)
+
+
+def _known(crossing: Crossing, sources: Sources) -> list[tuple[Source, ast.expr]]:
+    """Where variables that held the tensor of a crossing were handed on, the innermost frame first."""
+    return [
+        (source, operand)
+        for frame, source, node in sources.located(crossing.used)
+        for operand in calls.tensors_in(node)
+        if _carries(crossing, frame, ast.unparse(operand))
+    ]
 
 
 def _handed(crossing: Crossing, located: list[tuple[Frame, Source, ast.expr]]) -> set[str]:

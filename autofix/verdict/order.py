@@ -70,6 +70,11 @@ def settles(fix: Fix) -> bool:
     return not key.unsafe or (usual and not key.starves)
 
 
+def is_best(fix: Fix) -> bool:
+    """Whether an edit built upon a worse idiom could not come before this one: it is safe, and trains what is meant."""
+    return settles(fix) and fix.verdict.effect in (Effect.IDENTICAL, Effect.MEANT)
+
+
 def telling(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
     """The fixes, best first, without those that only add edits to a better one and meet none of its doubts.
 
