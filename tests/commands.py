@@ -1,14 +1,17 @@
-"""The program as people start it: a process of its own."""
+"""The program as people start it: a process of its own; `typed` is the fixture that does so in the test's process."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+Typed = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def autofix(*words: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from scripts import Scripts
 
     from autofix.experiments.run import Probe
 
@@ -70,6 +74,31 @@ def probe(python: Path) -> Iterator[Probe]:
 
 
 @pytest.fixture
+def script(probe: Probe, tmp_path: Path) -> Scripts:
+    """Writes a script, which the warm probe then repairs or judges."""
+    from scripts import written  # noqa: PLC0415  most tests need no judge
+
+    return functools.partial(written, probe, tmp_path)
+
+
+@pytest.fixture
 def warm(probe: Probe, monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands called in this process take the probe that is there, and import no torch."""
     monkeypatch.setattr("autofix.commands.opening.start", lambda _target: contextlib.nullcontext(probe))
+
+
+@pytest.fixture
+def typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Callable[..., CompletedProcess[str]]:
+    """What `autofix WORDS` prints in the test's folder, and its status; in this process, which saves a second."""
+    from autofix import cli  # noqa: PLC0415  most tests type no command
+
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> CompletedProcess[str]:
+        capfd.readouterr()
+        status = cli.main(words)
+        return CompletedProcess(words, status, *capfd.readouterr())
+
+    return run

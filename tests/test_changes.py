@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autofix import pipeline
-from autofix.core.model import Change, Target
+from autofix.core.model import Change
 from autofix.experiments.compare import FOLLOWED, LIVE, differences, norms
 from autofix.probe import wire
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from scripts import Scripts
 
-    from autofix.experiments.run import Probe
     from autofix.probe.wire import Trace
 
 Sketch = tuple[float, ...]
@@ -135,16 +133,12 @@ for step in range(4):
 
 
 @pytest.mark.torch
-def test_the_damaged_network_is_named_and_no_bias_before_a_batch_norm(probe: Probe, tmp_path: Path) -> None:
-    script = tmp_path / "train.py"
-    script.write_text(NORMED.format(cut=False))
-    edited = NORMED.format(cut=True).replace("loss_d.backward()", "loss_d.backward(retain_graph=True)")
-    target = Target(script, root=tmp_path)
-    report = pipeline.verify(target, {script: edited.encode()}, probe=probe, progress=lambda _: None)
-    (one,) = report.fixes
-    first = one.verdict.changes[0]
+def test_the_damaged_network_is_named_and_no_bias_before_a_batch_norm(script: Scripts) -> None:
+    keep = ("loss_d.backward()", "loss_d.backward(retain_graph=True)")
+    verdict = script(NORMED.format(cut=False)).verdict(("if False", "if True"), keep)
+    first = verdict.changes[0]
     biases = {f"G.{3 * layer}.bias" for layer in range(6)}
     assert first.relative > 0.1
     assert first.parameter.startswith("G.")
     assert first.parameter not in biases
-    assert f"{first.parameter} (and" in one.verdict.summary
+    assert f"{first.parameter} (and" in verdict.summary

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from commands import autofix
@@ -21,6 +21,9 @@ from autofix.core import config
 from autofix.core.model import Applicability, Outcome, Report, Target
 from autofix.core.write import WriteRefused
 from autofix.target.offered import OfferError, offered
+
+if TYPE_CHECKING:
+    from commands import Typed
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "first"
 
@@ -454,46 +457,46 @@ def test_patches_follow_each_other(tmp_path: Path) -> None:
 # --- the program as installed ----------------------------------------------------------------
 
 
-def test_help_and_version_and_the_catalogue(tmp_path: Path) -> None:
-    assert "fix" in autofix("--help", cwd=tmp_path).stdout
+def test_help_and_version_and_the_catalogue(typed: Typed, tmp_path: Path) -> None:
     assert autofix("--version", cwd=tmp_path).stdout.startswith("autofix ")
-    assert "--write" in autofix("fix", "--help", cwd=tmp_path).stdout
-    listed = autofix("rules", cwd=tmp_path).stdout.splitlines()
-    assert listed
-    code, name = listed[0].split()[:2]
-    for word in (code, code.lower(), name):
-        assert "## Fix safety" in autofix("explain", word, cwd=tmp_path).stdout
-    assert json.loads(autofix("rules", "--output-format", "json", cwd=tmp_path).stdout)[0]["code"] == code
+    assert "fix" in typed("--help").stdout
+    assert "--write" in typed("fix", "--help").stdout
+    rows = json.loads(typed("rules", "--output-format", "json").stdout)
+    for word in (rows[0]["code"], rows[0]["code"].lower(), rows[0]["name"]):
+        assert "## Fix safety" in typed("explain", word).stdout
 
 
-def test_every_code_that_is_told_is_listed_explained_and_selected_alike(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rows = json.loads(autofix("rules", "--output-format", "json", cwd=tmp_path).stdout)
+def test_every_code_that_is_told_is_listed_explained_and_selected_alike(typed: Typed, tmp_path: Path) -> None:
+    rows = json.loads(typed("rules", "--output-format", "json").stdout)
     codes = [row["code"] for row in rows]
     assert {"AG201", "AG501", "AG509"} <= {*codes}
     assert len(codes) == len(set(codes))
-    listed = [line.split()[0] for line in autofix("rules", cwd=tmp_path).stdout.splitlines()]
-    assert listed == codes
+    assert [line.split()[0] for line in typed("rules").stdout.splitlines()] == codes
     (tmp_path / "train.py").write_text("x = 1\n")
     for row in rows:
         assert api.explain(row["code"]).startswith(f"# {row['code']} {row['name']}")
-        assert cli.main(["fix", "--ignore", row["code"], "--select", "AG201,AG202", "missing.py"]) == 2
-        assert "missing.py" in one_line(capsys)
-    assert cli.main(["fix", "--select", "AG501", "missing.py"]) == 2
-    assert "AG501 missing-zero-grad is no rule: `autofix check --select AG501`" in one_line(capsys)
-    assert cli.main(["check", "--select", "AG302", str(tmp_path)]) == 2
-    assert "`autofix rules`" in one_line(capsys)
+        refused = typed("fix", "--ignore", row["code"], "--select", "AG201,AG202", "missing.py")
+        assert (refused.returncode, refused.stderr) == (2, "autofix: missing.py: there is no such file\n")
+    for words, said in (
+        (
+            ("fix", "--select", "AG501", "missing.py"),
+            "AG501 missing-zero-grad is no rule: `autofix check --select AG501`",
+        ),
+        (("check", "--select", "AG302", str(tmp_path)), "`autofix rules`"),
+    ):
+        refused = typed(*words)
+        assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+        assert said in refused.stderr
 
 
-def test_the_page_of_a_rule_names_its_causes_in_words(tmp_path: Path) -> None:
-    page = autofix("explain", "AG202", cwd=tmp_path).stdout
+def test_the_page_of_a_rule_names_its_causes_in_words(typed: Typed) -> None:
+    page = typed("explain", "AG202").stdout
     assert "- backward needs a graph that an earlier backward has freed\n" in page
     assert "freed_graph" not in page
 
 
-def test_help_offers_only_formats_that_work(tmp_path: Path) -> None:
-    offered = autofix("rules", "--help", cwd=tmp_path).stdout
+def test_help_offers_only_formats_that_work(typed: Typed) -> None:
+    offered = typed("rules", "--help").stdout
     assert "text or json" in offered
     assert "sarif" not in offered
 
@@ -506,22 +509,23 @@ def test_importing_the_command_line_loads_no_other_module_of_ours(tmp_path: Path
 
 @pytest.mark.torch
 @pytest.mark.slow
-def test_a_real_script_is_shown_patched_fixed_and_judged(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("warm")
+def test_a_real_script_is_shown_patched_fixed_and_judged(typed: Typed, tmp_path: Path) -> None:
     shutil.copy(FIXTURES / "two_losses_one_output" / "broken.py", tmp_path / "train.py")
     before = (tmp_path / "train.py").read_bytes()
-    shown = autofix("fix", "--output-format", "json", "train.py", cwd=tmp_path)
+    shown = typed("fix", "--output-format", "json", "train.py")
     assert shown.returncode == 1, shown.stderr
     found = json.loads(shown.stdout)
     assert (found["outcome"], found["failure"]["cause"]) == ("available", "freed_graph")
     assert (tmp_path / "train.py").read_bytes() == before
-    patched = autofix("fix", "--diff", "train.py", cwd=tmp_path)
+    patched = typed("fix", "--diff", "train.py")
     assert patched.returncode == 1
     git = shutil.which("git") or "git"
     subprocess.run([git, "apply", "--check", "-"], cwd=tmp_path, input=patched.stdout, text=True, check=True)
     (tmp_path / "x.diff").write_text(patched.stdout)
-    assert autofix("verify", "--patch", "x.diff", "train.py", cwd=tmp_path).returncode == 0
-    assert autofix("fix", "--write", "train.py", cwd=tmp_path).returncode == 0
-    assert autofix("fix", "train.py", cwd=tmp_path).returncode == 0
+    assert typed("verify", "--patch", "x.diff", "train.py").returncode == 0
+    assert typed("fix", "--write", "train.py").returncode == 0
+    assert typed("fix", "train.py").returncode == 0
 
 
 def test_a_program_that_is_no_interpreter_is_one_line(tmp_path: Path) -> None:
@@ -561,9 +565,10 @@ load("weights.pt")
 
 
 @pytest.mark.torch
-def test_a_failure_that_is_not_autograds_is_shown_with_its_traceback(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("warm")
+def test_a_failure_that_is_not_autograds_is_shown_with_its_traceback(typed: Typed, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(OTHER)
-    done = autofix("fix", "train.py", cwd=tmp_path)
+    done = typed("fix", "train.py")
     assert (done.returncode, done.stdout) == (2, "")
     *traceback, last = done.stderr.splitlines()
     assert traceback[0] == "Traceback (most recent call last):"
@@ -573,13 +578,14 @@ def test_a_failure_that_is_not_autograds_is_shown_with_its_traceback(tmp_path: P
     assert traceback[-1] == "FileNotFoundError: [Errno 2] No such file or directory: 'weights.pt'"
     assert last.startswith("autofix: train.py:5:12: it fails for a reason that is not autograd's: FileNotFoundError")
 
-    failure = json.loads(autofix("fix", "--output-format", "json", "train.py", cwd=tmp_path).stdout)["failure"]
+    failure = json.loads(typed("fix", "--output-format", "json", "train.py").stdout)["failure"]
     assert (failure["cause"], failure["type"], failure["line"]) == ("other", "FileNotFoundError", 5)
     assert failure["traceback"].splitlines() == traceback
-    assert autofix("fix", "-q", "train.py", cwd=tmp_path).stderr == f"{last}\n"
+    assert typed("fix", "-q", "train.py").stderr == f"{last}\n"
 
 
 @pytest.mark.torch
+@pytest.mark.usefixtures("warm")
 @pytest.mark.parametrize(
     ("line", "said"),
     [
@@ -588,9 +594,9 @@ def test_a_failure_that_is_not_autograds_is_shown_with_its_traceback(tmp_path: P
         ("1 +", "SyntaxError: invalid syntax"),
     ],
 )
-def test_an_exit_and_a_typo_have_their_line_too(tmp_path: Path, line: str, said: str) -> None:
+def test_an_exit_and_a_typo_have_their_line_too(typed: Typed, tmp_path: Path, line: str, said: str) -> None:
     (tmp_path / "train.py").write_text(f"import sys\n{line}\n")
-    done = autofix("fix", "train.py", cwd=tmp_path)
+    done = typed("fix", "train.py")
     assert done.returncode == 2
     assert f'File "{tmp_path}/train.py", line 2' in done.stderr
     assert said in done.stderr.splitlines()[-1]

@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from scripts import properties
 from training import added
 
-from autofix import pipeline
-from autofix.core.model import Applicability, Effect, Target
-from autofix.search.registry import rules
+from autofix.core.model import Applicability, Effect
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from scripts import Script, Scripts
 
-    from autofix.core.model import Fix
-    from autofix.experiments.run import Probe
+    from autofix.core.model import Verdict
 
 pytestmark = pytest.mark.torch
 
@@ -90,25 +88,14 @@ for _ in range(3):
 """
 
 
-def offers(probe: Probe, tmp_path: Path, text: str) -> dict[str, Fix]:
-    """The fixes of a script by the lines that they add."""
-    script = tmp_path / "train.py"
-    script.write_text(text)
-    report = pipeline.fix(Target(script), rules(), probe=probe, progress=lambda _: None)
-    return {"; ".join(added(fix)): fix for fix in report.fixes}
+def offers(train: Script) -> dict[str, Verdict]:
+    """The verdict on each fix of a script, by the lines that it adds."""
+    return {"; ".join(added(fix)): fix.verdict for fix in train.fix().fixes}
 
 
-def cut_behind(probe: Probe, tmp_path: Path, text: str, name: str) -> Fix:
+def cut_behind(train: Script, name: str) -> Verdict:
     """The verdict on a cut of `name` at the end of the innermost loop, where a script ends."""
-    script = tmp_path / "train.py"
-    script.write_text(text)
-    edited = f"{text}        {name} = {name}.detach()\n".encode()
-    (fix,) = pipeline.verify(Target(script), {script: edited}, ours=True, probe=probe, progress=lambda _: None).fixes
-    return fix
-
-
-def doubts(fix: Fix) -> list[str]:
-    return [one.property for one in fix.verdict.findings]
+    return train.verdict((train.text, f"{train.text}        {name} = {name}.detach()\n"), ours=True)
 
 
 @pytest.mark.parametrize(
@@ -119,11 +106,11 @@ def doubts(fix: Fix) -> list[str]:
         "loss = nn.functional.mse_loss(torch.tensor(array), y) + 0.01 * critic.weight.square().sum()",
     ],
 )
-def test_a_score_by_numpy_that_trains_nothing_is_doubted(probe: Probe, tmp_path: Path, loss: str) -> None:
-    found = offers(probe, tmp_path, SCORED.format(loss=loss))
+def test_a_score_by_numpy_that_trains_nothing_is_doubted(script: Scripts, loss: str) -> None:
+    found = offers(script(SCORED.format(loss=loss)))
     assert found
-    assert all(doubts(fix) == ["loss-term-is-constant"] for fix in found.values())
-    assert all(fix.verdict.applicability is not Applicability.SAFE for fix in found.values())
+    assert all(properties(verdict) == {"loss-term-is-constant"} for verdict in found.values())
+    assert all(verdict.applicability is not Applicability.SAFE for verdict in found.values())
 
 
 @pytest.mark.parametrize(
@@ -135,28 +122,21 @@ def test_a_score_by_numpy_that_trains_nothing_is_doubted(probe: Probe, tmp_path:
         "loss = out.square().mean(); print(float(array.mean()))",
     ],
 )
-def test_an_array_as_target_weight_input_or_figure_is_a_constant(probe: Probe, tmp_path: Path, loss: str) -> None:
-    found = offers(probe, tmp_path, SCORED.format(loss=loss))
-    assert next(iter(found.values())).verdict.applicability is Applicability.SAFE, found
+def test_an_array_as_target_weight_input_or_figure_is_a_constant(script: Scripts, loss: str) -> None:
+    found = offers(script(SCORED.format(loss=loss)))
+    assert next(iter(found.values())).applicability is Applicability.SAFE, found
 
 
 @pytest.mark.parametrize("count", [2, 3])
-def test_heads_that_take_turns_on_a_trunk_hand_no_state_on(probe: Probe, tmp_path: Path, count: int) -> None:
-    cut = cut_behind(probe, tmp_path, TAKING_TURNS.format(count=count), "hidden")
-    assert doubts(cut) == ["shared-across-passes"]
-    assert cut.verdict.applicability is not Applicability.SAFE
+def test_heads_that_take_turns_on_a_trunk_hand_no_state_on(script: Scripts, count: int) -> None:
+    cut = cut_behind(script(TAKING_TURNS.format(count=count)), "hidden")
+    assert properties(cut) == {"shared-across-passes"}
+    assert cut.applicability is not Applicability.SAFE
 
 
-def test_a_state_that_is_handed_on_may_be_cut(probe: Probe, tmp_path: Path) -> None:
-    best = next(iter(offers(probe, tmp_path, HANDED_ON).values()))
-    assert (best.verdict.applicability, doubts(best)) == (Applicability.SAFE, [])
-
-
-def test_a_derivative_in_a_closure_is_doubted_however_often_it_is_evaluated(probe: Probe, tmp_path: Path) -> None:
-    found = offers(probe, tmp_path, IN_A_CLOSURE)
-    kept = next(fix for lines, fix in found.items() if "retain_graph=True" in lines)
-    assert doubts(kept) == ["derivative-is-constant"]
-    assert kept.verdict.applicability is not Applicability.SAFE
+def test_a_state_that_is_handed_on_may_be_cut(script: Scripts) -> None:
+    best = next(iter(offers(script(HANDED_ON)).values()))
+    assert (best.applicability, properties(best)) == (Applicability.SAFE, set())
 
 
 EPOCHS = """
@@ -175,23 +155,6 @@ for _ in range(4):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-"""
-SLICED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
-net = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
-optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
-for _ in range(4):
-    points = torch.rand(16, 2).requires_grad_()
-    x = points[:, :1]
-    u = net(points)
-    slope = torch.autograd.grad(u.sum(), x, create_graph=True)[0]
-    loss = (slope - 1).square().mean() + u.square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
 """
 BY_BACKWARD = IN_A_CLOSURE.replace(
     "slope = torch.autograd.grad(u.sum(), x)[0]", "x.grad = None\n    u.sum().backward()\n    slope = x.grad.clone()"
@@ -224,42 +187,31 @@ for _ in range(4):
 """
 
 
-@pytest.mark.parametrize("count", [2, 4])
-def test_what_epochs_share_is_no_state_that_may_be_cut(probe: Probe, tmp_path: Path, count: int) -> None:
-    cut = cut_behind(probe, tmp_path, EPOCHS.format(count=count), "old")
-    assert cut.verdict.effect is Effect.TRUNCATED
-    assert "shared-across-passes" in doubts(cut)
+def test_what_two_epochs_share_is_no_state_that_may_be_cut(script: Scripts) -> None:
+    cut = cut_behind(script(EPOCHS.format(count=2)), "old")
+    assert cut.effect is Effect.TRUNCATED
+    assert "shared-across-passes" in properties(cut)
 
 
-@pytest.mark.parametrize("count", [2, 4])
-def test_what_epochs_share_is_not_computed_anew_until_nothing_trains(probe: Probe, tmp_path: Path, count: int) -> None:
-    found = offers(probe, tmp_path, EPOCHS.format(count=count))
-    assert all(fix.verdict.applicability is not Applicability.SAFE for fix in found.values())
-    assert any("steps-without-gradient" in doubts(fix) for fix in found.values())
+def test_what_epochs_share_is_not_computed_anew_until_nothing_trains(script: Scripts) -> None:
+    found = offers(script(EPOCHS.format(count=4)))
+    assert all(verdict.applicability is not Applicability.SAFE for verdict in found.values())
+    assert any("steps-without-gradient" in properties(verdict) for verdict in found.values())
 
 
-def test_a_derivative_of_nothing_but_zeros_is_doubted(probe: Probe, tmp_path: Path) -> None:
-    found = offers(probe, tmp_path, SLICED)
-    assert found
-    assert all(doubts(fix) == ["trains-nothing"] for fix in found.values())
-
-
-def test_a_gradient_left_by_a_backward_in_a_closure_is_doubted(probe: Probe, tmp_path: Path) -> None:
-    found = offers(probe, tmp_path, BY_BACKWARD)
-    kept = next(fix for lines, fix in found.items() if "retain_graph=True" in lines)
-    assert doubts(kept) == ["derivative-is-constant"]
+@pytest.mark.parametrize("text", [IN_A_CLOSURE, BY_BACKWARD], ids=["by grad", "by backward"])
+def test_a_derivative_in_a_closure_is_doubted_however_often_it_is_evaluated(script: Scripts, text: str) -> None:
+    found = offers(script(text))
+    kept = next(verdict for lines, verdict in found.items() if "retain_graph=True" in lines)
+    assert properties(kept) == {"derivative-is-constant"}
+    assert kept.applicability is not Applicability.SAFE
 
 
 @pytest.mark.parametrize(
     ("given", "safe"), [("Reverse.apply(body(torch.randn(8, 4)))", True), ("body(torch.randn(8, 4))", False)]
 )
 def test_a_write_to_what_a_function_of_ones_own_gave_keeps_its_backward(
-    probe: Probe, tmp_path: Path, given: str, *, safe: bool
+    script: Scripts, given: str, *, safe: bool
 ) -> None:
-    script = tmp_path / "train.py"
-    script.write_text(REVERSED)
-    text = REVERSED.replace("Reverse.apply(body(torch.randn(8, 4)))", given).replace(
-        "turned *= 0.5", "turned = turned * 0.5"
-    )
-    (fix,) = pipeline.verify(Target(script), {script: text.encode()}, probe=probe, progress=lambda _: None).fixes
-    assert (fix.verdict.applicability is Applicability.SAFE) == safe
+    changes = [("Reverse.apply(body(torch.randn(8, 4)))", given), ("turned *= 0.5", "turned = turned * 0.5")]
+    assert (script(REVERSED).verdict(*changes).applicability is Applicability.SAFE) == safe

@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autofix import pipeline
-from autofix.core.model import Outcome, Target
+from autofix.core.model import Outcome
 from autofix.experiments.compare import _same_course
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from autofix.experiments.run import Probe
+    from scripts import Scripts
 
 SHARPNESS = """
 import torch
@@ -72,36 +69,24 @@ LATER = [
 ]
 
 
-def judged(probe: Probe, folder: Path, text: str, *changes: tuple[str, str]) -> Outcome:
-    """What `verify` says of the script with each (old, new) replaced."""
-    path = folder / "train.py"
-    path.write_text(text)
-    for old, new in changes:
-        assert old in text
-        text = text.replace(old, new)
-    target = Target(path, root=path.parent)
-    return pipeline.verify(target, {path: text.encode()}, probe=probe, progress=lambda _: None).outcome
-
-
 @pytest.mark.torch
 @pytest.mark.parametrize("rounds", ["3", "100_000"])
 @pytest.mark.parametrize(
     "wrong", [pytest.param([KEEP, UP, DOWN], id="both writes"), pytest.param([(MIDDLE, "")], id="the second backward")]
 )
 def test_a_write_that_is_taken_back_before_the_step_is_missed(
-    probe: Probe, tmp_path: Path, rounds: str, wrong: list[tuple[str, str]]
+    script: Scripts, rounds: str, wrong: list[tuple[str, str]]
 ) -> None:
     text = SHARPNESS.replace("ROUNDS", rounds)
-    assert judged(probe, tmp_path, text, *wrong) is Outcome.UNSAFE
+    assert script(text).verify(*wrong).outcome is Outcome.UNSAFE
 
 
 @pytest.mark.torch
-def test_an_edit_that_moves_a_step_leaves_writes_by_hand_as_they_were_and_may_not_change_them(
-    probe: Probe, tmp_path: Path
-) -> None:
-    assert judged(probe, tmp_path, PENALISED, *LATER) is Outcome.SAFE
-    assert judged(probe, tmp_path, PENALISED, *LATER, ("mul_(0.9)", "mul_(0.5)")) is Outcome.UNSAFE
-    assert judged(probe, tmp_path, PENALISED, *LATER, ("clamp_(-0.2, 0.2)", "clamp_(-0.4, 0.4)")) is Outcome.UNSAFE
+def test_an_edit_that_moves_a_step_leaves_writes_by_hand_as_they_were_and_may_not_change_them(script: Scripts) -> None:
+    train = script(PENALISED)
+    assert train.verify(*LATER).outcome is Outcome.SAFE
+    assert train.verify(*LATER, ("mul_(0.9)", "mul_(0.5)")).outcome is Outcome.UNSAFE
+    assert train.verify(*LATER, ("clamp_(-0.2, 0.2)", "clamp_(-0.4, 0.4)")).outcome is Outcome.UNSAFE
 
 
 @pytest.mark.parametrize(

@@ -6,20 +6,16 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from scripts import changed
 
-from autofix import pipeline
-from autofix.core.model import Applicability, Effect, Outcome, RunOutcome, Target
+from autofix.core.model import Applicability, Effect, Outcome, RunOutcome
 from autofix.experiments.pictures import Pictures
 from autofix.render import machine, terminal
 from autofix.render.report.page import as_html
 from autofix.render.snapshot import Snapshot
-from autofix.search.registry import rules
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from autofix.core.model import Report
-    from autofix.experiments.run import Probe
+    from scripts import Scripts
 
 pytestmark = pytest.mark.torch
 
@@ -43,23 +39,8 @@ for step in range({steps}):
 """
 
 
-def write(tmp_path: Path, steps: int = 4, inside: str = "pass", end: str = "") -> Path:
-    script = tmp_path / "train.py"
-    script.write_text(TRAINED.format(steps=steps, inside=inside, end=end))
-    return script
-
-
-def fixed(probe: Probe, script: Path) -> Report:
-    return pipeline.fix(Target(script, root=script.parent), rules(), probe=probe, progress=lambda _: None)
-
-
-def verified(probe: Probe, script: Path, *changes: tuple[str, str]) -> Report:
-    text = script.read_text()
-    for old, new in changes:
-        assert old in text
-        text = text.replace(old, new)
-    target = Target(script, root=script.parent)
-    return pipeline.verify(target, {script: text.encode()}, probe=probe, progress=lambda _: None)
+def text(steps: int = 4, inside: str = "pass", end: str = "") -> str:
+    return TRAINED.format(steps=steps, inside=inside, end=end)
 
 
 CUT = ("state = torch.tanh(net(x) + state)", "state = torch.tanh(net(x) + state.detach())")
@@ -78,9 +59,9 @@ CUT = ("state = torch.tanh(net(x) + state)", "state = torch.tanh(net(x) + state.
     ],
 )
 def test_what_the_script_dies_of_afterwards_does_not_unmake_a_fix(
-    probe: Probe, tmp_path: Path, inside: str, end: str, dies: tuple[str, int]
+    script: Scripts, inside: str, end: str, dies: tuple[str, int]
 ) -> None:  # fmt: skip
-    report = fixed(probe, write(tmp_path, inside=inside, end=end))
+    report = script(text(inside=inside, end=end)).fix()
     assert report.outcome is Outcome.AVAILABLE
     verdict = report.fixes[0].verdict
     assert (verdict.applicability, verdict.effect, verdict.run) == (
@@ -90,9 +71,8 @@ def test_what_the_script_dies_of_afterwards_does_not_unmake_a_fix(
     assert (verdict.failure.type, verdict.failure.stack[0].line) == dies
 
 
-def test_every_report_says_where_and_why_it_stops(probe: Probe, tmp_path: Path) -> None:
-    script = write(tmp_path, end="import a_package_that_nobody_has")
-    report = verified(probe, script, CUT)
+def test_every_report_says_where_and_why_it_stops(script: Scripts) -> None:
+    report = script(text(end="import a_package_that_nobody_has")).verify(CUT)
     assert report.outcome is Outcome.SAFE
     snapshot = Snapshot(report)
     said = "train.py:16 for another reason: ModuleNotFoundError: No module named"
@@ -104,11 +84,10 @@ def test_every_report_says_where_and_why_it_stops(probe: Probe, tmp_path: Path) 
     assert any(said in line.plain for line in lines)
 
 
-def test_a_wrong_edit_is_no_better_for_what_comes_later(probe: Probe, tmp_path: Path) -> None:
-    script = write(tmp_path, end="sys.exit(1)")
-    report = verified(probe, script, CUT, ("loss = state.square().mean()", "loss = 2 * state.square().mean()"))
-    assert report.outcome is Outcome.UNSAFE
-    assert report.fixes[0].verdict.effect is Effect.CHANGED
+def test_a_wrong_edit_is_no_better_for_what_comes_later(script: Scripts) -> None:
+    doubled = ("loss = state.square().mean()", "loss = 2 * state.square().mean()")
+    verdict = script(text(end="sys.exit(1)")).verdict(CUT, doubled)
+    assert (verdict.applicability, verdict.effect) == (Applicability.UNSAFE, Effect.CHANGED)
 
 
 @pytest.mark.parametrize(
@@ -119,20 +98,17 @@ def test_a_wrong_edit_is_no_better_for_what_comes_later(probe: Probe, tmp_path: 
         ("    pass", "    step == 2 and sys.exit(1)"),
     ],
 )
-def test_a_failure_that_only_the_edit_has_is_one(probe: Probe, tmp_path: Path, old: str, new: str) -> None:
-    report = verified(probe, write(tmp_path, end="sys.exit(1)"), CUT, (old, new))
+def test_a_failure_that_only_the_edit_has_is_one(script: Scripts, old: str, new: str) -> None:
+    report = script(text(end="sys.exit(1)")).verify(CUT, (old, new))
     assert report.outcome is Outcome.STILL_FAILING
 
 
-def test_an_edit_that_lets_a_script_end_well_is_judged_as_ever(probe: Probe, tmp_path: Path) -> None:
-    report = verified(probe, write(tmp_path, end="sys.exit(1)"), CUT, ("sys.exit(1)", "print('done')"))
+def test_an_edit_that_lets_a_script_end_well_is_judged_as_ever(script: Scripts) -> None:
+    report = script(text(end="sys.exit(1)")).verify(CUT, ("sys.exit(1)", "print('done')"))
     assert report.outcome is Outcome.UNSAFE
 
 
-def test_without_a_step_after_the_failure_nothing_is_known(probe: Probe, tmp_path: Path) -> None:
-    inside = "step == 1 and sys.exit(1)"
-    script = write(tmp_path, inside=inside)
-    script.write_text(script.read_text().replace("    optimizer.step()\n", "    step < 1 and optimizer.step()\n"))
-    report = verified(probe, script, CUT)
-    assert report.outcome is Outcome.UNSAFE
-    assert report.fixes[0].verdict.effect is Effect.UNKNOWN
+def test_without_a_step_after_the_failure_nothing_is_known(script: Scripts) -> None:
+    once = ("    optimizer.step()\n", "    step < 1 and optimizer.step()\n")
+    verdict = script(changed(text(inside="step == 1 and sys.exit(1)"), once)).verdict(CUT)
+    assert (verdict.applicability, verdict.effect) == (Applicability.UNSAFE, Effect.UNKNOWN)

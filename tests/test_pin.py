@@ -6,8 +6,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from commands import Typed
 
 HERE = Path(__file__).parent / "newcomers"
 CUTS = {
@@ -30,12 +34,7 @@ square.sum().backward()
 square.sum().backward()
 """
 
-pytestmark = [pytest.mark.torch, pytest.mark.slow]
-
-
-def autofix(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "autofix", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+pytestmark = [pytest.mark.torch, pytest.mark.slow, pytest.mark.usefixtures("warm")]
 
 
 def told_by_pytest(folder: Path) -> tuple[int, str]:
@@ -53,11 +52,11 @@ def edited(script: Path, edit: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.apart("long")) for name in sorted(CUTS)])
-def test_a_later_edit_that_cuts_a_gradient_fails_the_pinned_test(name: str, tmp_path: Path) -> None:
+def test_a_later_edit_that_cuts_a_gradient_fails_the_pinned_test(name: str, typed: Typed, tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").touch()
     script = tmp_path / f"{name}.py"
     script.write_text((HERE / f"{name}.py").read_text("utf-8"), "utf-8")
-    done = autofix(tmp_path, "fix", "--write", "--pin", "test_pin.py", script.name)
+    done = typed("fix", "--write", "--pin", "test_pin.py", script.name)
     assert "test_pin.py holds who trains what: run it with pytest" in done.stderr, done.stdout + done.stderr
     assert "import autofix" not in (tmp_path / "test_pin.py").read_text("utf-8")
     repaired = script.read_text("utf-8")
@@ -74,16 +73,16 @@ def test_a_later_edit_that_cuts_a_gradient_fails_the_pinned_test(name: str, tmp_
     assert status == 0, said
 
 
-def test_an_edit_that_was_judged_is_pinned_and_a_wrong_one_is_not(tmp_path: Path) -> None:
+def test_an_edit_that_was_judged_is_pinned_and_a_wrong_one_is_not(typed: Typed, tmp_path: Path) -> None:
     case = Path(__file__).parent.parent / "fixtures" / "first" / "gan_two_step"
     (tmp_path / "pyproject.toml").touch()
     (tmp_path / "train.py").write_text((case / "broken.py").read_text("utf-8"), "utf-8")
     right = min((case / "fixed").iterdir())
     wrong = case / "wrong" / "detach_d.py"
-    done = autofix(tmp_path, "verify", "--pin", "test_pin.py", "--fixed", str(wrong), "train.py")
+    done = typed("verify", "--pin", "test_pin.py", "--fixed", str(wrong), "train.py")
     assert (done.returncode, (tmp_path / "test_pin.py").exists()) == (1, False)
     assert "test_pin.py was not written: the edit is not proved to be right" in done.stderr
-    done = autofix(tmp_path, "verify", "--steps", "20", "--pin", "test_pin.py", "--fixed", str(right), "train.py")
+    done = typed("verify", "--steps", "20", "--pin", "test_pin.py", "--fixed", str(right), "train.py")
     assert done.returncode == 0, done.stdout + done.stderr
     (tmp_path / "train.py").write_text(right.read_text("utf-8"), "utf-8")
     status, said = told_by_pytest(tmp_path)
@@ -93,13 +92,13 @@ def test_an_edit_that_was_judged_is_pinned_and_a_wrong_one_is_not(tmp_path: Path
     assert status == 1, said
 
 
-def test_what_cannot_be_pinned_says_why(tmp_path: Path) -> None:
+def test_what_cannot_be_pinned_says_why(typed: Typed, tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(ALONE, "utf-8")
-    done = autofix(tmp_path, "fix", "--pin", "test_pin.py", "train.py")
+    done = typed("fix", "--pin", "test_pin.py", "train.py")
     assert "test_pin.py was not written: no optimizer of the script makes a step" in done.stderr
     (tmp_path / "mine.py").write_text("x = 1\n")
-    done = autofix(tmp_path, "fix", "--pin", "mine.py", "train.py")
+    done = typed("fix", "--pin", "mine.py", "train.py")
     assert (done.returncode, "this file was not made by --pin" in done.stderr) == (2, True)
     assert (tmp_path / "mine.py").read_text() == "x = 1\n"
 
@@ -121,10 +120,10 @@ for step in range(300):
 """
 
 
-def test_steps_look_as_far_as_they_say(tmp_path: Path) -> None:
+def test_steps_look_as_far_as_they_say(typed: Typed, tmp_path: Path) -> None:
     """An edit that only a later phase shows to be wrong."""
     (tmp_path / "train.py").write_text(STEPS, "utf-8")
     wrong = STEPS.replace(".exp().add_(1)", ".exp() + 1").replace("other(h)", "other(h.detach())")
     (tmp_path / "edited.py").write_text(wrong, "utf-8")
-    done = autofix(tmp_path, "verify", "--steps", "200", "--fixed", "edited.py", "train.py")
+    done = typed("verify", "--steps", "200", "--fixed", "edited.py", "train.py")
     assert (done.returncode, "changed:" in done.stdout) == (1, True), done.stdout + done.stderr

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autofix import pipeline
-from autofix.core.model import Applicability, Target
+from autofix.core.model import Applicability
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property, properties
 
 if TYPE_CHECKING:
+    from scripts import Scripts
+
     from autofix.core.model import Verdict
-    from autofix.experiments.run import Probe
 
 FOLDER = Path(__file__).parent.parent / "autofix" / "verdict" / "properties"
 # What a machine without an accelerator, or a compiler, cannot show; their tests are in test_conditions and
@@ -42,28 +42,23 @@ SILENT = [
 ]
 
 
-def judged(probe: Probe, folder: Path, example: Example) -> Verdict:
+def judged(script: Scripts, example: Example) -> Verdict:
     """What is said of the edit of an example."""
-    script = folder / "train.py"
-    script.write_text(example.script)
-    assert example.edited != example.script
-    report = pipeline.verify(Target(script), {script: example.edited.encode()}, probe=probe, progress=lambda _: None)
-    assert report.fixes, report.rejected or report.message
-    return report.fixes[0].verdict
+    return script(example.script).verdict((example.script, example.edited))
 
 
 @pytest.mark.torch
 @pytest.mark.parametrize(("name", "at"), RAISING)
-def test_a_property_is_found_where_it_holds(probe: Probe, tmp_path: Path, name: str, at: int) -> None:
-    verdict = judged(probe, tmp_path, PROPERTIES[name].raises[at])
+def test_a_property_is_found_where_it_holds(script: Scripts, name: str, at: int) -> None:
+    verdict = judged(script, PROPERTIES[name].raises[at])
     assert name in [one.property for one in verdict.findings]
     assert verdict.applicability is Applicability.UNSAFE
 
 
 @pytest.mark.torch
 @pytest.mark.parametrize(("name", "at"), SILENT)
-def test_a_property_is_silent_where_it_is_easily_mistaken(probe: Probe, tmp_path: Path, name: str, at: int) -> None:
-    verdict = judged(probe, tmp_path, PROPERTIES[name].silent[at])
+def test_a_property_is_silent_where_it_is_easily_mistaken(script: Scripts, name: str, at: int) -> None:
+    verdict = judged(script, PROPERTIES[name].silent[at])
     assert name not in [one.property for one in verdict.findings]
 
 

@@ -6,13 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autofix import pipeline
-from autofix.core.model import Effect, Outcome, Report, Target
+from autofix.core.model import Applicability, Effect
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from autofix.experiments.run import Probe
+    from scripts import Change, Scripts
 
 pytestmark = pytest.mark.torch
 
@@ -87,29 +84,23 @@ for step in range(4):
 }
 
 
-def judged(probe: Probe, path: Path, text: str, *, cut: bool) -> Report:
-    """The verdict on keeping the graph, and on cutting the first loss off besides."""
-    path.write_text(text)
+def kept(text: str) -> Change:
+    """The edit that keeps the graph of the first loss."""
     first = "scaler.scale(a)" if "scaler" in text else "a"
-    edited = text.replace(f"{first}.backward()", f"{first}.backward(retain_graph=True)", 1)
-    edited = edited.replace("left(h)", "left(h.detach())") if cut else edited
-    target = Target(path, root=path.parent)
-    return pipeline.verify(target, {path: edited.encode()}, probe=probe, progress=lambda _: None)
+    return f"    {first}.backward()", f"    {first}.backward(retain_graph=True)"
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_the_kept_graph_is_identical_and_the_cut_one_is_changed(probe: Probe, tmp_path: Path, name: str) -> None:
-    kept = judged(probe, tmp_path / "train.py", HEAD + SCRIPTS[name], cut=False)
-    assert kept.outcome is Outcome.SAFE
-    assert kept.fixes[0].verdict.effect is Effect.IDENTICAL
-    lost = judged(probe, tmp_path / "train.py", HEAD + SCRIPTS[name], cut=True)
-    assert lost.outcome is Outcome.UNSAFE
-    assert lost.fixes[0].verdict.effect is Effect.CHANGED
+def test_the_kept_graph_is_identical_and_the_cut_one_is_changed(script: Scripts, name: str) -> None:
+    train, keep = script(HEAD + SCRIPTS[name]), kept(SCRIPTS[name])
+    right = train.verdict(keep)
+    assert (right.applicability, right.effect) == (Applicability.SAFE, Effect.IDENTICAL)
+    wrong = train.verdict(keep, ("left(h)", "left(h.detach())"))
+    assert (wrong.applicability, wrong.effect) == (Applicability.UNSAFE, Effect.CHANGED)
 
 
-def test_what_the_reference_cannot_support_is_unknown_with_its_reason(probe: Probe, tmp_path: Path) -> None:
+def test_what_the_reference_cannot_support_is_unknown_with_its_reason(script: Scripts) -> None:
     text = SGD + PLAIN + "    torch._C._autograd._saved_tensors_hooks_disable('none of my saved tensors')\n" + LOSSES
-    report = judged(probe, tmp_path / "train.py", HEAD + text, cut=False)
-    assert report.outcome is Outcome.UNSAFE
-    assert report.fixes[0].verdict.effect is Effect.UNKNOWN
-    assert "reference run itself failed" in report.fixes[0].verdict.summary
+    verdict = script(HEAD + text).verdict(kept(text))
+    assert (verdict.applicability, verdict.effect) == (Applicability.UNSAFE, Effect.UNKNOWN)
+    assert "reference run itself failed" in verdict.summary

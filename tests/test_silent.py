@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 import pytest
 
-from autofix import pipeline
-from autofix.core.model import Outcome, Target
-from autofix.search import registry
+from autofix.core.model import Outcome
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from autofix.core.model import Report
-    from autofix.experiments.run import Probe
+    from scripts import Scripts
 
 pytestmark = pytest.mark.torch
 
@@ -140,35 +134,33 @@ for _ in range(5):
 }
 
 
-def report(probe: Probe, folder: Path, text: str) -> Report:
-    path = folder / "train.py"
-    path.write_text(textwrap.dedent(HEAD + text), encoding="utf-8")
-    return pipeline.fix(Target(path, root=folder), registry.rules(), probe=probe, progress=lambda _: None)
-
-
 @pytest.mark.parametrize("code", FAULTS)
-def test_a_fault_that_crashes_nothing_is_reported_where_it_is(probe: Probe, tmp_path: Path, code: str) -> None:
-    found = report(probe, tmp_path, FAULTS[code])
+def test_a_fault_that_crashes_nothing_is_reported_where_it_is(script: Scripts, code: str) -> None:
+    found = script(HEAD + FAULTS[code]).fix()
     assert found.outcome is Outcome.CLEAN
     line = next(n for n, text in enumerate((HEAD + FAULTS[code]).splitlines(), 1) if text.endswith("# here"))
     assert [(one.code, one.frame.line) for one in found.suspicions] == [(code, line)]
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_training_that_is_right_is_left_alone(probe: Probe, tmp_path: Path, name: str) -> None:
-    found = report(probe, tmp_path, RIGHT[name])
+def test_training_that_is_right_is_left_alone(script: Scripts, name: str) -> None:
+    found = script(HEAD + RIGHT[name]).fix()
     assert found.outcome is Outcome.CLEAN
     assert found.suspicions == ()
 
 
-def test_the_suspicions_of_a_failing_run_stand_beside_its_fix(probe: Probe, tmp_path: Path) -> None:
+def test_the_suspicions_of_a_failing_run_stand_beside_its_fix(script: Scripts) -> None:
     text = FAULTS["AG503"].replace("range(5)", "range(6)") + "    if len(history) == 5:\n        loss.backward()\n"
-    found = report(probe, tmp_path, text)
+    found = script(HEAD + text).fix()
     assert found.diagnosis is not None
     assert [one.code for one in found.suspicions] == ["AG503"]
 
 
 SWALLOWED = """
+import torch
+
+net = torch.nn.Linear(3, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
 h = torch.zeros(3)
 for _ in range(5):
     h = net(torch.randn(3)) + h
@@ -181,20 +173,14 @@ for _ in range(5):
 """
 
 
-def test_a_failure_that_the_script_catches_is_told(probe: Probe, tmp_path: Path) -> None:
-    head = "import torch\n\nnet = torch.nn.Linear(3, 3)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
-    path = tmp_path / "train.py"
-    path.write_text(head + SWALLOWED)
-    found = pipeline.fix(Target(path, root=tmp_path), registry.rules(), probe=probe, progress=lambda _: None)
+def test_a_failure_that_the_script_catches_is_told(script: Scripts) -> None:
+    found = script(SWALLOWED).fix()
     assert found.outcome is Outcome.CLEAN
     said = "train.py:11 failed 4 times with RuntimeError: Trying to backward through the graph a second time"
     assert said in found.message
 
 
-def test_a_failure_that_ends_the_script_is_none_that_was_caught(probe: Probe, tmp_path: Path) -> None:
-    head = "import torch\n\nnet = torch.nn.Linear(3, 3)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
-    path = tmp_path / "train.py"
-    path.write_text(head + SWALLOWED.replace('print("skipped")', "raise"))
-    found = pipeline.fix(Target(path, root=tmp_path), registry.rules(), probe=probe, progress=lambda _: None)
+def test_a_failure_that_ends_the_script_is_none_that_was_caught(script: Scripts) -> None:
+    found = script(SWALLOWED.replace('print("skipped")', "raise")).fix()
     assert found.outcome is Outcome.AVAILABLE
     assert "caught" not in found.message

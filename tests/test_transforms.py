@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 from training import added, repair, safe, written
 
-from autofix import pipeline
-from autofix.core.model import Effect, Outcome, Target
+from autofix.core.model import Applicability, Effect
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from scripts import Change, Scripts
 
     from autofix.experiments.run import Probe
 
@@ -115,22 +116,17 @@ def test_a_loop_with_a_transform_is_repaired(probe: Probe, here: Path, script: s
 
 
 @pytest.mark.parametrize(
-    ("script", "edits"),
+    ("text", "repair", "cut"),
     [
-        (INNER_STEP, (("out += 1", "out = out + 1"), ("* slope[k]", "* slope[k].detach()"))),
-        (PER_SAMPLE, (("h *= 2", "h = h * 2"), ("* size)", "* size.detach())"))),
-        (CURVATURE, (("y *= 2", "y = y * 2"), ("bend.pow", "bend.detach().pow"))),
+        (INNER_STEP, ("out += 1", "out = out + 1"), ("* slope[k]", "* slope[k].detach()")),
+        (PER_SAMPLE, ("h *= 2", "h = h * 2"), ("* size)", "* size.detach())")),
+        (CURVATURE, ("y *= 2", "y = y * 2"), ("bend.pow", "bend.detach().pow")),
     ],
     ids=["inner-step", "per-sample", "curvature"],
 )
 def test_an_edit_that_cuts_what_flows_through_a_transform_is_not_safe(
-    probe: Probe, here: Path, script: str, edits: tuple[tuple[str, str], ...]
+    script: Scripts, text: str, repair: Change, cut: Change
 ) -> None:
-    written(here, {"train.py": script})
-    right = script.replace(*edits[0])
-    effects = {}
-    for name, text in (("right", right), ("wrong", right.replace(*edits[1]))):
-        target = Target(here / "train.py", root=here)
-        report = pipeline.verify(target, {here / "train.py": text.encode()}, probe=probe, progress=lambda _: None)
-        effects[name] = report.outcome, report.fixes[0].verdict.effect
-    assert effects == {"right": (Outcome.SAFE, Effect.IDENTICAL), "wrong": (Outcome.UNSAFE, Effect.CHANGED)}
+    right, wrong = script(text).verdict(repair), script(text).verdict(repair, cut)
+    assert (right.applicability, right.effect) == (Applicability.SAFE, Effect.IDENTICAL)
+    assert (wrong.applicability, wrong.effect) == (Applicability.UNSAFE, Effect.CHANGED)

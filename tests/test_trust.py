@@ -6,14 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autofix import pipeline
-from autofix.core.model import Outcome, Target
+from autofix.core.model import Outcome
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from autofix.core.model import Report
-    from autofix.experiments.run import Probe
+    from scripts import Scripts
 
 pytestmark = pytest.mark.torch
 Edit = tuple[tuple[str, str], ...]
@@ -175,8 +171,8 @@ for step in range(5):
 MADE_ONCE = "weight = raw / raw.norm(dim=1, keepdim=True)\n"
 AT_EACH_USE = (
     (MADE_ONCE, "def weight():\n    return raw / raw.norm(dim=1, keepdim=True)\n"),
-    ("@ weight", "@ weight()"),
-    ("@ weight)", "@ weight())"),
+    ("4) @ weight", "4) @ weight()"),
+    ("(x @ weight)", "(x @ weight())"),
 )
 
 # Updates by hand ------------------------------------------------------------------------------------------------------
@@ -420,7 +416,7 @@ WRONG: dict[str, tuple[str, Edit]] = {
     "a norm of all, not of rows": (NORMED, ((SIZE + DIVIDED, QUIET_NORM.replace("(dim=1, keepdim=True)", "()")),)),
     "made anew at one of two uses": (
         CACHED,
-        ((MADE_ONCE, AT_EACH_USE[0][1]), ("@ weight", "@ weight()"), ("@ weight)", "@ weight().detach())")),
+        ((MADE_ONCE, AT_EACH_USE[0][1]), ("4) @ weight", "4) @ weight()"), ("(x @ weight)", "(x @ weight().detach())")),
     ),
     "one parameter too few": (SHOWN, ((GIVEN, FLIPPED.replace(", net.lin.bias", "")),)),
     "two groups that are treated otherwise": (SHOWN, ((GIVEN, TWO_GROUPS),)),
@@ -436,22 +432,14 @@ WRONG: dict[str, tuple[str, Edit]] = {
 }
 
 
-def report(probe: Probe, folder: Path, text: str, edit: Edit) -> Report:
-    """What `verify` says of the script with each (old, new) replaced once."""
-    path = folder / "train.py"
-    path.write_text(text)
-    for old, new in edit:
-        assert old in text, old
-        text = text.replace(old, new, 1)
-    return pipeline.verify(Target(path, root=folder), {path: text.encode()}, probe=probe, progress=lambda _: None)
-
-
 @pytest.mark.parametrize("name", RIGHT)
-def test_a_right_edit_is_believed(probe: Probe, tmp_path: Path, name: str) -> None:
-    found = report(probe, tmp_path, *RIGHT[name])
+def test_a_right_edit_is_believed(script: Scripts, name: str) -> None:
+    text, edit = RIGHT[name]
+    found = script(text).verify(*edit)
     assert found.outcome is Outcome.SAFE, found.fixes[0].verdict if found.fixes else found.rejected
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_wrong_edit_is_not_believed(probe: Probe, tmp_path: Path, name: str) -> None:
-    assert report(probe, tmp_path, *WRONG[name]).outcome is Outcome.UNSAFE
+def test_a_wrong_edit_is_not_believed(script: Scripts, name: str) -> None:
+    text, edit = WRONG[name]
+    assert script(text).verify(*edit).outcome is Outcome.UNSAFE

@@ -1,0 +1,72 @@
+"""A script in a folder of its own and the probe that runs it: repaired, or judged after an edit of somebody else."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from autofix import pipeline
+from autofix.core.model import Target
+from autofix.search import registry
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from autofix.core.model import Report, Verdict
+    from autofix.experiments.run import Probe
+    from autofix.search.rule import Rule
+
+Change = tuple[str, str]
+"""A text of a script, and what replaces it wherever it stands."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """A script that a test wrote, run in a warm probe."""
+
+    probe: Probe
+    target: Target
+
+    @property
+    def text(self) -> str:
+        return self.target.script.read_text("utf-8")
+
+    def fix(self, *rules: Rule) -> Report:
+        """`autofix fix` with these rules, or with all."""
+        return pipeline.fix(self.target, rules or registry.rules(), probe=self.probe, progress=lambda _: None)
+
+    def verify(self, *changes: Change, ours: bool = False) -> Report:
+        """`autofix verify` of the script after some changes."""
+        files = {self.target.script: changed(self.text, *changes).encode()}
+        return pipeline.verify(self.target, files, ours=ours, probe=self.probe, progress=lambda _: None)
+
+    def verdict(self, *changes: Change, ours: bool = False) -> Verdict:
+        """The verdict on the script after some changes."""
+        (fix,) = self.verify(*changes, ours=ours).fixes
+        return fix.verdict
+
+
+Scripts = Callable[[str], Script]
+"""Writes the text of a script: the fixture `script`."""
+
+
+def written(probe: Probe, folder: Path, text: str) -> Script:
+    """The text as `train.py` of a folder."""
+    path = folder / "train.py"
+    path.write_text(textwrap.dedent(text), "utf-8")
+    return Script(probe, Target(path, root=folder))
+
+
+def changed(text: str, *changes: Change) -> str:
+    """The text after all changes, each of which must apply."""
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new)
+    return text
+
+
+def properties(verdict: Verdict) -> set[str]:
+    """What speaks against an edit, by name."""
+    return {one.property for one in verdict.findings}
