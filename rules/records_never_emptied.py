@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from autofix.probe.wire import Carrier, Frame
+    from autofix.syntax.source import Source
 
 WHY = "The next pass begins with empty {paths}, and its loss reaches only what it computed itself."
 
@@ -56,7 +57,8 @@ for epoch in range(3):
 +    losses.clear()
 """),
         Example("""\
-from collections import namedtuple
+! what each pass collects in lists of its own is not emptied
+from collections import deque, namedtuple
 
 import torch
 
@@ -76,9 +78,14 @@ class Policy(torch.nn.Module):
 
 def finish():
     saved = policy.saved
-    losses = [one.score * 2 + one.value for one in saved]
+    losses, returns = [], deque()
+    for _ in saved:
+        returns.appendleft(2.0)
+    for one, target in zip(saved, torch.tensor(returns)):
+        losses.append(one.score * target + one.value)
+    losses = torch.stack(losses).sum()
     opt.zero_grad()
-    torch.stack(losses).sum().backward()
+    losses.backward()
     opt.step()
 +    saved.clear()
 
@@ -90,30 +97,6 @@ for episode in range(3):
     policy.act(torch.randn(2))
     policy.act(torch.randn(2))
     finish()
-"""),
-        Example("""\
-! the list is no variable of the function that steps, but it is read there
-from collections import deque
-
-import torch
-
-torch.manual_seed(0)
-net = torch.nn.Linear(2, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-window = deque(maxlen=8)
-
-
-def train():
-    opt.zero_grad()
-    torch.stack(list(window)).mean().backward()
-    opt.step()
-+    window.clear()
-
-
-for step in range(1, 9):
-    window.append(net(torch.randn(4, 2)).pow(2).mean())
-    if step % 4 == 0:
-        train()
 """),
         Example("""\
 ! hooks fill two lists that are gone through in step: both are emptied
@@ -202,11 +185,13 @@ losses["first"].backward()
         for frame, source, node in sources.nodes(diagnosis.failure.stack):
             function = source.function(node)
             here = [c for c in carriers if nested.is_container(c.kind) and _is_seen(c, frame, function)]
-            paths = list(dict.fromkeys(c.path for c in here if _is_filled(c, carriers, sources)))
+            filled = dict.fromkeys(c.path for c in here if _is_filled(c, carriers, sources))
+            paths = [path for path in filled if not _is_made_anew(source, node, path)]
             if not paths:
                 continue
             statement = blocks.after_steps(source, source.statement(node))
-            together = [*paths, *(path for path in names.in_step(source, paths) if path not in paths)]
+            beside = [path for path in names.in_step(source, paths) if not _is_made_anew(source, node, path)]
+            together = list(dict.fromkeys([*paths, *beside]))
             for chosen in [together, *([path] for path in paths if len(together) == len(paths) > 1)]:
                 why = WHY.format(paths=" and ".join(chosen))
                 yield self.propose(insert_after(source, statement, [f"{path}.clear()" for path in chosen]), why)
@@ -222,6 +207,21 @@ def _is_seen(carrier: Carrier, frame: Frame, function: ast.FunctionDef | ast.Asy
     if function is None or not around or root in names.locals_of(function):
         return False
     return names.meets([carrier.path], names.reads(function))
+
+
+def _is_made_anew(source: Source, node: ast.AST, path: str) -> bool:
+    """Whether the pass around a node begins with a container of its own: what it collects for itself."""
+    around = next(blocks.loops(source, node), None) or source.function(node)
+    if around is None:
+        return False
+    bound = (one for one in names.assignments(source, path) if around.lineno < one.lineno <= (around.end_lineno or 0))
+    return any(_is_new(one.value) for one in bound)
+
+
+def _is_new(value: ast.expr | None) -> bool:
+    """Whether a value is an empty container that is made here: `[]`, `deque()`."""
+    called = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and not value.args
+    return called or isinstance(value, (ast.List, ast.Dict))
 
 
 def _is_filled(carrier: Carrier, carriers: list[Carrier], sources: Sources) -> bool:

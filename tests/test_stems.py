@@ -347,12 +347,13 @@ def test_a_function_called_again_is_not_cut(sharing: Probe, single: Probe, tmp_p
 
 def test_a_module_of_the_project_is_exchanged_until_it_ran(sharing: Probe, single: Probe, tmp_path: Path) -> None:
     path = tmp_path / "train.py"
+    (tmp_path / "programs").mkdir()
     (tmp_path / "steps.py").write_text(
         "def used():\n    return 1\n\n\ndef step(G, D, x):\n    return D(G(x)), D(G(x))\n"
     )
     text = (
         HEAD
-        + "import steps\nprint(steps.used())\n"
+        + "sys.path[0] += '/programs/..'\nimport steps\nprint(steps.used())\n"
         + NETS
         + LOOP.replace("D(fake).mean()", "steps.step(G, D, data)[0].mean()")
     )
@@ -362,7 +363,8 @@ def test_a_module_of_the_project_is_exchanged_until_it_ran(sharing: Probe, singl
     for old, new in ((b"return D(G(x)), D", b"return D(G(x).detach()), D"), (b"return 1", b"return 2")):
         edited = {module: module.read_bytes().replace(old, new)}
         target = Target(path, root=tmp_path)
-        asked.append(dataclasses.replace(plain(target, "candidate", edited), threads=1, perturbed=True, passes=30))
+        one = dataclasses.replace(plain(target, "candidate", edited), threads=1, perturbed=True, passes=30)
+        asked.append(dataclasses.replace(one, marks={str(module): (6,)}))
     runs(sharing, single, path, *asked, *asked)
 
 

@@ -18,7 +18,8 @@ SHOWING = (
     "matplotlib", "mpl_toolkits", "seaborn", "tensorboardX", "tensorboard", "tensorboard_logger", "wandb", "visdom",
     "mlflow", "comet_ml", "neptune", "imageio", "PIL", "cv2", "termcolor", "colorama", "torchsummary", "torchinfo",
     "torchviz", "plotly", "livelossplot", "IPython", "progressbar", "pygame", "moviepy", "skimage",
-    "pandas", "sklearn", "scipy", "tqdm",
+    "pandas", "sklearn", "scipy", "tqdm", "argcomplete", "setproctitle", "loguru", "coloredlogs", "tabulate",
+    "prettytable", "psutil", "GPUtil", "pynvml", "thop", "ptflops", "clearml", "swanlab", "ipdb",
 )  # fmt: skip
 """Packages that show, log or measure: what a stand-in for them gives is nothing, which no tensor can be made of."""
 GIVING = ("torchvision", "datasets", "gym", "gymnasium")

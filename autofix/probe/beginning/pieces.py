@@ -67,7 +67,8 @@ class Parts:
         self._first = min([differs, *marks])
         self._tree = ast.parse(data, path)
         self.flags = flags_of(self._tree)
-        self.marker = Marker(path, marks)
+        # An entry of sys.path may lead through `..`.
+        self.marker = Marker(os.path.realpath(path), marks)
         self._marks = marks
 
     def same(self, piece: Piece) -> CodeType:
