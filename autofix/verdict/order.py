@@ -101,7 +101,9 @@ def still_worth_a_run(queue: Sequence[Candidate], passed: Sequence[Fix]) -> list
 
 
 def _doubts(fix: Fix) -> frozenset[str]:
-    return frozenset(finding.property for finding in fix.verdict.findings)
+    """What is found of an edit, and that it changes gradients."""
+    changed = {Effect.CHANGED.name} if fix.verdict.effect is Effect.CHANGED else set()
+    return frozenset(finding.property for finding in fix.verdict.findings) | changed
 
 
 def _lines(fix: Fix) -> frozenset[bytes]:
