@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import pytest
-from sampled import one_in
+from scripts import Change, changed
 
 from autofix.core.model import Applicability, Target
 from autofix.diagnosis.diagnose import diagnose
@@ -21,15 +20,15 @@ from autofix.verdict.questions import answered
 from autofix.verdict.runs import Case, Runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
-
-    from _pytest.mark import ParameterSet
 
     from autofix.core.model import Verdict
     from autofix.experiments.run import Probe
 
 PARTS = """\
+import copy
+
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -60,7 +59,6 @@ class Optimizers:
 
 
 """
-Change = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -72,31 +70,25 @@ class Program:
     edits: dict[str, tuple[Change, ...]]
     right: frozenset[str] = frozenset()
 
+    @property
+    def script(self) -> str:
+        """What is run."""
+        return f"from parts import *\n\n{self.text}"
+
+    def __str__(self) -> str:
+        return self.name
+
     def mutated(self, name: str, *changes: Change, right: tuple[str, ...] = ()) -> Program:
         """The program with some changes, of which something else is right."""
-        return Program(name, changed(self.text, changes), self.edits, frozenset(right))
-
-
-def table(programs: Iterable[Program], dear: Iterable[Program] = ()) -> list[ParameterSet]:
-    """Programs as parameters of a test; the dear ones, and every second of the others, are for `make long`."""
-    long = pytest.mark.apart("long")
-    return [*one_in(2, programs, lambda one: one.name), *(pytest.param(one, id=one.name, marks=long) for one in dear)]
-
-
-def changed(text: str, changes: tuple[Change, ...]) -> str:
-    """The text after all changes, each of which must apply."""
-    for old, new in changes:
-        assert old in text, old
-        text = text.replace(old, new)
-    return text
+        return Program(name, changed(self.text, *changes), self.edits, frozenset(right))
 
 
 def judged(probe: Probe, folder: Path, program: Program) -> dict[str, Verdict]:
     """What is said of each edit of a program, all judged against the same runs."""
     main = folder / "main.py"
-    main.write_text(program.text)
+    main.write_text(program.script)
     (folder / "parts.py").write_text(PARTS)
-    edits = {name: {main: changed(program.text, changes).encode()} for name, changes in program.edits.items()}
+    edits = {name: {main: changed(program.script, *changes).encode()} for name, changes in program.edits.items()}
     return verdicts(probe, Target(main, root=folder, passes=2), edits)
 
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
-import test_law_losses
-import test_law_terms
 from lawful import PARTS, Program
+from laws import losses, terms
 from reports import report as some_report
 
 from autofix import pipeline
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
     from autofix.search.rule import Rule
 
 SCHEMA = json.loads((Path(__file__).parent.parent / "docs" / "schema.json").read_text("utf-8"))
-BENT = test_law_losses.VALUED.mutated("bent", ("weight = advantage", "weight = advantage.square()"))
-LEFT = test_law_losses.GAN.mutated("left", ("softplus(-D(fake)).mean()", "mse_loss(D(fake), torch.ones(6, 1))"))
+BENT = losses.VALUED.mutated("bent", ("weight = advantage", "weight = advantage.square()"))
+LEFT = losses.GAN.mutated("left", ("softplus(-D(fake)).mean()", "mse_loss(D(fake), torch.ones(6, 1))"))
 SUMMED = """\
 import torch
 
@@ -47,7 +46,7 @@ for _ in range(4):
 
 def written(folder: Path, program: Program | str) -> Target:
     script = folder / "main.py"
-    script.write_text(program if isinstance(program, str) else program.text)
+    script.write_text(program if isinstance(program, str) else program.script)
     (folder / "parts.py").write_text(PARTS)
     (folder / "pyproject.toml").write_text("[project]\nname = 'a'  # of mine\n")
     return Target(script, root=folder, passes=2)
@@ -77,7 +76,7 @@ def asked(report: Report) -> Question:
             ("AG202", "AG203"),
             ("Is `mean` a constant to the loss of the pass that adds to it?", ["constant", "trained"]),
         ),
-        (test_law_terms.PPO, ("AG206",), ("Is `old` a constant in all passes that use it?", ["constant", "anew"])),
+        (terms.PPO, ("AG206",), ("Is `old` a constant in all passes that use it?", ["constant", "anew"])),
         (
             derivative_is_constant.BY_GRAD,
             ("AG201", "AG407"),

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from lawful import Program
 
-import pytest
-from lawful import Program, judged, safe, table
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from autofix.experiments.run import Probe
-
-pytestmark = pytest.mark.torch
-
-HEAD = "from parts import *\n\n"
 OLD = ("field[:-2].square()", "field[:-2].clone().square()")
 FIELD = Program(
     "parts of a field are collected while a solver moves it",
-    HEAD
-    + """\
+    """\
 rate = nn.Parameter(torch.full((6,), 0.3))
 optimizer = torch.optim.SGD([rate], lr=0.05)
 
@@ -59,8 +47,7 @@ for _ in range(4):
 )  # fmt: skip
 CACHE = Program(
     "keys are written to a cache, of which each step reads what there is",
-    HEAD
-    + """\
+    """\
 net, head = Net(3, 4), Net(4, 3)
 both = Optimizers(net, head)
 for _ in range(4):
@@ -86,8 +73,7 @@ for _ in range(4):
 )
 ROOM = Program(
     "what an environment shows is a part of the state that it moves",
-    HEAD
-    + """\
+    """\
 class Room(nn.Module):
     def __init__(self):
         super().__init__()
@@ -134,6 +120,7 @@ for _ in range(4):
     },
     frozenset({"a copy is written", "copies are shown"}),
 )
+PROGRAMS = (FIELD,)
 DEAR = (
     CACHE,
     FIELD.mutated(
@@ -171,9 +158,3 @@ DEAR = (
     ),
     ROOM.mutated("only the speed is moved", ("        self.state[:2] += 0.5 * self.state[2:]\n", "")),
 )
-
-
-@pytest.mark.parametrize("program", table((FIELD,), DEAR))
-def test_no_edit_is_safe_but_those_that_are_right(probe: Probe, tmp_path: Path, program: Program) -> None:
-    verdicts = judged(probe, tmp_path, program)
-    assert safe(verdicts) == program.right, {name: one.summary for name, one in verdicts.items()}

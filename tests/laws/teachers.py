@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import pytest
-from lawful import Program, judged, safe
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from autofix.experiments.run import Probe
-
-pytestmark = pytest.mark.torch
+from lawful import Program
 
 UPDATE = "    follow(0.1)\n"
 STEP = "    optimizer.step()\n"
 EARLY = Program(
     "a teacher is updated between forward and backward",
     """\
-import copy
-
-from parts import *
-
 student = Net(4, 3)
 teacher = copy.deepcopy(student)
 optimizer = Optimizers(student)
@@ -84,9 +70,3 @@ CLIPPED = Program(
     frozenset({"keep"}),
 )
 PROGRAMS = (EARLY, LATE, CLIPPED)
-
-
-@pytest.mark.parametrize("program", PROGRAMS, ids=[one.name for one in PROGRAMS])
-def test_only_the_place_of_an_update_may_change(probe: Probe, tmp_path: Path, program: Program) -> None:
-    verdicts = judged(probe, tmp_path, program)
-    assert safe(verdicts) == program.right, {name: one.summary for name, one in verdicts.items()}

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from lawful import Program
 
-import pytest
-from lawful import Program, judged, safe, table
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from autofix.experiments.run import Probe
-
-pytestmark = pytest.mark.torch
-
-HEAD = "from parts import *\n\n"
 SKIP = Program(
     "a long skip around a block",
-    HEAD
-    + """\
+    """\
 class Block(Net):
     def forward(self, x):
         x += super().forward(x)
@@ -46,8 +34,7 @@ for _ in range(4):
 )
 SURROGATE = Program(
     "a ratio is clamped after it was scaled",
-    HEAD
-    + """\
+    """\
 policy = Net(4, 3)
 optimizer = Optimizers(policy)
 for _ in range(4):
@@ -70,8 +57,7 @@ for _ in range(4):
 )
 STATES = Program(
     "a list of states that are summed up",
-    HEAD
-    + """\
+    """\
 start, move = Net(3, 4), Net(4, 4)
 both = Optimizers(start, move)
 for _ in range(4):
@@ -98,8 +84,7 @@ for _ in range(4):
 )
 HELPER = Program(
     "a helper writes to what it is given, and the caller drops its result",
-    HEAD
-    + """\
+    """\
 net, head = Net(3, 4), Net(4, 1)
 both = Optimizers(net, head)
 
@@ -126,8 +111,7 @@ for _ in range(4):
 )
 VIEWED = Program(
     "a view of one column is scaled",
-    HEAD
-    + """\
+    """\
 net, head = Net(3, 4), Net(4, 1)
 both = Optimizers(net, head)
 for _ in range(4):
@@ -147,8 +131,7 @@ for _ in range(4):
 )
 MEMORY = Program(
     "a memory that outlives the pass is moved towards what is new",
-    HEAD
-    + """\
+    """\
 net, memory = Net(3, 4), torch.zeros(6, 4)
 optimizer = Optimizers(net)
 for _ in range(4):
@@ -199,9 +182,3 @@ PROGRAMS = (
     VIEWED,
     MEMORY,
 )
-
-
-@pytest.mark.parametrize("program", table(PROGRAMS))
-def test_no_edit_is_safe_but_those_that_are_right(probe: Probe, tmp_path: Path, program: Program) -> None:
-    verdicts = judged(probe, tmp_path, program)
-    assert safe(verdicts) == program.right, {name: one.summary for name, one in verdicts.items()}

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from lawful import Program
 
-import pytest
-from lawful import Program, judged, safe
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from autofix.experiments.run import Probe
-
-pytestmark = pytest.mark.torch
-
-HEAD = "from parts import *\n\n"
 VALUED = Program(
     "an actor's loss uses a critic's value",
-    HEAD
-    + """\
+    """\
 actor, critic = Net(4, 2), Net(4, 1)
 both = Optimizers(actor, critic)
 for _ in range(4):
@@ -42,8 +30,7 @@ for _ in range(4):
 )
 ENCODED = Program(
     "an encoder with a loss of its own and a classifier behind it",
-    HEAD
-    + """\
+    """\
 encoder, head = Net(4, 3), Net(3, 2)
 both = Optimizers(encoder, head)
 for _ in range(4):
@@ -65,8 +52,7 @@ for _ in range(4):
 )
 GAN = Program(
     "a generator descends its critic's loss",
-    HEAD
-    + """\
+    """\
 G, D = Net(4, 3), Net(3, 1)
 opt_g, opt_d = Optimizers(G), Optimizers(D)
 for _ in range(4):
@@ -93,8 +79,7 @@ for _ in range(4):
 )
 TRUNK = Program(
     "a trunk trained by two losses, one of which steps its head before",
-    HEAD
-    + """\
+    """\
 trunk, first, second = Net(4, 3), Net(3, 2), Net(3, 2)
 of_trunk, of_first, of_second = Optimizers(trunk), Optimizers(first), Optimizers(second)
 for _ in range(4):
@@ -116,8 +101,7 @@ for _ in range(4):
 )
 IMAGINED = Program(
     "a policy is trained through a simulator that learns, and imitates beside",
-    HEAD
-    + """\
+    """\
 policy, world = Net(4, 4), Net(4, 4)
 both = Optimizers(policy, world)
 for _ in range(4):
@@ -139,8 +123,7 @@ for _ in range(4):
 )
 THROWN_AWAY = Program(
     "what an actor's loss sends to the critic is thrown away",
-    HEAD
-    + """\
+    """\
 actor, critic = Net(4, 2), Net(6, 1)
 opt_actor, opt_critic = Optimizers(actor), Optimizers(critic)
 for _ in range(4):
@@ -163,8 +146,7 @@ for _ in range(4):
 )
 DEPENDENCE = Program(
     "an encoder and a critic both raise a measure of dependence, and the critic has a penalty",
-    HEAD
-    + """\
+    """\
 encoder, T = Net(4, 3), Net(3, 1)
 both = Optimizers(encoder, T)
 for _ in range(4):
@@ -191,8 +173,7 @@ for _ in range(4):
 )
 TEMPERATURE = Program(
     "a temperature's loss uses what a policy's method gives",
-    HEAD
-    + """\
+    """\
 class Policy(Net):
     def sample(self, seen):
         mean = self(seen)
@@ -278,9 +259,3 @@ PROGRAMS = (
         ("logp - critic(torch.cat([seen, action], 1)).squeeze(1)", "logp - 0 * seen[:, 0]"),
     ),
 )
-
-
-@pytest.mark.parametrize("program", PROGRAMS, ids=[one.name for one in PROGRAMS])
-def test_no_edit_is_safe_but_those_that_are_right(probe: Probe, tmp_path: Path, program: Program) -> None:
-    verdicts = judged(probe, tmp_path, program)
-    assert safe(verdicts) == program.right, {name: one.summary for name, one in verdicts.items()}

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import pytest
-from lawful import Program, judged, safe
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from autofix.experiments.run import Probe
-
-pytestmark = pytest.mark.torch
+from lawful import Program
 
 ADAPTED = Program(
     "a frozen trunk and an adapter, both without gradients",
     """\
-from parts import *
-
 trunk, adapter = Net(4, 3).requires_grad_(False), Net(3, 2)
 optimizer = torch.optim.SGD(adapter.parameters(), lr=0.05)
 
@@ -47,8 +35,6 @@ for _ in range(5):
 CUT = Program(
     "a prediction and its target are cut alike",
     """\
-from parts import *
-
 net, target = Net(4, 1), Net(4, 1)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
 for _ in range(5):
@@ -72,8 +58,6 @@ for _ in range(5):
 ASSIGNED = Program(
     "a tensor without a graph is assigned to a parameter's name",
     """\
-from parts import *
-
 net = Net(4, 1)
 scale = 1.0
 
@@ -104,8 +88,6 @@ for step in range(5):
 CLOSURE = Program(
     "the forward stands before the closure",
     """\
-from parts import *
-
 net = Net(4, 1)
 optimizer = torch.optim.LBFGS(net.parameters(), lr=0.3, max_iter=3)
 x = torch.randn(6, 4)
@@ -148,9 +130,3 @@ PROGRAMS = (
     CUT.mutated("one network is both", ("Net(4, 1), Net(4, 1)", "[Net(4, 1)] * 2")),
     CUT.mutated("the optimizer has both", ("(net.parameters()", "([*net.parameters(), *target.parameters()]")),
 )
-
-
-@pytest.mark.parametrize("program", PROGRAMS, ids=[one.name for one in PROGRAMS])
-def test_no_edit_is_safe_but_those_that_are_right(probe: Probe, tmp_path: Path, program: Program) -> None:
-    verdicts = judged(probe, tmp_path, program)
-    assert safe(verdicts) == program.right, {name: one.summary for name, one in verdicts.items()}

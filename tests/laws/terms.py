@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from lawful import Program
 
-import pytest
-from lawful import Program, judged, safe
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from autofix.experiments.run import Probe
-
-pytestmark = pytest.mark.torch
-
-HEAD = "from parts import *\n\n"
 PENALTY = Program(
     "a penalty over all weights is built once",
-    HEAD
-    + """\
+    """\
 net = Net(4, 2)
 optimizer = Optimizers(net)
 x, y = torch.randn(6, 4), torch.randn(6, 2)
@@ -38,8 +26,7 @@ for _ in range(5):
 )
 NORMALISED = Program(
     "weights are normalised once",
-    HEAD
-    + """\
+    """\
 raw, head = nn.Parameter(torch.randn(4, 6)), Net(6, 2)
 optimizer = torch.optim.SGD([raw, *head.parameters()], lr=0.05)
 x, y = torch.randn(6, 4), torch.randn(6, 2)
@@ -59,8 +46,7 @@ for _ in range(5):
 )
 PROBED = Program(
     "features are computed once from data",
-    HEAD
-    + """\
+    """\
 encoder, head = Net(4, 3), Net(3, 2)
 both = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=0.05)
 x, y = torch.randn(6, 4), torch.randn(6, 2)
@@ -79,8 +65,7 @@ for _ in range(5):
 )
 PPO = Program(
     "old log-probabilities keep their graph",
-    HEAD
-    + """\
+    """\
 policy = Net(4, 2)
 optimizer = Optimizers(policy)
 for _ in range(2):
@@ -101,8 +86,7 @@ for _ in range(2):
 )
 AVERAGE = Program(
     "a running average of the loss is trained",
-    HEAD
-    + """\
+    """\
 net = Net(4, 2)
 optimizer = Optimizers(net)
 average = torch.zeros(())
@@ -124,8 +108,7 @@ for _ in range(5):
 )
 THROUGH = Program(
     "a straight-through estimator over a codebook that is made once",
-    HEAD
-    + """\
+    """\
 codes, net = nn.Parameter(torch.randn(5, 3)), Net(4, 3)
 optimizer = torch.optim.SGD([codes, *net.parameters()], lr=0.05)
 x = torch.randn(6, 4)
@@ -148,8 +131,7 @@ for _ in range(5):
 )
 MEMORY = Program(
     "a memory is compared with what it was, in the same memory",
-    HEAD
-    + """\
+    """\
 class Bank(nn.Module):
     def __init__(self):
         super().__init__()
@@ -185,8 +167,7 @@ for _ in range(4):
 )
 REUSED = Program(
     "what a critic gave for a cut sample is the loss of the generator, too",
-    HEAD
-    + """\
+    """\
 maker, critic = Net(3, 4), Net(4, 1)
 of_maker, of_critic = Optimizers(maker), Optimizers(critic)
 for _ in range(5):
@@ -277,9 +258,3 @@ PROGRAMS = (
     AVERAGE,
     THROUGH,
 )
-
-
-@pytest.mark.parametrize("program", PROGRAMS, ids=[one.name for one in PROGRAMS])
-def test_no_edit_is_safe_but_those_that_are_right(probe: Probe, tmp_path: Path, program: Program) -> None:
-    verdicts = judged(probe, tmp_path, program)
-    assert safe(verdicts) == program.right, {name: one.summary for name, one in verdicts.items()}

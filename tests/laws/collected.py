@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from lawful import Program
 
-import pytest
-from lawful import Program, judged, safe, table
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from autofix.experiments.run import Probe
-
-pytestmark = pytest.mark.torch
-
-HEAD = "from parts import *\n\n"
 EDITS = {
     "constant": (("    for _ in range(4):", "    {old} = {old}.detach()\n    for _ in range(4):"),),
     "keep": (("loss.backward()", "loss.backward(retain_graph=True)"),),
@@ -31,8 +20,7 @@ def edits(old: str, *anew: str) -> dict[str, tuple[tuple[str, str], ...]]:
 
 ACTIONS = Program(
     "actions are drawn once",
-    HEAD
-    + """\
+    """\
 def draws(scores):
     return torch.distributions.Categorical(logits=scores)
 
@@ -58,8 +46,7 @@ for _ in range(2):
 )
 LABELS = Program(
     "labels and centres are taken once",
-    HEAD
-    + """\
+    """\
 net = Net(4, 3)
 both = Optimizers(net)
 for _ in range(2):
@@ -80,8 +67,7 @@ for _ in range(2):
 QUIETLY = ("    for x in seen:", "    with torch.no_grad():\n     for x in seen:")
 UNROLLS = Program(
     "two passes over what an actor with a state did",
-    HEAD
-    + """\
+    """\
 core, head = nn.GRUCell(3, 6), Net(6, 3)
 both = Optimizers(core, head)
 state = torch.zeros(4, 6)
@@ -121,8 +107,7 @@ for _ in range(3):
 )  # fmt: skip
 HANDED_ON = Program(
     "a state is handed on, and actions are drawn",
-    HEAD
-    + """\
+    """\
 core, head = nn.GRUCell(3, 6), Net(6, 3)
 both = Optimizers(core, head)
 state = torch.zeros(4, 6)
@@ -185,9 +170,3 @@ PROGRAMS = (
 
 
 DEAR = (UNROLLS.mutated("two passes, and nothing is drawn", ("action = given.sample()", "action = x.argmax(1)")),)
-
-
-@pytest.mark.parametrize("program", table(PROGRAMS, DEAR))
-def test_no_edit_is_safe_but_those_that_are_right(probe: Probe, tmp_path: Path, program: Program) -> None:
-    verdicts = judged(probe, tmp_path, program)
-    assert safe(verdicts) == program.right, {name: one.summary for name, one in verdicts.items()}

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import pytest
-from lawful import Program, judged, safe
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from autofix.experiments.run import Probe
-
-pytestmark = pytest.mark.torch
+from lawful import Program
 
 ADAM = Program(
     "Adam does not see the size of a loss",
     """\
-from parts import *
-
 net = Net(4, 2)
 optimizer = torch.optim.AdamW(net.parameters(), lr=0.01)
 for step in range(5):
@@ -48,9 +36,3 @@ PROGRAMS = (
         ("    loss.backward()", "    (0.1 * net.out.weight.square().sum()).backward()\n    loss.backward()"),
     ),
 )
-
-
-@pytest.mark.parametrize("program", PROGRAMS, ids=[one.name for one in PROGRAMS])
-def test_only_what_trains_alike_is_safe(probe: Probe, tmp_path: Path, program: Program) -> None:
-    verdicts = judged(probe, tmp_path, program)
-    assert safe(verdicts) == program.right, {name: one.summary for name, one in verdicts.items()}

@@ -1,0 +1,34 @@
+"""No edit is safe but those that are right: programs for each law, and what is easily mistaken for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from lawful import judged, safe
+from laws import collected, losses, lost_graphs, reductions, sums, teachers, terms, values, views
+from sampled import one_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lawful import Program
+
+    from autofix.experiments.run import Probe
+
+PROGRAMS = [
+    *one_in(1, [one for law in (losses, lost_graphs, reductions, teachers, terms) for one in law.PROGRAMS], str),
+    *(one for law in (collected, sums, values, views) for one in one_in(2, law.PROGRAMS, str)),
+    *(
+        pytest.param(one, id=one.name, marks=pytest.mark.apart("long"))
+        for law in (collected, sums, views)
+        for one in law.DEAR
+    ),
+]
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_no_edit_is_safe_but_those_that_are_right(probe: Probe, tmp_path: Path, program: Program) -> None:
+    verdicts = judged(probe, tmp_path, program)
+    assert safe(verdicts) == program.right, {name: one.summary for name, one in verdicts.items()}
