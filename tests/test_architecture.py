@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import importlib
+import inspect
 import json
 import re
 import shutil
@@ -11,9 +11,13 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
+
+from autofix.audit.fault import faults
+from autofix.check import check
+from autofix.search import registry
+from autofix.verdict.property import properties
 
 ROOT = Path(__file__).resolve().parent.parent
 HOST = sorted((ROOT / "autofix").rglob("*.py"))
@@ -26,7 +30,6 @@ RULE_FLOOR = {
     *(f"autofix.search.{name}" for name in ("collecting", "cutting", "rule")),
     *(f"autofix.{name}" for name in ("diagnosis.scenes", "probe.wire", "syntax")),
 } | {"libcst"}
-HEADINGS = ("## What it does", "## Why autograd fails", "## Fix safety")
 SLOW_TO_IMPORT = {"libcst", "nbformat", "numpy", "pygls", "ray", "torch"}
 
 
@@ -66,26 +69,28 @@ def test_the_command_line_starts_light(tmp_path: Path) -> None:
     assert not [name for name in loaded if name.startswith("autofix.rules.")]
 
 
-@pytest.mark.parametrize("path", PROBE, ids=relative)
-def test_the_probe_parses_on_the_oldest_python(path: Path) -> None:
-    ast.parse(path.read_bytes(), feature_version=(3, 11))
+def test_the_probe_parses_on_the_oldest_python() -> None:
+    for path in PROBE:
+        ast.parse(path.read_bytes(), path.name, feature_version=(3, 11))
 
 
-@pytest.mark.parametrize("path", PROBE, ids=relative)
-def test_the_probe_names_its_siblings_relatively(path: Path) -> None:
+def test_the_probe_names_its_siblings_relatively() -> None:
     # It answers to a private name in the user's process, where `autofix` may be the user's own module.
-    tree = ast.parse(path.read_bytes())
-    absolute = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level]
-    plain = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
-    roots = {str(name).split(".")[0] for name in (*absolute, *plain)}
-    assert roots <= {*sys.stdlib_module_names, "torch"}
+    known = {*sys.stdlib_module_names, "torch"}
+    assert not [(relative(path), strange) for path in PROBE if (strange := _roots(path) - known)]
 
 
-@pytest.mark.parametrize("path", [*HOST, *RULES, *OTHERS], ids=relative)
-def test_a_module_says_what_it_owns(path: Path) -> None:
-    docstring = ast.get_docstring(ast.parse(path.read_bytes()))
-    assert docstring
-    assert docstring.splitlines()[0].strip()
+def _roots(path: Path) -> set[str]:
+    """The packages that a module names from the top."""
+    nodes = [*ast.walk(ast.parse(path.read_bytes()))]
+    absolute = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom) and not node.level]
+    plain = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    return {name.split(".")[0] for name in (*absolute, *plain)}
+
+
+def test_a_module_says_what_it_owns() -> None:
+    silent = [path for path in (*HOST, *RULES, *OTHERS) if not ast.get_docstring(ast.parse(path.read_bytes()))]
+    assert not silent
 
 
 @pytest.mark.parametrize("path", RULES, ids=relative)
@@ -103,52 +108,30 @@ def test_rooms_are_small_enough_to_be_looked_over() -> None:
     assert large <= {"faults", "finders", "properties"}
 
 
-def registered_rules() -> list[Any]:
-    try:
-        registry = importlib.import_module("autofix.search.registry")
-    except ModuleNotFoundError:
-        return []
-    return list(registry.rules())
+KINDS = {
+    "rules": (registry.rules(), ["## What it does", "## Why autograd fails", "## Fix safety"]),
+    "autofix/check/finders": (check.finders(), ["## What it does", "## Why it matters", "## What it cannot tell"]),
+    "autofix/audit/faults": (faults(), ["## What it finds", "## Why it matters", "## What it cannot tell"]),
+    "autofix/verdict/properties": (properties(), ["## What it finds", "## Why it matters"]),
+}
+"""What is found without registration, one a file, and the headings of its page."""
 
 
-REGISTERED = registered_rules()
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_lies_in_a_file_is_found_under_one_name_in_three_spellings_and_has_a_page(kind: str) -> None:
+    found, headings = KINDS[kind]
+    names = {(type(one).__module__.rpartition(".")[2], one.name, type(one).__name__) for one in found}
+    files = [path.stem for path in (ROOT / kind).glob("*.py") if path.stem != "__init__"]
+    assert names == {(file, file.replace("_", "-"), file.title().replace("_", "")) for file in files}
+    for one in found:
+        assert re.findall(r"^## .*", inspect.getdoc(inspect.getmodule(type(one))) or "", re.MULTILINE) == headings
 
 
-def class_of(rule: Any) -> type:
-    return rule if isinstance(rule, type) else type(rule)
-
-
-def name_of(rule: Any) -> str:
-    return str(rule.name)
-
-
-def file_of(rule: Any) -> str:
-    return class_of(rule).__module__.rpartition(".")[2]
-
-
-def test_every_rule_file_is_found() -> None:
-    assert {path.stem for path in RULES} == {file_of(rule) for rule in REGISTERED}
-
-
-@pytest.mark.parametrize("rule", REGISTERED, ids=name_of)
-def test_a_rule_has_one_name_in_three_spellings(rule: Any) -> None:
-    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.name)
-    assert file_of(rule) == rule.name.replace("-", "_")
-    assert class_of(rule).__name__ == "".join(word.capitalize() for word in rule.name.split("-"))
-
-
-@pytest.mark.parametrize("rule", REGISTERED, ids=name_of)
-def test_a_rule_has_a_code_and_complete_docs(rule: Any) -> None:
-    assert re.fullmatch(r"AG[1-9]\d\d", rule.code)
-    docstring = sys.modules[class_of(rule).__module__].__doc__ or ""
-    places = [docstring.find(f"\n{heading}\n") for heading in HEADINGS]
-    assert -1 not in places
-    assert places == sorted(places)
-
-
-def test_rule_codes_are_unique() -> None:
-    codes = [rule.code for rule in REGISTERED]
-    assert sorted(codes) == sorted(set(codes))
+@pytest.mark.parametrize("kind", sorted({*KINDS} - {"autofix/verdict/properties"}))
+def test_each_has_a_code_of_its_own(kind: str) -> None:
+    codes = [one.code for one in KINDS[kind][0]]
+    assert len(codes) == len({*codes})
+    assert all(re.fullmatch(r"AG[1-9]\d\d", code) for code in codes)
 
 
 @pytest.fixture(scope="module")

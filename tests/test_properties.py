@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
     from autofix.core.model import Verdict
 
-FOLDER = Path(__file__).parent.parent / "autofix" / "verdict" / "properties"
 # What a machine without an accelerator, or a compiler, cannot show; their tests are in test_conditions and
 # test_frameworks.
 ELSEWHERE = {"depends-on-stand-in", "fails-when-compiled"}
@@ -62,12 +60,6 @@ def test_a_property_is_silent_where_it_is_easily_mistaken(script: Scripts, name:
     assert name not in [one.property for one in verdict.findings]
 
 
-def test_every_file_is_a_property_of_its_name() -> None:
-    files = {path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__"}
-    assert {name.replace("-", "_") for name in PROPERTIES} == files
-    assert {type(one).__name__ for one in properties()} == {name.title().replace("_", "") for name in files}
-
-
 @pytest.mark.parametrize("name", PROPERTIES)
 def test_a_property_has_at_least_as_many_silent_examples(name: str) -> None:
     one = PROPERTIES[name]
@@ -83,12 +75,6 @@ def test_a_property_asks_the_runs_that_it_names_and_never_the_cause(name: str) -
     assert asked <= set(one.runs) <= RUNS
     assert not {"cause", "diagnosis"} & read
     assert "Cause" not in text
-
-
-@pytest.mark.parametrize("name", PROPERTIES)
-def test_a_property_says_what_it_is_on_its_page(name: str) -> None:
-    text = inspect.getdoc(inspect.getmodule(type(PROPERTIES[name]))) or ""
-    assert re.findall(r"^## .*", text, re.MULTILINE) == ["## What it finds", "## Why it matters"]
 
 
 def _of_evidence(node: ast.AST) -> bool:
