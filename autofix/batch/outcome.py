@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from autofix.batch.records import Change, Fault, Replacement, Result
 from autofix.render import Snapshot, as_sarif, sentence
 from autofix.render.account import account, plain
-from autofix.render.words import RUNS, clean, effect, headline, one_line, title
+from autofix.render.words import RUNS, clean, cut, effect, headline, one_line, title
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,8 +70,7 @@ class Words:
         self._copy = str(copy)
 
     def __call__(self, text: str) -> str:
-        text = clean(text).replace(f"{self._copy}/", "").replace(self._copy, ".")
-        return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+        return cut(clean(text).replace(f"{self._copy}/", "").replace(self._copy, "."), _LONGEST)
 
 
 def _fix(fix: Fix, shown: Snapshot, copy: Path, words: Words) -> dict[str, object]:

@@ -12,7 +12,7 @@ from autofix.check.known import among, named
 from autofix.commands import showing
 from autofix.commands.paged import Page
 from autofix.core import config
-from autofix.core.model import Outcome, Report, Target
+from autofix.core.model import Outcome, Report
 from autofix.experiments.runner import unanswered
 from autofix.probe.wire import WireError
 from autofix.render import audit as shown
@@ -32,7 +32,7 @@ def audit(given: Mapping[str, Any], typed: Sequence[str], opening: Opening) -> i
     start = opening.target.script.parent if opening.target is not None else Path.cwd()
     page = Page(given.get("report"))
     chosen = _codes(given.get("select"), start, "select"), _codes(given.get("ignore"), start, "ignore")
-    report = _report(given, opening, (*settings.ignore, *_left_out(*chosen)))
+    report = _report(opening, (*settings.ignore, *_left_out(*chosen)))
     told_of = page.write(report, render.Snapshot(report, full=settings.full_paths))  # as the files stand now
     if told_of and not settings.quiet:
         showing.complain(told_of)
@@ -56,12 +56,10 @@ def audit(given: Mapping[str, Any], typed: Sequence[str], opening: Opening) -> i
     return BROKEN if any(one.sure for one in report.suspicions) else KEPT
 
 
-def _report(given: Mapping[str, Any], opening: Opening, ignored: Sequence[str]) -> Report:
+def _report(opening: Opening, ignored: Sequence[str]) -> Report:
     target = opening.target
     if target is None or opening.refused:
-        words = given["words"] or ()
-        name = given["module"] or given.get("console") or given.get("pytest") or (words[0] if words else "")
-        return Report(Target(Path(name), module=given["module"]), Outcome.CANNOT_RUN, message=opening.refused)
+        return opening.cannot_run()
     settings = opening.settings
     with progress(quiet=settings.quiet, verbose=settings.verbose) as tell:
         try:

@@ -6,9 +6,11 @@ import contextlib
 import os
 import stat
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autofix.core import config
+from autofix.core.model import Outcome, Report, Target
 from autofix.experiments.run import Probe, ProbeError
 from autofix.experiments.warm import start
 from autofix.target import interpreter, targets
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from autofix.core.config import Settings
-    from autofix.core.model import Target
 
 
 _MOST_INPUT = 1 << 20
@@ -29,6 +30,7 @@ class Opening:
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         """Raises config.ConfigError."""
+        self._given = given
         name = given["module"] or given.get("console") or given.get("pytest")
         self.settings: Settings = config.settings(given, targets.folder(given["words"] or (), name))
         self.target: Target | None = None
@@ -43,6 +45,13 @@ class Opening:
             self.target = made if "-" in offered else _given_input(made)
         except (targets.TargetError, interpreter.InterpreterError) as error:
             self.refused = str(error)
+
+    def cannot_run(self, reason: str = "") -> Report:
+        """A report for what could not even be started, so that a program that reads us gets its object."""
+        given = self._given
+        name = given["module"] or given.get("console") or given.get("pytest") or next(iter(given["words"] or ()), "")
+        target = Target(Path(name), module=given["module"])
+        return Report(target, Outcome.CANNOT_RUN, message=reason or self.refused)
 
 
 def _given_input(target: Target) -> Target:

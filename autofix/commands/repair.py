@@ -55,7 +55,7 @@ def fix(given: Mapping[str, Any], typed: Sequence[str], opening: Opening) -> int
         _check_interactive(given, settings)
     rules = chosen_rules(settings.select, settings.ignore)
     if opening.target is None or opening.refused:
-        return _refused(given, settings, opening.refused)
+        return _refused(opening)
     report = _repaired(opening.target, rules, given, opening)
     return _concluded(report, typed, given, settings)
 
@@ -67,7 +67,7 @@ def run(given: Mapping[str, Any], typed: Sequence[str]) -> int:
     Page(given.get("report"))  # refused before a long run, not after it
     rules = chosen_rules(settings.select, settings.ignore)
     if opening.target is None:
-        return _refused(given, settings, opening.refused)
+        return _refused(opening)
     target = opening.target
     status, crash = crashed.run_for_real(target, targets.ARRANGED)
     if crash is None or not crash.may_be_autograd:
@@ -208,7 +208,7 @@ def verify(given: Mapping[str, Any], typed: Sequence[str], opening: Opening) -> 
     settings = _settings(opening)
     page = Page(given.get("report"))
     if opening.target is None or opening.refused:
-        return _refused(given, settings, opening.refused)
+        return _refused(opening)
     pin = Pin(given.get("pin"))
     target = opening.target
     if steps := given.get("steps"):
@@ -217,7 +217,7 @@ def verify(given: Mapping[str, Any], typed: Sequence[str], opening: Opening) -> 
         files = offered(target, given["fixed"] or (), given["patch"] or ())
         files = targets.offered_in_cells(target, files)
     except (targets.TargetError, OfferError) as error:
-        return _refused(given, settings, str(error))
+        return _refused(opening, str(error))
     with progress(quiet=settings.quiet, verbose=settings.verbose) as tell:
 
         def work(probe: Probe | None) -> Report:
@@ -250,13 +250,9 @@ def _settings(opening: Opening) -> Settings:
     return found
 
 
-def _refused(given: Mapping[str, Any], settings: Settings, reason: str) -> int:
-    """A report for what could not even be started, so that a program that reads us gets its object."""
-    words = given["words"] or ()
-    name = given["module"] or given.get("console") or given.get("pytest") or (words[0] if words else "")
-    script = Path(name)
-    report = Report(Target(script, module=given["module"]), Outcome.CANNOT_RUN, message=reason)
-    return _finish(report, render.Snapshot(report), settings, ())
+def _refused(opening: Opening, reason: str = "") -> int:
+    report = opening.cannot_run(reason)
+    return _finish(report, render.Snapshot(report), opening.settings, ())
 
 
 def _sound(target: Target, work: Callable[[], Report]) -> Report:

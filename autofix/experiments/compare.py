@@ -197,7 +197,7 @@ def _stopped_alike(reference: wire.Trace, candidate: wire.Trace) -> bool:
 def _step(
     reference: wire.Trace, number: int, want: wire.Step, have: wire.Step, tolerance: float
 ) -> Iterator[Change]:  # fmt: skip
-    names = reference.names[want.optimizer] if want.optimizer < len(reference.names) else ()
+    names = reference.parameters(want.optimizer)
     if want.settings != have.settings:
         yield Change(reference.owner(want.optimizer), number, note="the optimizer's settings differ")
     if len(want.gradients) != len(have.gradients):

@@ -216,7 +216,7 @@ def deprived(run: wire.Trace, other: wire.Trace) -> Iterator[str]:
     """The parameters without gradient at every later step of one run that do get some in the other."""
     for index in range(len(other.counts)):
         mine, theirs = _gradients(run, index), _gradients(other, index)
-        for place, name in enumerate(run.names[index] if index < len(run.names) else ()):
+        for place, name in enumerate(run.parameters(index)):
             if not _ever(mine, place) and _ever(theirs, place):
                 yield name
 
@@ -225,7 +225,7 @@ def orphans(run: wire.Trace) -> Iterator[str]:
     """The parameters of optimizers that step, but never with a gradient for them."""
     for index in range(len(run.counts)):
         steps = _gradients(run, index)
-        for place, name in enumerate(run.names[index] if index < len(run.names) else ()):
+        for place, name in enumerate(run.parameters(index)):
             if steps and not _ever(steps, place):
                 yield name
 

@@ -588,10 +588,13 @@ class Trace:
         """Whether the script came to its end, or was ended because enough was seen."""
         return self.outcome in ("finished", "stopped")
 
+    def parameters(self, optimizer: int) -> tuple[str, ...]:
+        """The names of what an optimizer owns; none where it never made a step."""
+        return self.names[optimizer] if optimizer < len(self.names) else ()
+
     def owner(self, optimizer: int) -> str:
         """What an optimizer is called by: the variables that hold its parameters."""
-        names = self.names[optimizer] if optimizer < len(self.names) else ()
-        owners = list(dict.fromkeys(name.split(".")[0] for name in names))
+        owners = list(dict.fromkeys(name.split(".")[0] for name in self.parameters(optimizer)))
         return ", ".join(owners[:3]) or f"optimizer {optimizer}"
 
     @property

@@ -124,7 +124,12 @@ def shortened(message: str) -> str:
     """The first sentence of an exception's message: torch explains at length, and often misleads."""
     line = _ASIDE.sub("", one_line(message))
     first = re.split(r"(?<=[^.])\.(?: |$)|; expected | Hint: |: \[torch\.", line, maxsplit=1)[0]
-    return first if len(first) <= _LONGEST else first[: _LONGEST - 1] + "…"
+    return cut(first, _LONGEST)
+
+
+def cut(text: str, longest: int) -> str:
+    """A text that is short enough, or its beginning."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def code(report: Report) -> str:

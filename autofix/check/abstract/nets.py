@@ -117,7 +117,7 @@ def _adopt(made: Instance, given: Sequence[Value]) -> None:
 
 
 def parameter(player: Player, ask: Ask) -> Tensor:
-    data = ask.given[0] if ask.given else ask.words.get("data")
+    data = ask.first("data")
     made = Tensor(None, data.storage) if type(data) is Tensor and data.base is None else Tensor()
     made.parameter = True
     flag = ask.words.get("requires_grad", ask.given[1] if len(ask.given) > 1 else None)

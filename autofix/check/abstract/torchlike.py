@@ -124,7 +124,7 @@ def _inference(player: Player, ask: Ask) -> Value:
 
 def _from_data(player: Player, short: str, ask: Ask) -> Value:
     """`torch.tensor(…)`: what it is made of loses its graph."""
-    value = ask.given[0] if ask.given else ask.words.get("data")
+    value = ask.first("data")
     if short in {"as_tensor", "asarray"} and isinstance(value, Tensor):
         return value
     made = Tensor()
@@ -149,7 +149,7 @@ def cut_of(player: Player, value: Value | None, node: ast.AST, text: str) -> Hap
 
 
 def _variable(player: Player, ask: Ask) -> Value:
-    value = ask.given[0] if ask.given else ask.words.get("data")
+    value = ask.first("data")
     flag = ask.words.get("requires_grad", ask.given[1] if len(ask.given) > 1 else None)
     if not isinstance(value, Tensor):
         made = Tensor()

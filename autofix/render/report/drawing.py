@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from autofix.render.report.collapse import collapse
 from autofix.render.report.layout import HEIGHT, WIDTH, lay_out
-from autofix.render.words import one_line
+from autofix.render.words import cut, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,7 +128,7 @@ class _Teller:
             note = f"{len(ops)} operations"
         return Shape(
             round(x, 1), round(y, 1), kind, _fitted(title, _TITLE),
-            _cut(code, _LINE) if code else _fitted(note, _LINE), _cut(note if code else "", _NOTE),
+            cut(code, _LINE) if code else _fitted(note, _LINE), cut(note if code else "", _NOTE),
             tuple(told), len(nodes) > 1,
         )  # fmt: skip
 
@@ -271,8 +271,4 @@ def _common(paths: Sequence[str]) -> str:
 
 def _fitted(text: str, longest: int) -> str:
     """A name, short enough; of a path through modules its end is kept, which tells it from its neighbours."""
-    return "…" + text[1 - longest :] if len(text) > longest and _PATH.match(text) else _cut(text, longest)
-
-
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    return "…" + text[1 - longest :] if len(text) > longest and _PATH.match(text) else cut(text, longest)

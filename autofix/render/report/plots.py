@@ -86,7 +86,7 @@ def _series(
     for index in range(len(reference.counts)):
         mine = [step for step in reference.steps if step.optimizer == index]
         theirs = [step for step in candidate.steps if step.optimizer == index]
-        names = reference.names[index] if index < len(reference.names) else ()
+        names = reference.parameters(index)
         yield from _columns(index, names, mine, theirs, "parameter")
 
 
