@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from autofix import pipeline
 from autofix.core.model import Target
+from autofix.diagnosis.diagnose import diagnose
+from autofix.experiments.requests import plain, tracing
+from autofix.experiments.run import run
 from autofix.search import registry
+from autofix.syntax.sources import Sources
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from autofix.core.model import Report, Verdict
+    from autofix.core.model import Diagnosis, Report, Verdict
     from autofix.experiments.run import Probe
+    from autofix.probe import wire
     from autofix.search.rule import Rule
 
 Change = tuple[str, str]
@@ -32,6 +37,22 @@ class Script:
     @property
     def text(self) -> str:
         return self.target.script.read_text("utf-8")
+
+    def run(self, mode: str = "baseline", **given: Any) -> wire.Trace:
+        """One run as it stands by itself, but for what of its request is given."""
+        return run(self.probe, replace(plain(self.target, mode), **given))
+
+    def traced(self, failed: wire.Trace | None = None, **given: Any) -> wire.Trace:
+        """The run in which a repair looks for the cause of a failure that an earlier run had."""
+        return run(self.probe, replace(tracing(self.target, failed or self.run()), **given))
+
+    def diagnosed(self) -> Diagnosis:
+        """What a repair makes of the failure."""
+        failed = self.run()
+        assert failed.failure is not None, failed
+        found = diagnose(failed, self.traced(failed), Sources(self.target.script.parent))
+        assert found is not None
+        return found
 
     def fix(self, *rules: Rule) -> Report:
         """`autofix fix` with these rules, or with all."""

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 import pytest
 
-from autofix.core.model import Target
-from autofix.diagnosis.diagnose import diagnose
-from autofix.experiments.requests import plain, tracing
-from autofix.experiments.run import Probe, run
-from autofix.syntax.sources import Sources
-
 if TYPE_CHECKING:
-    from pathlib import Path
+    from scripts import Scripts
 
 pytestmark = pytest.mark.torch
 
@@ -82,17 +75,10 @@ head(more).sum().backward()
 """
 
 
-@pytest.mark.parametrize("script", [WINDOWS, BANK, STALE, INFERENCE], ids=["windows", "bank", "stale", "inference"])
-def test_the_line_that_explains_the_failure_is_named(probe: Probe, tmp_path: Path, script: str) -> None:
-    path = tmp_path / "train.py"
-    path.write_text(textwrap.dedent(script), encoding="utf-8")
-    target = Target(path, root=tmp_path)
-    failed = run(probe, plain(target))
-    assert failed.failure is not None, failed
-    asked = tracing(target, failed)
-    found = diagnose(failed, run(probe, asked), Sources(tmp_path))
-    assert found is not None
+@pytest.mark.parametrize("text", [WINDOWS, BANK, STALE, INFERENCE], ids=["windows", "bank", "stale", "inference"])
+def test_the_line_that_explains_the_failure_is_named(script: Scripts, text: str) -> None:
+    found = script(text).diagnosed()
     ((line, role),) = (
-        (number, text.rpartition("# ")[2]) for number, text in enumerate(script.splitlines(), 1) if "# " in text
+        (number, line.rpartition("# ")[2]) for number, line in enumerate(text.splitlines(), 1) if "# " in line
     )
     assert (role, line) in {(culprit.role, culprit.frame.line) for culprit in found.culprits}

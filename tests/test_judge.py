@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,13 +10,9 @@ from scripts import changed, properties
 from autofix import pipeline
 from autofix.core.model import Applicability, Candidate, Effect, Fix, Outcome, Reading, RunOutcome, Verdict
 from autofix.experiments.compare import close
-from autofix.experiments.requests import plain
-from autofix.experiments.run import run
 
 if TYPE_CHECKING:
-    from scripts import Script, Scripts
-
-    from autofix.probe import wire
+    from scripts import Scripts
 
 pytestmark = pytest.mark.torch
 
@@ -47,13 +42,8 @@ TWO_NETWORKS = """
 """
 
 
-def reference(train: Script) -> wire.Trace:
-    """The reference run of a script."""
-    return run(train.probe, plain(train.target, "reference"))
-
-
 def test_the_reference_of_the_two_network_script_has_the_gradient_that_the_code_describes(script: Scripts) -> None:
-    trace = reference(script(TWO_NETWORKS))
+    trace = script(TWO_NETWORKS).run("reference")
     assert trace.outcome == "finished"
     assert _row(trace.stdout) == pytest.approx([0.9232, 1.8465], abs=1e-4)
 
@@ -90,7 +80,7 @@ def test_edits_of_the_two_network_script(
         assert report.fixes[0].verdict.effect is expected
     if row is not None:
         overlay = {str(train.target.script): changed(train.text, *changes)}
-        trace = run(train.probe, replace(plain(train.target, "candidate"), overlay=overlay))
+        trace = train.run("candidate", overlay=overlay)
         assert _row(trace.stdout) == pytest.approx(row, abs=1e-4)
 
 
@@ -110,9 +100,8 @@ MEMORY = """
 
 def test_a_write_through_a_view_at_another_offset_does_not_reach_the_reference(script: Scripts) -> None:
     """Torch's own allow_mutation_on_saved_tensors gives a wrong gradient here: it looks up data pointers."""
-    copied = script(MEMORY.replace("{clone}", ".clone()"))
-    right = run(copied.probe, plain(copied.target, "baseline"))
-    kept = reference(script(MEMORY.replace("{clone}", "")))
+    right = script(MEMORY.replace("{clone}", ".clone()")).run()
+    kept = script(MEMORY.replace("{clone}", "")).run("reference")
     assert right.outcome == kept.outcome == "finished"
     assert float(kept.stdout.split()[1]) == pytest.approx(float(right.stdout.split()[1]), rel=1e-6)
 

@@ -7,19 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autofix import pipeline
-from autofix.core.model import Cause, Outcome, Reading, Target
+from autofix.core.model import Cause, Outcome, Reading
 from autofix.experiments.pool import Pool
-from autofix.experiments.requests import plain, tracing, watch_from
-from autofix.experiments.run import run
+from autofix.experiments.requests import watch_from
 from autofix.experiments.spec import RunSpec
 from autofix.probe import wire
 from autofix.search import registry
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from autofix.experiments.run import Probe
+    from scripts import Script, Scripts
 
 pytestmark = pytest.mark.torch
 
@@ -118,42 +114,33 @@ for _ in range(210_000):
 """
 
 
-def reference(probe: Probe, target: Target, baseline: wire.Trace) -> wire.Trace:
+def reference(train: Script, baseline: wire.Trace) -> wire.Trace:
     """The reference that a repair compares with."""
-    with Pool(probe, target, baseline) as pool:
+    with Pool(train.probe, train.target, baseline) as pool:
         return pool.get(RunSpec.reference(Reading()))
 
 
-def traced(probe: Probe, folder: Path, body: str) -> tuple[wire.Request, wire.Trace, wire.Trace]:
-    """What a repair asks of the tracing run, its trace, and the trace of one that watches from the start."""
-    script = folder / "train.py"
-    script.write_text(BEGINNING + body)
-    target = Target(script, root=folder)
-    asked = tracing(target, run(probe, plain(target)))
-    return asked, run(probe, asked), run(probe, replace(asked, watch_from=0))
-
-
 @pytest.mark.parametrize("body", [FREED, MODIFIED, CARRIED], ids=["freed", "modified", "carried"])
-def test_a_late_look_sees_what_a_look_from_the_start_sees(probe: Probe, tmp_path: Path, body: str) -> None:
-    asked, late, whole = traced(probe, tmp_path, body)
-    assert asked.watch_from > 0
+def test_a_late_look_sees_what_a_look_from_the_start_sees(script: Scripts, body: str) -> None:
+    train = script(BEGINNING + body)
+    baseline = train.run()
+    assert watch_from(baseline) > 0
+    late, whole = train.traced(baseline), train.traced(baseline, watch_from=0)
     assert not late.late
     assert late.saved
     for name in ("failure", "saved", "crossings", "earlier", "step_sites", "origins"):
         assert getattr(late, name) == getattr(whole, name)
 
 
-def test_a_graph_that_was_made_at_first_is_watched_from_the_start(probe: Probe, tmp_path: Path) -> None:
-    asked, late, _ = traced(probe, tmp_path, MADE_AT_FIRST)
-    assert asked.watch_from == 0
-    assert [frame.line for saved in late.saved for frame in saved.made] == [9]
+def test_a_graph_that_was_made_at_first_is_watched_from_the_start(script: Scripts) -> None:
+    train = script(BEGINNING + MADE_AT_FIRST)
+    baseline = train.run()
+    assert watch_from(baseline) == 0
+    assert [frame.line for saved in train.traced(baseline).saved for frame in saved.made] == [9]
 
 
-def test_a_graph_that_is_too_large_to_be_seen_whole_is_watched_from_the_start(probe: Probe, tmp_path: Path) -> None:
-    script = tmp_path / "train.py"
-    script.write_text(BEGINNING + TOO_LARGE)
-    target = Target(script, root=tmp_path)
-    baseline = run(probe, plain(target))
+def test_a_graph_that_is_too_large_to_be_seen_whole_is_watched_from_the_start(script: Scripts) -> None:
+    baseline = script(BEGINNING + TOO_LARGE).run()
     assert baseline.failure is not None
     assert baseline.failure.in_backward
     assert watch_from(baseline) == 0
@@ -175,15 +162,14 @@ def test_where_torch_does_not_tell_of_hooks_the_look_is_from_the_start(monkeypat
     [IN_A_MODE, WITH_HOOKS, WITHOUT_HOOKS],
     ids=["mode", "hooks", "no hooks"],
 )
-def test_where_the_script_has_a_mode_of_its_own_the_look_is_from_the_start(
-    probe: Probe, tmp_path: Path, body: str
-) -> None:
-    asked, late, whole = traced(probe, tmp_path, body)
-    assert asked.watch_from > 0
+def test_where_the_script_has_a_mode_of_its_own_the_look_is_from_the_start(script: Scripts, body: str) -> None:
+    train = script(BEGINNING + body)
+    baseline = train.run()
+    assert watch_from(baseline) > 0
+    late, whole = train.traced(baseline), train.traced(baseline, watch_from=0)
     assert late.late
     assert not whole.late
-    rules = registry.select(["AG201"], ())
-    report = pipeline.fix(Target(tmp_path / "train.py", root=tmp_path), rules, probe=probe, progress=lambda _: None)
+    report = train.fix(*registry.select(["AG201"], ()))
     assert report.outcome is Outcome.AVAILABLE
     assert report.diagnosis is not None
     assert report.diagnosis.cause is Cause.FREED_GRAPH
@@ -200,15 +186,13 @@ OLD_ONE_LATER = FREED.replace(
     [FREED, MODIFIED, CARRIED, OLD_ONE_LATER, IN_A_FUNCTION_MODE],
     ids=["freed", "modified", "carried", "old one later", "in a mode"],
 )
-def test_a_reference_that_looks_late_describes_the_same_gradients(probe: Probe, tmp_path: Path, body: str) -> None:
-    script = tmp_path / "train.py"
-    script.write_text(BEGINNING + body)
-    target = Target(script, root=tmp_path)
-    baseline = run(probe, plain(target))
+def test_a_reference_that_looks_late_describes_the_same_gradients(script: Scripts, body: str) -> None:
+    train = script(BEGINNING + body)
+    baseline = train.run()
     assert watch_from(baseline) > 0
-    late = reference(probe, target, baseline)
+    late = reference(train, baseline)
     from_the_start = replace(baseline, failure=replace(baseline.failure, oldest=0) if baseline.failure else None)
-    whole = reference(probe, target, from_the_start)
+    whole = reference(train, from_the_start)
     assert late.outcome == whole.outcome != "failed"
     assert len(late.steps) > 80
     for name in ("steps", "finals", "states", "segments", "reaches", "derivatives", "carried", "reused", "stdout"):
@@ -230,13 +214,11 @@ for step in range(100):
 """
 
 
-def test_a_reference_sees_all_steps_that_are_made_by_hand(probe: Probe, tmp_path: Path) -> None:
-    script = tmp_path / "train.py"
-    script.write_text(BEGINNING + BY_HAND)
-    target = Target(script, root=tmp_path)
-    baseline = run(probe, plain(target))
+def test_a_reference_sees_all_steps_that_are_made_by_hand(script: Scripts) -> None:
+    train = script(BEGINNING + BY_HAND)
+    baseline = train.run()
     assert watch_from(baseline) > 0
-    assert reference(probe, target, baseline).carried
+    assert reference(train, baseline).carried
 
 
 HUNGRY = """
@@ -253,11 +235,9 @@ for step in range(6):
 """
 
 
-def test_a_reference_lets_go_of_the_results_that_the_script_lets_go_of(probe: Probe, tmp_path: Path) -> None:
+def test_a_reference_lets_go_of_the_results_that_the_script_lets_go_of(script: Scripts) -> None:
     """Within one run: what a fork starts with depends on what its server has done before."""
-    script = tmp_path / "train.py"
-    script.write_text(HUNGRY)
-    trace = run(probe, plain(Target(script, root=tmp_path), "reference"))
+    trace = script(HUNGRY).run("reference")
     assert trace.outcome == "finished"
     peaks = [int(line) << 10 for line in trace.stdout.splitlines()]
     assert peaks[5] < peaks[1] + (60 << 20)

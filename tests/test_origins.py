@@ -7,14 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autofix.core.model import Target
-from autofix.experiments.requests import plain, tracing
-from autofix.experiments.run import Probe, run
-
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from autofix.probe import wire
+    from scripts import Scripts
 
 pytestmark = pytest.mark.torch
 
@@ -26,17 +20,6 @@ net = torch.nn.Linear(2, 1)
 x = torch.randn(3, 2)
 w = torch.ones(3, requires_grad=True)
 """
-
-
-def traced(probe: Probe, folder: Path, body: str) -> wire.Trace:
-    """The tracing run of HEAD and a body that fails."""
-    path = folder / "train.py"
-    path.write_text(HEAD + textwrap.dedent(body))
-    target = Target(path, root=folder)
-    failed = run(probe, plain(target))
-    assert failed.failure is not None
-    asked = tracing(target, failed)
-    return run(probe, asked)
 
 
 @pytest.mark.parametrize(
@@ -52,32 +35,32 @@ def traced(probe: Probe, folder: Path, body: str) -> wire.Trace:
         ("item", "a = float(net(x).mean())\ntorch.tensor(a).backward()\n"),
     ],
 )
-def test_the_place_that_cut_the_graph_is_named(probe: Probe, tmp_path: Path, kind: str, body: str) -> None:
-    trace = traced(probe, tmp_path, body)
+def test_the_place_that_cut_the_graph_is_named(script: Scripts, kind: str, body: str) -> None:
+    trace = script(HEAD + textwrap.dedent(body)).traced()
     assert trace.failure is not None
     assert trace.failure.kind == "no_graph"
     assert {origin.kind for origin in trace.origins} == {kind}
     assert {origin.stack[0].line for origin in trace.origins} == {HEAD.count("\n") + 1}
 
 
-def test_two_cuts_are_both_named(probe: Probe, tmp_path: Path) -> None:
+def test_two_cuts_are_both_named(script: Scripts) -> None:
     body = """\
     a = net(x).detach()
     with torch.no_grad():
         b = net(x)
     (a - b).pow(2).mean().backward()
     """
-    trace = traced(probe, tmp_path, body)
+    trace = script(HEAD + textwrap.dedent(body)).traced()
     assert {origin.kind for origin in trace.origins} == {"detach", "no_grad"}
 
 
-def test_a_cut_before_a_graph_that_begins_anew_is_not_named(probe: Probe, tmp_path: Path) -> None:
+def test_a_cut_before_a_graph_that_begins_anew_is_not_named(script: Scripts) -> None:
     body = """\
     a = net(x).detach().requires_grad_()
     (slope,) = torch.autograd.grad(a.exp().sum(), a)
     slope.norm().backward()
     """
-    trace = traced(probe, tmp_path, body)
+    trace = script(HEAD + textwrap.dedent(body)).traced()
     assert {origin.kind for origin in trace.origins} == {"derivative"}
 
 
@@ -126,36 +109,36 @@ torch.autograd.grad(checkpoint(net, x, use_reentrant=True).sum(), x)
         ("", "w.add_(torch.ones(2).detach(), alpha='no')\n"),
     ],
 )
-def test_a_refusal_is_told_by_the_state_of_its_tensors(probe: Probe, tmp_path: Path, kind: str, body: str) -> None:
-    trace = traced(probe, tmp_path, body)
+def test_a_refusal_is_told_by_the_state_of_its_tensors(script: Scripts, kind: str, body: str) -> None:
+    trace = script(HEAD + textwrap.dedent(body)).traced()
     assert trace.failure is not None
     assert trace.failure.kind == kind
 
 
-def test_a_scripted_module_among_the_variables_is_looked_through(probe: Probe, tmp_path: Path) -> None:
+def test_a_scripted_module_among_the_variables_is_looked_through(script: Scripts) -> None:
     body = """\
     scripted = torch.jit.script(net)
     loss = scripted(x).sum()
     for _ in range(2):
         loss.backward()
     """
-    trace = traced(probe, tmp_path, body)
+    trace = script(HEAD + textwrap.dedent(body)).traced()
     assert trace.failure is not None
     assert "second time" in trace.failure.message, trace.detail
 
 
-def test_a_result_without_gradient_is_named_with_the_place_that_made_it(probe: Probe, tmp_path: Path) -> None:
+def test_a_result_without_gradient_is_named_with_the_place_that_made_it(script: Scripts) -> None:
     body = """\
     store = {"h": w * 2}
     store["h"].sum().backward()
     w.data -= 0.1 * store["h"].grad
     """
-    (origin,) = traced(probe, tmp_path, body).origins
+    (origin,) = script(HEAD + textwrap.dedent(body)).traced().origins
     assert (origin.kind, origin.name, origin.node) == ("nonleaf", "store['h']", "MulBackward0")
     assert origin.stack[0].line == HEAD.count("\n") + 1
 
 
-def test_an_input_without_gradient_is_followed_to_its_maker(probe: Probe, tmp_path: Path) -> None:
+def test_an_input_without_gradient_is_followed_to_its_maker(script: Scripts) -> None:
     body = """\
     def draw():
         return torch.rand(3, 2) * 2
@@ -163,7 +146,7 @@ def test_an_input_without_gradient_is_followed_to_its_maker(probe: Probe, tmp_pa
     t = draw()
     torch.autograd.grad(net(t).sum(), t)
     """
-    (origin,) = traced(probe, tmp_path, body).origins
+    (origin,) = script(HEAD + textwrap.dedent(body)).traced().origins
     assert origin.kind == "made"
     assert [frame.function for frame in origin.stack] == ["draw", "<module>"]
 
@@ -184,9 +167,9 @@ def test_an_input_without_gradient_is_followed_to_its_maker(probe: Probe, tmp_pa
     ],
 )
 def test_the_leaves_behind_a_result_are_named_where_the_optimizer_is_made(
-    probe: Probe, tmp_path: Path, given: str, behind: list[tuple[int, int, tuple[str, ...]]]
+    script: Scripts, given: str, behind: list[tuple[int, int, tuple[str, ...]]]
 ) -> None:  # fmt: skip
     body = "class Store:\n    pass\n\nstore = Store()\nstore.raw = {'s': torch.zeros(2, requires_grad=True)}\n"
     body += "net = torch.nn.Sequential(net)\n" if "net[0]" in given else ""
-    trace = traced(probe, tmp_path, f"{body}torch.optim.SGD({given}, lr=0.1)\n")
+    trace = script(HEAD + textwrap.dedent(f"{body}torch.optim.SGD({given}, lr=0.1)\n")).traced()
     assert [(one.group, one.place, tuple(sorted(one.paths))) for one in trace.behind] == behind

@@ -7,11 +7,9 @@ import importlib.util
 from typing import TYPE_CHECKING
 
 import pytest
+from scripts import Script
 
 from autofix.core.model import Applicability, Cause, Target
-from autofix.diagnosis.diagnose import diagnose
-from autofix.experiments.requests import plain, tracing
-from autofix.experiments.run import run
 from autofix.pipeline import verify
 from autofix.search import registry
 from autofix.search.propose import hints, propose
@@ -20,7 +18,7 @@ from autofix.search.rule import Example, Rule, Sources
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from autofix.core.model import Candidate, Diagnosis
+    from autofix.core.model import Candidate
     from autofix.experiments.run import Probe
 
 pytestmark = [
@@ -47,18 +45,8 @@ def written(folder: Path, text: str) -> Target:
     return Target(script, root=folder, isolation="none")
 
 
-def diagnosed(probe: Probe, target: Target) -> Diagnosis:
-    """What the tool makes of a script that fails."""
-    failed = run(probe, plain(target))
-    assert failed.failure is not None, failed
-    asked = tracing(target, failed)
-    found = diagnose(failed, run(probe, asked), Sources(target.script.parent))
-    assert found is not None
-    return found
-
-
 def candidates(probe: Probe, target: Target, rule: Rule) -> list[Candidate]:
-    diagnosis = diagnosed(probe, target)
+    diagnosis = Script(probe, target).diagnosed()
     assert diagnosis.cause in rule.causes
     return propose(diagnosis, Sources(target.script.parent), [rule])[0]
 
@@ -95,7 +83,7 @@ def test_where_no_edit_helps_a_line_is_named(probe: Probe, tmp_path: Path) -> No
     target = written(
         tmp_path, "import torch\nw = torch.ones(2, requires_grad=True)\nloss = (w > 0).sum()\nloss.backward()\n"
     )
-    diagnosis = diagnosed(probe, target)
+    diagnosis = Script(probe, target).diagnosed()
     assert not propose(diagnosis, Sources(tmp_path), RULES)[0]
     assert [(hint.rule, hint.frame.line) for hint in hints(diagnosis, RULES)] == [("AG401", 3)]
 
@@ -118,7 +106,7 @@ def test_what_is_usually_done_stands_at_a_line_of_the_failure(
     probe: Probe, tmp_path: Path, text: str, line: int
 ) -> None:
     target = written(tmp_path, f"import torch\nw = torch.ones(2, requires_grad=True)\n{text}")
-    assert line in [hint.frame.line for hint in hints(diagnosed(probe, target), RULES)]
+    assert line in [hint.frame.line for hint in hints(Script(probe, target).diagnosed(), RULES)]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pexpect
 import pyte
 import pytest
+
+if TYPE_CHECKING:
+    from scripts import Script, Scripts
 
 HERE = Path(__file__).parent / "newcomers"
 COLUMNS, LINES = 80, 40
@@ -92,24 +93,23 @@ def seen(words: list[str], folder: Path) -> str:
     return "\n".join(line.rstrip() for line in shown.display).strip()
 
 
-def answer(script: Path, *options: str) -> dict[str, Any]:
-    command = [sys.executable, "-m", "autofix", "fix", "--output-format", "json", *options, script.name]
-    done = subprocess.run(command, cwd=script.parent, capture_output=True, text=True, check=False)
-    found = json.loads(done.stdout)
-    assert isinstance(found, dict)
-    return found
+def told(train: Script) -> list[tuple[int, str]]:
+    """The lines that a repair tells of, with what each is."""
+    report = train.fix()
+    assert report.diagnosis is not None
+    return [(one.frame.line, one.role) for one in report.diagnosis.culprits if not one.aside]
 
 
 def story(shown: str) -> list[tuple[str, str]]:
     """Each marked line of source with the words that stand under it."""
-    told: list[tuple[str, str]] = []
+    lines: list[tuple[str, str]] = []
     for line in shown.splitlines():
         if match := re.match(r" *\d+ │ (.*)", line):
-            told.append((match[1], ""))
+            lines.append((match[1], ""))
         elif match := re.match(r" +│ +(.*)", line):
-            told[-1] = (told[-1][0], f"{told[-1][1]} {match[1].lstrip('^ ')}".strip())
-    assert [words.split(". ")[0] for _, words in told] == [str(n) for n in range(1, len(told) + 1)]
-    return [(source, words.partition(". ")[2]) for source, words in told]
+            lines[-1] = (lines[-1][0], f"{lines[-1][1]} {match[1].lstrip('^ ')}".strip())
+    assert [words.split(". ")[0] for _, words in lines] == [str(n) for n in range(1, len(lines) + 1)]
+    return [(source, words.partition(". ")[2]) for source, words in lines]
 
 
 @pytest.mark.parametrize("name", sorted(STORIES))
@@ -123,20 +123,15 @@ def test_a_repair_fits_on_one_screen_and_tells_what_happened_in_order(name: str,
     assert shown.endswith(f"To apply it: autofix fix --write {name}.py")
 
 
-def test_lines_that_do_not_matter_are_not_told(tmp_path: Path) -> None:
-    script = tmp_path / "train.py"
-    script.write_text(RETURN, "utf-8")
+def test_lines_that_do_not_matter_are_not_told(script: Scripts) -> None:
     lines = RETURN.splitlines()
-    told = [lines[one["line"] - 1].strip() for one in answer(script)["culprits"] if not one["aside"]]
-    assert told == ["out = net(torch.ones(2)) + carry", "carry = out", "loss.backward()"]
-    assert not {"ret += loss.item()", "print(step)"} & {*told}
+    found = [lines[line - 1].strip() for line, _ in told(script(RETURN))]
+    assert found == ["out = net(torch.ones(2)) + carry", "carry = out", "loss.backward()"]
 
 
-def test_what_is_made_anew_of_something_older_takes_no_graph_into_the_next_pass(tmp_path: Path) -> None:
-    script = tmp_path / "train.py"
-    script.write_text(ONCE, "utf-8")
-    told = {one["line"]: one["role"] for one in answer(script)["culprits"] if not one["aside"]}
+def test_what_is_made_anew_of_something_older_takes_no_graph_into_the_next_pass(script: Scripts) -> None:
+    found = dict(told(script(ONCE)))
     line = {text: number for number, text in enumerate(map(str.strip, ONCE.splitlines()), start=1)}
-    assert told[line["old = net(torch.ones(2))"]] == "shared"
-    assert told[line["ratio = net(torch.ones(2)) * old"]] == "used"
-    assert "carried" not in told.values()
+    assert found[line["old = net(torch.ones(2))"]] == "shared"
+    assert found[line["ratio = net(torch.ones(2)) * old"]] == "used"
+    assert "carried" not in found.values()
