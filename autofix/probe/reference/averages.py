@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     from ..program.frames import Raw
 
 
+_SUMS = frozenset({*(f"{name}Backward{kind}" for name in ("Add", "Sub", "Lerp", "IndexAdd") for kind in "01")})
+_PARTS = frozenset({
+    *(f"{name}Backward{kind}" for name in ("Select", "Slice", "Index", "IndexSelect", "IndexPut", "T") for kind in "01"),
+    *("PermuteBackward0", "TransposeBackward0", "ExpandBackward0", "CopyBackwards", "torch::autograd::CopySlices"),
+})  # fmt: skip
+"""What takes a part of a tensor, or writes one into it."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Pass:
     """One pass of a site: the nodes it started from, the age of its oldest, its leaves, and what was handed to it."""
@@ -59,15 +67,46 @@ class Averages:
 
     def _look(self, done: _Pass, node: graph.Node) -> None:
         handed = set(done.handed)
-
-        def sums(one: graph.Node) -> bool:
-            return is_sum(one) and one not in handed
-
-        nodes = set(graph.walk_nodes([node], sums))
-        within = set(filter(sums, nodes)) - {node}
-        added = nodes - within - handed - {node}
-        summed = nodes & handed
+        nodes = list(graph.walk_nodes([node], lambda one: one not in handed and _goes_on(one)))
+        summed = handed.intersection(nodes)
+        within = _above(nodes, summed) if summed and node not in handed else set()
+        added = {child for one in within for child in graph.children(one)} - within - handed
+        sizes = {child for one in within if _is_own_size(one) for child in graph.children(one)[1:]}
         # What was handed to the pass goes into the sum as an addend alone: else it is a state that is computed on.
         # Where the pass also uses what the sum was on the way, it is a course through time, and trained as such.
-        if summed and node not in handed and summed.isdisjoint(graph.walk_nodes(added)) and done.uses(node, within):
+        alone = summed.isdisjoint(graph.walk_nodes(added - sizes))
+        if any(map(_adds, within)) and alone and done.uses(node, within - {node}):
             self._found |= graph.ages([node, *summed])
+
+
+def _above(nodes: list[graph.Node], below: set[graph.Node]) -> set[graph.Node]:
+    """Those of some nodes from which one of `below` is reached through these nodes."""
+    parents: dict[graph.Node, list[graph.Node]] = {}
+    for one in nodes:
+        for child in graph.children(one):
+            parents.setdefault(child, []).append(one)
+    above: set[graph.Node] = set()
+    waiting = list(below)
+    while waiting:
+        found = [one for one in parents.get(waiting.pop(), ()) if one not in above | below]
+        above.update(found)
+        waiting += found
+    return above
+
+
+def _goes_on(node: graph.Node) -> bool:
+    """Whether what a node makes is still the average that went in: a sum with it, a part of it, or of another size."""
+    return _adds(node) or is_sum(node) or node.name() in _PARTS or _is_own_size(node)
+
+
+def _adds(node: graph.Node) -> bool:
+    return node.name() in _SUMS and len(graph.children(node)) > 1
+
+
+def _is_own_size(node: graph.Node) -> bool:
+    """Whether a node divides something by a size of its own, as a normalisation does."""
+    if node.name() != "DivBackward0" or len(graph.children(node)) == 1:
+        return False
+    divided, size = graph.children(node)
+    behind = set(graph.walk_nodes([size], lambda one: one is not divided))
+    return divided in behind and not any(True for _ in graph.leaves(behind - {divided}))
