@@ -141,6 +141,10 @@ class Run(State):
         self.witness.guards = self.guards
         if asked.mode == "reference":
             self._arm_reference(uses)
+        else:
+            from .instruments.kept import KeptGraphs
+
+            heard.append(KeptGraphs(self.frames))
         self.courses = Courses(self.taps, self.names, self.witness, self.guards)
         # Guards first: they must see a segment end before the witness looks; the freezer undoes a step last of all.
         heard += [self.guards, self.courses, self.witness]

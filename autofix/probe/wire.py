@@ -325,10 +325,10 @@ class Fact:
     `subject` is what it was seen of: the name of a parameter or of a module, a number.
     """
 
-    # stale | cross-talk | growth | mixed | wasted | same-loss-twice | loss-grows | loss-grows-over-steps | elder |
-    # zero-difference | memory-held | one-memory-joined | part-overwritten | mixed-with-itself | old-gradient-read |
-    # target-handed-on | gradient-adds-up | array-may-be-constant | value-left-numpy | term-is-array | stand-in |
-    # swallowed, or a suspicion
+    # stale | cross-talk | growth | kept-growth | mixed | wasted | same-loss-twice | loss-grows |
+    # loss-grows-over-steps | elder | zero-difference | memory-held | one-memory-joined | part-overwritten |
+    # mixed-with-itself | old-gradient-read | target-handed-on | gradient-adds-up | array-may-be-constant |
+    # value-left-numpy | term-is-array | stand-in | swallowed, or a suspicion
     name: str
     subject: str
     stack: Stack = ()

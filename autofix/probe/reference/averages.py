@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _SUMS = frozenset({*(f"{name}Backward{kind}" for name in ("Add", "Sub", "Lerp", "IndexAdd") for kind in "01")})
 _PARTS = frozenset({
-    *(f"{name}Backward{kind}" for name in ("Select", "Slice", "Index", "IndexSelect", "IndexPut", "T") for kind in "01"),
-    *("PermuteBackward0", "TransposeBackward0", "ExpandBackward0", "CopyBackwards", "torch::autograd::CopySlices"),
+    *(f"{name}Backward0" for name in ("Select", "Slice", "Index", "IndexSelect", "IndexPut", "Expand")),
+    *("TBackward0", "PermuteBackward0", "TransposeBackward0", "CopyBackwards", "torch::autograd::CopySlices"),
 })  # fmt: skip
 """What takes a part of a tensor, or writes one into it."""
 

@@ -4,9 +4,9 @@
 
 A value that is handed on is a sum: what the pass before left, times a constant, and something of this pass. The pass
 also uses the sum in its loss, and would train all that it trains without it: a codebook that follows its encoder by a
-moving average, a running mean that features are centred by, a baseline. The edit cuts what flowed into earlier passes,
-and each pass still trains through the part that it adds. A state that something learned computes from the one before is
-no such sum, nor is a memory that nothing but its own pass trains.
+moving average, prototypes averaged class by class, a running mean that features are centred by, a baseline. The edit
+cuts what flowed into earlier passes, and each pass still trains through the part that it adds. A state that something
+learned computes from the one before is no such sum, nor is a memory that nothing but its own pass trains.
 
 ## Why it matters
 
@@ -43,6 +43,14 @@ for _ in range(6):
     optimizer.step()
 """
 CUT = ("0.9 * mean", "0.9 * mean.detach()")
+BY_PARTS = CENTRED.replace("torch.zeros(3)", "torch.zeros(2, 3)").replace(
+    "mean = 0.9 * mean + 0.1 * z.mean(0)",
+    """for c in range(2):
+        mean[c] = 0.9 * mean[c] + 0.1 * z[c::2].mean(0)
+    mean = nn.functional.normalize(mean, dim=-1)""",
+).replace("z - mean)", "z - mean[0])")  # fmt: skip
+OVERWRITTEN = BY_PARTS.replace("0.9 * mean[c] + 0.1 * ", "")
+KEPT = ("    optimizer.step()\n", "    optimizer.step()\n    mean = mean.detach()\n")
 ALONE = CENTRED.replace("head(z - mean)", "head(mean)")
 
 
@@ -50,8 +58,12 @@ class AverageIsTrained(Property):
     name = "average-is-trained"
     runs = ()
     sentence = "each pass trains through what it adds to an average here, which may be meant as a constant"
-    raises = (Example(CENTRED, *CUT),)
-    silent = (Example(ALONE, *CUT), Example(CENTRED, "0.1 * z.mean(0)", "0.1 * z.detach().mean(0)"))
+    raises = (Example(CENTRED, *CUT), Example(BY_PARTS, *KEPT))
+    silent = (
+        Example(ALONE, *CUT),
+        Example(CENTRED, "0.1 * z.mean(0)", "0.1 * z.detach().mean(0)"),
+        Example(OVERWRITTEN, *KEPT),
+    )
 
     def find(self, evidence: Evidence) -> Finding | None:
         if evidence.assessment.effect not in (Effect.TRUNCATED, Effect.REFRESHED_TRUNCATED):

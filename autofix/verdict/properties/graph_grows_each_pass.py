@@ -3,6 +3,8 @@
 ## What it finds
 
 The same backward call reaches ever more operations of earlier passes: a state is carried over, and its graph is kept.
+Or the edit cuts the state where it is used, no backward reaches that graph, and it grows all the same, since the state
+is made of the one before.
 
 ## Why it matters
 
@@ -11,7 +13,14 @@ Memory and time have no bound. Cut the state where it is stored.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from autofix.verdict.property import Example, Seen
+
+if TYPE_CHECKING:
+    from autofix.core.model import Finding
+    from autofix.probe import wire
+    from autofix.verdict.evidence import Evidence
 
 CARRIED = """
 import torch
@@ -28,10 +37,48 @@ for _ in range(8):
     loss.backward()
     optimizer.step()
 """
+AVERAGED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+encoder, head = nn.Linear(4, 3), nn.Linear(3, 1)
+optimizer = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=0.05)
+mean = torch.zeros(3)
+for _ in range(8):
+    z = torch.tanh(encoder(torch.randn(8, 4)))
+    mean = 0.9 * mean + 0.1 * z.mean(0)
+    loss = (head(z - mean) - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
 
 
 class GraphGrowsEachPass(Seen):
     name, former, fact = "graph-grows-each-pass", "growth", "growth"
-    sentence = "this backward reaches {subject} nodes of earlier passes, and more each time"
-    raises = (Example(CARRIED, "loss.backward()", "loss.backward(retain_graph=True)"),)
-    silent = (Example(CARRIED, "torch.randn(5, 3), hidden)", "torch.randn(5, 3), hidden.detach())"),)
+    sentence = "{what} {subject} nodes of earlier passes, and more each time"
+    raises = (
+        Example(CARRIED, "loss.backward()", "loss.backward(retain_graph=True)"),
+        Example(AVERAGED, "z - mean)", "z - mean.detach())"),
+    )
+    silent = (
+        Example(CARRIED, "torch.randn(5, 3), hidden)", "torch.randn(5, 3), hidden.detach())"),
+        Example(AVERAGED, "0.1 * z.mean(0)", "0.1 * z.detach().mean(0)"),
+    )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        for name, what in (("growth", "this backward reaches"), ("kept-growth", "what is cut here keeps")):
+            for fact in evidence.edited.seen(name):
+                if name == self.fact or _is_new(fact.stack[0], evidence):
+                    return self.found(fact.stack, what=what, subject=fact.subject)
+        return None
+
+
+def _is_new(frame: wire.Frame, evidence: Evidence) -> bool:
+    """Whether the edit made the line of a frame: what the code itself keeps is no fault of the edit."""
+    for path, data in evidence.files.items():
+        if str(path) == frame.file:
+            old = evidence.case.pool.target.read(path).splitlines()
+            return data.splitlines()[frame.line - 1] not in old
+    return False
