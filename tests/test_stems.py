@@ -73,6 +73,11 @@ SCRIPTS = {
     "later": HEAD + NETS + f"def train():\n{indented(LOOP)}\nstate = [p.shape for p in G.parameters()]\ntrain()\n",
     "bars": f"from tqdm import tqdm\n{HEAD}{NETS}"
     "for step in tqdm(range(9), mininterval=99, bar_format='{n}'):\n    pass\n" + LOOP,
+    "evaluated": HEAD
+    + NETS
+    + "norm = nn.BatchNorm1d(4)\nwith torch.no_grad():\n    norm(G(data))\n"
+    + "data = (norm(G(data)) + data).detach()\nSTAMP = time.time_ns()\n"
+    + LOOP,
     "cells": HEAD + f"def main():\n{CLOSURE}{indented(NETS + LOOP)}\nmain()\n",
 }
 """The same training, in the places where people keep it."""

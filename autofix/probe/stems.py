@@ -52,13 +52,22 @@ def choose(how: str) -> None:
 class Waiting:
     """A fork that waits before a statement."""
 
-    def __init__(self, door: socket.socket, pid: int, seconds: float, state: bytes) -> None:
+    def __init__(self, door: socket.socket, pid: int, seconds: float, state: bytes, *, moved: bool) -> None:
         self.door = door
         self.pid = pid
         """Its number in the room."""
         self.seconds = seconds
         self.state = state
         """What there was in the room then: what was written later is no part of its past."""
+        self.moved = moved
+
+    def serves(self, request: Request) -> bool:
+        """Whether such a run would have come here: where parameters were moved, it is one that moves them, too.
+
+        What compares the arguments of calls, or what modules give, would have seen some before.
+        """
+        alike = request.mode != "trace" and request.perturbed and not (request.outputs or request.compared)
+        return alike or not self.moved
 
 
 class Resumed(Child):
@@ -132,7 +141,7 @@ class Stem:
         with contextlib.suppress(OSError):
             message, descriptors, _, _ = socket.recv_fds(self.orders, 100, 1)
         try:  # the script could write there, too
-            own, pid, seconds = message.split()
+            own, pid, seconds, moved = message.split()
             self._number = int(own)
             door = socket.socket(fileno=descriptors[0])
         except (ValueError, IndexError, OSError):
@@ -142,7 +151,7 @@ class Stem:
                 os.waitpid(self.pid, 0)
             return
         door.settimeout(_PATIENCE)
-        newest = Waiting(door, int(pid), float(seconds), self._room.look())
+        newest = Waiting(door, int(pid), float(seconds), self._room.look(), moved=moved == b"1")
         for one in [one for one in self._waiting if one.state != newest.state]:  # what has changed does not come back
             self._waiting.remove(one)
             one.door.close()
@@ -151,8 +160,9 @@ class Stem:
             self.orders.send(b".")
         if len(self._waiting) > _MOST:
             times = [0.0, *(one.seconds for one in self._waiting)]
-            least = min(range(len(self._waiting)), key=lambda at: times[at + 1] - times[at])
-            self._waiting.pop(least).door.close()
+            plain = sum(not one.moved for one in self._waiting) - 1  # the latest of these serves all kinds of runs
+            rest = (at for at in range(_MOST) if at != plain)
+            self._waiting.pop(min(rest, key=lambda at: times[at + 1] - times[at])).door.close()
 
     def resume(self, request: Request, pipes: dict[int, str], ends: dict[str, int]) -> Resumed | None:
         """The run, gone on from the latest fork that it can go on from; None where there is none."""
@@ -161,7 +171,8 @@ class Stem:
             return None
         now = self._look()
         for one in reversed(self._waiting):
-            if one.state == now and (child := self._resumed(one, request, pipes, ends)) is not None:
+            served = one.state == now and one.serves(request)
+            if served and (child := self._resumed(one, request, pipes, ends)) is not None:
                 self.busy = True
                 return child
         return None

@@ -12,9 +12,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..engine import graph
-from ..engine.aliased import Aliased
 from ..fence import _linux
+from ..instruments.courses import Courses
 from . import forkable
 from .exchange import Entries, noted
 from .fork import Fork
@@ -64,7 +63,6 @@ class Stem:
         """The run that this process has become."""
         self._testing = False
         self.began = self._last = time.monotonic()
-        self._nodes = graph.now()
         self._frozen = gc.get_freeze_count()
         self.peak = 0
 
@@ -96,7 +94,8 @@ class Stem:
         self.errors.__enter__()
         self.starting = self.watch.watching()
         self.starting.__enter__()
-        self.aliased = Aliased(lambda _tensor: None)
+        self.courses = Courses(run.taps, run.names, run.witness, run.guards)
+        self.look_no_more = self.courses.install()
         self.replaceable = Replaceable()
         run.adapted.arm(run, run.out_of_time, run.shown)
         setattr(builtins, WAIT, self._wait)
@@ -181,9 +180,7 @@ class Stem:
         if self._is_early():
             return
         forkable.flush()
-        if graph.now() != self._nodes:
-            self._over()
-        if gc.get_freeze_count() > self._frozen or self.watch.shares():
+        if gc.get_freeze_count() > self._frozen or self.watch.shares() or self.watch.holds_graph():
             return
         forkable.without_bars()
         if any(name in sys.modules for name in _COMPILERS) or forkable.hindrance(self._own, self._left):
@@ -207,7 +204,8 @@ class Stem:
             return
         here.close()
         self._left.add(pid)
-        socket.send_fds(self._orders, [b"%d %d %f" % (self.pid, pid, seconds)], [there.fileno()])
+        told = b"%d %d %f %d" % (self.pid, pid, seconds, self.watch.moved)
+        socket.send_fds(self._orders, [told], [there.fileno()])
         there.close()
         if not self._orders.recv(1):  # until it is known what files there are now
             self._over()

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from ..engine import graph
 from ..engine.operators import storage_key
+from ..engine.quiet import quiet
 from ..engine.taps import parameters
 from ..reference.perturb import Perturb
 from ..reference.reference import REPLACED
 from .exchange import Differs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from ..child import Run
     from ..engine.taps import Call
@@ -26,27 +28,31 @@ _ALONE = 2
 
 
 class Watch(Perturb):
-    """Sees what a run's own instruments would act upon: from there on runs of several kinds differ."""
+    """Moves parameters where they are first used, as most runs do, and sees where runs of several kinds differ."""
 
     def __init__(self, over: Callable[[], None]) -> None:
         super().__init__()
         self._over = over
         self._optimizers: list[torch.optim.Optimizer] = []
-        self.events: list[tuple[str, Any]] = []
-        """The parameters registered, and the optimizers made and grown, in order."""
+        self._made: list[tuple[str, int]] = []
+        """The optimizers that were made and that grew, in order."""
+        self._nodes = graph.now()
+        self.moved = False
+        """Whether only runs that move parameters, too, would have come here."""
 
-    def _use(self, used: Iterable[torch.Tensor | None]) -> None:
-        if any(one is not None for one in used):
-            self._over()
+    def _perturb(self, parameter: torch.Tensor, moved: int = 0) -> None:
+        self.moved = True
+        super()._perturb(parameter, moved)
 
-    def _called(self, module: torch.nn.Module, _inputs: object) -> None:
-        if module._parameters or module._buffers:
-            self._over()
-
-    def _register(self, _module: torch.nn.Module, _name: str, parameter: torch.Tensor | None) -> None:
-        if parameter is not None and parameter.requires_grad:
-            self.events.append(("parameter", parameter))
-            self.meet(parameter)
+    def holds_graph(self) -> bool:
+        """Whether something is there that has a graph: a run of its own would have watched how that was made."""
+        if (now := graph.now()) == self._nodes:
+            return False
+        with quiet():
+            if any(issubclass(type(one), torch.Tensor) and not one.is_leaf for one in gc.get_objects()):
+                return True
+        self._nodes, self.moved = now, True
+        return False
 
     def shares(self) -> bool:
         """Whether something else lies in the storage of a parameter now that an optimizer has: there since when?"""
@@ -62,20 +68,18 @@ class Watch(Perturb):
         if _shared(optimizer):
             self._over()
         self._optimizers.append(optimizer)
-        self.events.append((what, index))
+        self._made.append((what, index))
         for parameter in parameters(optimizer):
             self.meet(parameter)
 
     def replay(self, run: Run) -> None:
         """Tell a run's instruments what they would have heard."""
-        for what, thing in self.events:
-            if what == "parameter":
-                if run.perturb is not None:
-                    run.perturb.meet(thing)
-                continue
-            optimizer = run.taps.optimizers[thing]
+        if run.perturb is not None:
+            run.perturb.take_over(self)
+        for what, index in self._made:
+            optimizer = run.taps.optimizers[index]
             for listener in run.taps.listeners:
-                (listener.optimizer_made if what == "made" else listener.optimizer_grew)(thing, optimizer)
+                (listener.optimizer_made if what == "made" else listener.optimizer_grew)(index, optimizer)
 
     def backward(self, call: Call) -> None:
         self._over()

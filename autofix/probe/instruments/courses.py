@@ -87,9 +87,15 @@ class Courses(Listener):
         self.by_hand: Callable[[list[torch.Tensor]], None] | None = None
         """Who may take back what writes by hand did, once they were looked at."""
 
-    def install(self) -> None:
-        """Look at what modules use, behind those hooked in before."""
-        torch.nn.modules.module.register_module_forward_pre_hook(self._called)
+    def install(self) -> Callable[[], None]:
+        """Look at what modules use, behind those hooked in before; returns what ends that."""
+        return torch.nn.modules.module.register_module_forward_pre_hook(self._called).remove
+
+    def hand_on(self, other: Courses | None) -> None:
+        """Have another, where there is one, know all that was seen; hear of nothing any more."""
+        if other is not None:
+            other._courses = self._courses
+        self.aliased.hand_on(other.aliased if other is not None else None)
 
     def _watch(self, tensor: torch.Tensor) -> None:
         """A tensor may be written from now on without a trace: remember what it holds."""

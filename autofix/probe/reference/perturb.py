@@ -61,6 +61,12 @@ class Perturb(Listener):
         """Whether no write was overlooked."""
         return {"intact": self.intact}
 
+    def take_over(self, other: Perturb) -> None:
+        """Go on from what another has moved, and knows."""
+        for name in ("_known", "_starting", "_seeds", "_alike", "_left", "_of_modules"):
+            setattr(self, name, getattr(other, name))
+        self._storages.clear()
+
     def retire(self) -> None:
         """Hear of modules no more."""
         for hook in self._hooks:
