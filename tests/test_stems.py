@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -384,3 +385,24 @@ def test_input_that_was_read_is_read_on(sharing: Probe, single: Probe, tmp_path:
         shared, alone = run(sharing, asked), run(single, asked)
         assert shared.resumed
         assert unstamped(shared) == unstamped(alone)
+
+
+def test_on_one_core_the_first_run_goes_on_from_the_beginning_too(
+    python: Path, single: Probe, tmp_path: Path
+) -> None:  # fmt: skip
+    path = tmp_path / "train.py"
+    path.write_text(HEAD + "time.sleep(1.2)\n" * 2 + NETS + LOOP)
+    every = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(every)})
+    try:
+        with Probe(python) as probe:
+            probe.hello()
+            first = run(probe, plain(Target(path, root=tmp_path)))
+            second = run(probe, request(path, (OLD, NEW)))
+    finally:
+        os.sched_setaffinity(0, every)
+    assert first.resumed
+    assert second.resumed
+    alone = run(single, dataclasses.replace(plain(Target(path, root=tmp_path)), threads=1))
+    alike(first, alone)
+    alike(second, run(single, request(path, (OLD, NEW))))

@@ -344,7 +344,7 @@ class Run(State):
             notes=self.adapted.notes,
             past=self.stopper.past if self.stopper is not None else 0.0, compiles=dynamo.loaded(),
             eager=self.adapted.eager,
-            reached=() if self.reach is None else self.reach.found, **facts,
+            reached=() if self.reach is None else tuple(self.reach.found), **facts,
         )  # fmt: skip
         data = wire.dump(trace)
         self.signs.stop()

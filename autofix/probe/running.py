@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
@@ -32,6 +33,8 @@ class Child:
         self.over = 0.0
         self.stem = False
         """Whether its beginning is executed for others beside it."""
+        self.paused = 0.0
+        """Since when it waits, on the monotonic clock, for what its beginning comes to; 0 where it goes on."""
         self.next_look = 0.0
         self.memory_limit = request.memory_limit or usage.machine_memory()
         self.verdict = ""
@@ -45,6 +48,18 @@ class Child:
         self.verdict = self.verdict or verdict
         if self.status is None:
             isolate.kill_tree(self.pid)
+
+    def pause(self) -> None:
+        """Let it wait: there is one core, and another process needs it more."""
+        with contextlib.suppress(OSError):
+            os.killpg(self.pid, signal.SIGSTOP)
+            self.paused = time.monotonic()
+
+    def go_on(self) -> None:
+        """Let it go on after that."""
+        self.paused = 0.0
+        with contextlib.suppress(OSError):
+            os.killpg(self.pid, signal.SIGCONT)
 
     def wait(self) -> int | None:
         """The status with which it ended, once it has."""

@@ -31,6 +31,8 @@ _CLEARING = 10.0  # seconds after which nobody waits any more for what is to say
 _MANY = 60
 """Runs after which a server is one that is kept: a repair alone needs fewer."""
 _JOBS = min(4, usage.cores())
+_REPLACED = "replaced"
+"""The end of a run in whose place another one goes on."""
 
 
 class Server:
@@ -117,10 +119,13 @@ class Server:
         stem = self._stem
         if stem is None:
             first = stems.wanted(self._children.values()) if self._fork and not self._queue else None
-            if first is not None and len(self._children) < _JOBS and first.request.id != self._planted:
+            free = len(self._children) < max(_JOBS, 2)  # of one core, the first run makes way
+            if first is not None and free and first.request.id != self._planted:
                 self._plant(first)
         elif stem.growing and (not stem.promising or stem.exceeds()):
             stem.stop()
+        elif not stem.growing and stem.first.paused:
+            self._replace(stem.first, stem)
         elif self._children:
             stem.used = time.monotonic()
         elif not stem.growing and not stem.idle:
@@ -149,8 +154,16 @@ class Server:
             for descriptor in printed.values():
                 os.close(descriptor)
         first.stem = True
+        if _JOBS == 1:
+            first.pause()
         self._stem = stems.Stem(place, place.room, pid, ours, first)
         self._selector.register(ours, selectors.EVENT_READ, self._stem)
+
+    def _replace(self, first: Child, stem: stems.Stem) -> None:
+        """Have a run that has waited go on from the beginning that was executed meanwhile, or by itself."""
+        if first.status is None and self._resume(stem, first.request):
+            first.kill(_REPLACED)
+        first.go_on()
 
     def _fell(self) -> None:
         if self._stem is not None:
@@ -378,6 +391,8 @@ class Server:
             self._selector.unregister(child.door)
         self._served += 1
         trace = child.trace(self._fencing.clear(child.place, tuple(self._children)))
+        if child.verdict == _REPLACED:
+            return
         self._answer(trace)
         self._write()
         if not self._fork:

@@ -32,6 +32,8 @@ _IDLE = 5.0
 """Seconds after which a stem that nobody has asked goes: files may change, and memory is dear."""
 _SLOWER = 2.0
 """How much longer than the first run its beginning may take before runs stop waiting for it."""
+_WAITED = 0.25
+"""Of the time that the first run has, the part that it may wait itself, where there is one core."""
 
 
 _after, _slower, _idle = _AFTER, _SLOWER, _IDLE
@@ -98,7 +100,7 @@ class Stem:
         self.busy = False
         self.used = time.monotonic()
         self._began = time.monotonic()
-        self._first = first
+        self.first = first
         self._next_look = 0.0
         self._number = 0
         """What the stem's process is called in the room: so is each run that goes on from it."""
@@ -133,7 +135,9 @@ class Stem:
     @property
     def promising(self) -> bool:
         """Whether to wait for what it comes to."""
-        return self.growing and time.monotonic() - self._began < _slower * self._first.lasted() + _AFTER
+        most = _slower * self.first.lasted() + _AFTER
+        most = self.asked.time_limit * _WAITED if self.first.paused else most
+        return self.growing and time.monotonic() - self._began < most
 
     def hear(self) -> None:
         """A fork waits, or the stem has ended."""

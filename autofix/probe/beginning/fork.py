@@ -86,6 +86,8 @@ class Fork:
             run.arm()
         stem.replaceable.replace()
         stem.courses.hand_on(run.courses)
+        if run.reach is not None:
+            run.reach.found.update(stem.reach.found)
         run.adapted.again(run, run.out_of_time, run.shown)
         stem.watch.replay(run)
         run.signs.start()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..fence import _linux
 from ..instruments.courses import Courses
+from ..program.reach import Hosts
 from . import forkable
 from .exchange import Entries, noted
 from .fork import Fork
@@ -30,6 +31,8 @@ APART = 0.3
 """Seconds between two places where a fork waits, at least; or, of a long beginning, a tenth of it."""
 _SHARE = 0.1
 apart = APART
+_IN_VAIN = 2.0
+"""Seconds that it goes on where no fork may be left, beyond those that are shared already."""
 _COMPILERS = ("numba",)
 """What compiles the code of functions by itself, notes and all."""
 _DEFERRED = (3, 14)
@@ -97,6 +100,8 @@ class Stem:
         self.courses = Courses(run.taps, run.names, run.witness, run.guards)
         self.look_no_more = self.courses.install()
         self.replaceable = Replaceable()
+        self.reach = Hosts()
+        self.reach.install()
         run.adapted.arm(run, run.out_of_time, run.shown)
         setattr(builtins, WAIT, self._wait)
         setattr(builtins, REST, self._rest)
@@ -180,10 +185,10 @@ class Stem:
         if self._is_early():
             return
         forkable.flush()
-        if gc.get_freeze_count() > self._frozen or self.watch.shares() or self.watch.holds_graph():
-            return
-        forkable.without_bars()
-        if any(name in sys.modules for name in _COMPILERS) or forkable.hindrance(self._own, self._left):
+        if self._is_hindered():
+            now = time.monotonic()
+            if now - self._last > _IN_VAIN + self._last - self.began:  # more is lost by now than is shared
+                self._over()
             return
         self.entries.read |= forkable.had_children()  # what was called there, nobody has noted
         self._last, self.peak = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -191,6 +196,14 @@ class Stem:
             self._park(self._last - self.began)
         except (OSError, ValueError):  # the script has closed what it did not open
             self._over()
+
+    def _is_hindered(self) -> bool:
+        """Whether a fork of this process would not go on as a run does."""
+        if gc.get_freeze_count() > self._frozen or self.watch.shares() or self.watch.holds_graph():
+            return True
+        forkable.without_bars()
+        compiles = any(name in sys.modules for name in _COMPILERS)
+        return compiles or bool(forkable.hindrance(self._own, self._left))
 
     def _park(self, seconds: float) -> None:
         """Leave a fork behind. Python's handlers for forks do not run, or they would draw other numbers there."""

@@ -17,12 +17,8 @@ class Hosts:
     """Notes each host once, and lets every call through: whether it is allowed is for the fence to say."""
 
     def __init__(self) -> None:
-        self._found: dict[str, None] = {}
-
-    @property
-    def found(self) -> tuple[str, ...]:
+        self.found: dict[str, None] = {}
         """Hosts and ports, in the order they were asked for."""
-        return tuple(self._found)
 
     def install(self) -> None:
         """Listen at the three calls that every library of Python's goes through."""
@@ -49,5 +45,5 @@ class Hosts:
 
     def _note(self, host: Any = None, port: Any = None) -> None:
         name = host.decode("ascii", "replace") if isinstance(host, bytes) else str(host or "")
-        if name and not name.startswith(_LOCAL) and len(self._found) < _MOST:
-            self._found.setdefault(f"{name[:200]}:{str(port)[:20]}" if port else name[:200])
+        if name and not name.startswith(_LOCAL) and len(self.found) < _MOST:
+            self.found.setdefault(f"{name[:200]}:{str(port)[:20]}" if port else name[:200])
