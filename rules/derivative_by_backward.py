@@ -227,7 +227,7 @@ def _taken(
     if len(nodes) == 1:
         return [*imports, *delete(source, statement), *replace(source, nodes[0][1], f"{taken}[0]")]
     named = {path: f"{path.rpartition('.')[2]}_grad" for path in reads}
-    known = {node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name)}
+    known = {node.id for node in source.walk() if isinstance(node, ast.Name)}
     if known & set(named.values()) or len(set(named.values())) < len(named):
         raise Declined("no name is free for the derivative")
     line = f"{', '.join(named.values())} = {taken}{'[0]' if len(reads) == 1 else ''}"

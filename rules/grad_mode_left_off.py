@@ -183,7 +183,7 @@ net(torch.randn(5, 2)).pow(2).mean().backward()
 def _optimized(source: Source, whole: str) -> Iterator[str]:
     """`.fc` where an optimizer is given `m.fc.parameters()` of the frozen `m`, under whatever longer name."""
     within = re.compile(rf"(?:^|\.){re.escape(whole.rpartition('.')[2])}([.\[].+)$")
-    for node in ast.walk(source.tree):
+    for node in source.walk():
         if not isinstance(node, ast.Call) or "optim" not in ast.unparse(node.func):
             continue
         for argument in (*node.args, *(k.value for k in node.keywords)):

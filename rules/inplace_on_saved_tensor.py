@@ -225,7 +225,7 @@ for _ in range(3):
 
 
 def _built(call: ast.Call, source: Source, op: str, sources: Sources) -> Iterator[tuple[Source, ast.Call]]:
-    found = [(one, made) for one in sources.imported_by(source) for made in ast.walk(one.tree) if _flagged(made)]
+    found = [(one, made) for one in sources.imported_by(source) for made in one.walk() if _flagged(made)]
     attribute = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     named = [(one, made) for one, made in found if _assigned_to(one, made) == attribute]
     kind = op.partition("::")[2].partition(".")[0].replace("_", "")

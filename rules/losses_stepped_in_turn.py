@@ -214,7 +214,7 @@ def _inputs(turn: Turn, optimizer: ast.expr) -> list[Step]:
     if calls.keyword(call, "inputs") is not None:
         return []
     name = calls.path_of(optimizer)
-    for node in ast.walk(turn.source.tree):
+    for node in turn.source.walk():
         match node:
             case ast.Assign(targets=[made], value=ast.Call(args=[ast.Call(args=[], keywords=[]) as own, *_])):
                 if calls.path_of(made) == name and ast.unparse(own.func).endswith(".parameters"):

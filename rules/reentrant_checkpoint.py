@@ -203,7 +203,7 @@ checkpoint(torch.nn.Linear(2, 2), "last.pt").backward()
 
 def _reentrant(source: Source) -> Iterator[ast.Call]:
     """The calls of torch's checkpoint that are reentrant, or say nothing."""
-    for node in ast.walk(source.tree):
+    for node in source.walk():
         if isinstance(node, ast.Call) and calls.known(source, node.func, ("torch",)) in _CHECKPOINTS:
             given = calls.keyword(node, _FLAG)
             elsewhere = any(word.arg is None for word in node.keywords)
@@ -213,7 +213,7 @@ def _reentrant(source: Source) -> Iterator[ast.Call]:
 
 def _asked(source: Source) -> Iterator[ast.expr]:
     """The values by which mappings of options ask for reentrance."""
-    for node in ast.walk(source.tree):
+    for node in source.walk():
         for key, value in zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ():
             match key, value:
                 case ast.Constant(value=name), ast.Constant(value=True) if name == _FLAG:
@@ -222,4 +222,4 @@ def _asked(source: Source) -> Iterator[ast.expr]:
 
 def _switches(source: Source) -> Iterator[ast.Call]:
     """Where layers of a model are put under checkpoints by a method of it."""
-    return (one for one in ast.walk(source.tree) if isinstance(one, ast.Call) and calls.name_of(one) in _SWITCHES)
+    return (one for one in source.walk() if isinstance(one, ast.Call) and calls.name_of(one) in _SWITCHES)

@@ -165,7 +165,7 @@ sum(terms).sum().backward()
         source = sources.source(file)
         if source is None:
             return
-        for node in ast.walk(source.tree):
+        for node in source.walk():
             if not isinstance(node, ast.FunctionDef) or node.name != name or not node.decorator_list:
                 continue
             values = [

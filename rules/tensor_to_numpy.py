@@ -229,7 +229,7 @@ for _ in range(4):
 
     def _inferred(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
         """`no_grad` for `inference_mode`, or a copy of what comes from it."""
-        for part in ast.walk(source.tree):
+        for part in source.walk():
             if isinstance(part, ast.Attribute) and part.attr == "inference_mode":
                 edits = replace(source, part, f"{source.segment(part.value)}.no_grad")
                 yield self.propose(edits, WHY_MODE, title="Switch gradients off by no_grad")

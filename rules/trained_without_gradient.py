@@ -236,7 +236,7 @@ net(x).detach().pow(2).mean().backward()
                     makers.add(holder.name)
                     holder = source.function(holder)
         for source in files:
-            for node in ast.walk(source.tree):
+            for node in source.walk():
                 if isinstance(node, _DEFINED):
                     for one in node.decorator_list:
                         if modes.may_switch_off(one) if not makers else calls.name_of(one) in makers:

@@ -216,7 +216,7 @@ def _wrapped(diagnosis: Diagnosis, sources: Sources) -> list[tuple[Source, ast.C
     for file in dict.fromkeys(frame.file for frame in diagnosis.failure.stack):
         source = sources.source(file)
         for one in sources.imported_by(source) if source is not None else ():
-            nodes = [node for node in ast.walk(one.tree) if isinstance(node, ast.Call)] if one.path not in seen else []
+            nodes = [node for node in one.walk() if isinstance(node, ast.Call)] if one.path not in seen else []
             found += [(one, node) for node in nodes if _kind(one, node)]
             seen.add(one.path)
     plain = [pair for pair in found if _kind(*pair) in _PLAIN]

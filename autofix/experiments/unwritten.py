@@ -98,7 +98,7 @@ def moved_values(target: Target, files: Mapping[Path, bytes]) -> dict[Path, byte
         before, source = target.read(path).splitlines(), Source(path, data)
         after = data.splitlines()
         lines = {number for number, (a, b) in enumerate(zip(before, after, strict=False), 1) if a != b}
-        values = [node.value for node in ast.walk(source.tree) if isinstance(node, ast.Assign) and node.lineno in lines]
+        values = [node.value for node in source.walk() if isinstance(node, ast.Assign) and node.lineno in lines]
         if len(before) != len(after) or not values:
             return {}
         try:

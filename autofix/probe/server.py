@@ -21,6 +21,7 @@ from .becoming import become, spawn
 from .fence import isolate, usage
 from .fence.fencing import Fencing, Place
 from .packing import Packing
+from .program import known
 from .running import LOOK, Child
 from .standins import dynamo
 
@@ -117,6 +118,9 @@ class Server:
     def _tend(self) -> None:
         """Have the beginning of a run that takes long executed once for those to come; end one that nobody wants."""
         stem = self._stem
+        for child in self._children.values():
+            if child.request.mode == "baseline" and self._fork:
+                known.learn(os.path.realpath(child.request.script))
         if stem is None:
             first = stems.wanted(self._children.values()) if self._fork and not self._queue else None
             free = len(self._children) < max(_JOBS, 2)  # of one core, the first run makes way

@@ -96,7 +96,7 @@ def is_term(diagnosis: Diagnosis, sources: Sources) -> bool:
 def decorates(source: Source) -> bool:
     """Whether a file switches gradients off by decorators."""
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-    functions = (node for node in ast.walk(source.tree) if isinstance(node, kinds))
+    functions = (node for node in source.walk() if isinstance(node, kinds))
     return any(modes.switches_off(one) for function in functions for one in function.decorator_list)
 
 

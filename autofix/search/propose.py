@@ -109,7 +109,7 @@ def _in_vain(source: Source, data: bytes, plain: Iterable[wire.Carrier]) -> str:
     if all(len(text.findall(new)) <= len(text.findall(old)) for text in texts):
         return ""
     edited = Source(source.path, data)
-    for node in ast.walk(edited.tree):
+    for node in edited.walk():
         match node:
             case ast.Call(ast.Attribute(value, "detach" | "clone")) | ast.comprehension(iter=value):
                 if (qualified(edited, value), ast.unparse(value)) in known:
@@ -128,7 +128,7 @@ def _without_keeping(candidate: Candidate, base: Candidate | None) -> Iterator[C
     files: dict[Path, bytes] = {}
     for path, data in candidate.files.items():
         source = Source(path, data)
-        calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and _keeps(node)]
+        calls = [node for node in source.walk() if isinstance(node, ast.Call) and _keeps(node)]
         ours -= len(calls)
         with contextlib.suppress(Declined, EditConflict, BrokenRewrite):
             files[path] = apply(

@@ -50,7 +50,7 @@ def known(source: Source, node: ast.expr, modules: Collection[str]) -> str:
     """The name below one of some modules that an expression means by the file's imports; '' for others."""
     path = path_of(node)
     first, _, rest = path.partition(".")
-    for statement in ast.walk(source.tree) if path else ():
+    for statement in source.walk() if path else ():
         match statement:
             case ast.Import(names=names):
                 for alias in names:
@@ -146,7 +146,7 @@ def tensors_in(node: ast.expr) -> Iterator[ast.expr]:
 
 def imported(source: Source, root: Path) -> Iterator[Path]:
     """Where the modules that a file imports would lie, beside it or below a root."""
-    for node in ast.walk(source.tree):
+    for node in source.walk():
         if isinstance(node, ast.ImportFrom):
             base = source.path.parents[node.level - 1] if node.level else None
             names = [*(node.module or "").split(".")] if node.module else []

@@ -93,7 +93,7 @@ def copied(
 
 def unused(source: Source, name: str) -> str:
     """A name that stands nowhere in a file: this one, or a longer one."""
-    taken = {getattr(one, "id", "") or getattr(one, "arg", "") for one in ast.walk(source.tree)}
+    taken = {getattr(one, "id", "") or getattr(one, "arg", "") for one in source.walk()}
     while name in taken:
         name += "_"
     return name
@@ -116,7 +116,7 @@ def _inside(statement: ast.AST) -> Iterator[ast.AST]:
 
 def assignments(source: Source, path: str) -> Iterator[ast.Assign | ast.AnnAssign | ast.AugAssign]:
     """The statements that bind the variable written `path`, alone or within a tuple of targets."""
-    for node in ast.walk(source.tree):
+    for node in source.walk():
         if isinstance(node, ast.Assign):
             targets = [part for target in node.targets for part in parts(target)]
         elif isinstance(node, (ast.AnnAssign, ast.AugAssign)):
@@ -129,7 +129,7 @@ def assignments(source: Source, path: str) -> Iterator[ast.Assign | ast.AnnAssig
 
 def fills(source: Source, path: str) -> Iterator[tuple[ast.expr | ast.stmt, ast.expr]]:
     """What puts a value into the container written `path`, with the value: a call like `append`, an item set."""
-    for node in ast.walk(source.tree):
+    for node in source.walk():
         match node:
             case ast.Call(func=ast.Attribute(value=holder, attr=name), args=[*_, item]) if name in STORES:
                 if ast.unparse(holder) == path:
@@ -168,13 +168,13 @@ def grows(source: Source, attribute: str) -> bool:
         and node.func.attr in STORES
         and isinstance(node.func.value, ast.Attribute)
         and node.func.value.attr == attribute
-        for node in ast.walk(source.tree)
+        for node in source.walk()
     )
 
 
 def in_step(source: Source, paths: list[str]) -> Iterator[str]:
     """What is filled too and gone through in step with records: with some emptied alone, the pairs were others."""
-    for node in ast.walk(source.tree):
+    for node in source.walk():
         match node:
             case ast.Call(func=ast.Name(id="zip"), args=args):
                 zipped = [ast.unparse(one) for one in args if isinstance(one, (ast.Name, ast.Attribute))]
@@ -186,9 +186,9 @@ def in_step(source: Source, paths: list[str]) -> Iterator[str]:
 def only_in_loop(source: Source, statement: ast.stmt, path: str) -> bool:
     """Whether a variable is that of a loop which is over at `statement`: nothing kept changes when it is bound anew."""
     around = source.function(statement) or source.tree
-    bound = [one for one in ast.walk(around) if isinstance(one, ast.Name) and one.id == path]
+    bound = [one for one in source.walk(around) if isinstance(one, ast.Name) and one.id == path]
     stores = {one for one in bound if isinstance(one.ctx, ast.Store)}
-    loops = [one for one in ast.walk(around) if isinstance(one, ast.For)]
+    loops = [one for one in source.walk(around) if isinstance(one, ast.For)]
     of_loops = {
         name
         for loop in loops
@@ -205,15 +205,16 @@ def read_after(source: Source, statement: ast.stmt, path: str) -> bool:
     What stands in a loop with the statement comes behind it, too, and a function within may run at any time.
     """
     scope = source.function(statement) or source.tree
-    shared = (one for one in ast.walk(source.tree) if isinstance(one, (ast.Global, ast.Nonlocal)))
+    shared = (one for one in source.walk() if isinstance(one, (ast.Global, ast.Nonlocal)))
     if not path.isidentifier() or any(path in one.names for one in shared):
         return True
-    loops = [one for one in ast.walk(scope) if isinstance(one, (ast.For, ast.AsyncFor, ast.While))]
-    around = [one for one in loops if any(part is statement for part in ast.walk(one))]
+    loops = [one for one in source.walk(scope) if isinstance(one, (ast.For, ast.AsyncFor, ast.While))]
+    over = (one for one in loops if one.lineno <= statement.lineno <= (one.end_lineno or 0))
+    around = [one for one in over if any(part is statement for part in ast.walk(one))]
     later = {part for one in around for part in ast.walk(one)}
     if around and _bound_first(around[-1], path):
         later -= set(ast.walk(around[-1]))
-    found = (one for one in ast.walk(scope) if isinstance(one, ast.Name) and one.id == path)
+    found = (one for one in source.walk(scope) if isinstance(one, ast.Name) and one.id == path)
     reads = [one for one in found if not isinstance(one.ctx, ast.Store)]
     end, function = statement.end_lineno or 0, source.function(statement)
     return any(one.lineno > end or one in later or source.function(one) is not function for one in reads)

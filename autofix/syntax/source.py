@@ -217,6 +217,14 @@ class Source:
 
     # --- nodes -----------------------------------------------------------------------------
 
+    def walk(self, node: ast.AST | None = None) -> Iterator[ast.AST]:
+        """The nodes of the tree, or of one node, as `ast.walk` gives them; the tree itself is walked once."""
+        return iter(self._nodes) if node is None or node is self.tree else ast.walk(node)
+
+    @cached_property
+    def _nodes(self) -> list[ast.AST]:
+        return list(ast.walk(self.tree))
+
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The node that holds this one; None for the module and for shared operator objects."""
         if isinstance(node, (ast.Module, *_SHARED)):

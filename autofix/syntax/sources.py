@@ -115,7 +115,7 @@ class Sources:
 
     def _named(self, source: Source, kind: type[N], name: str) -> Iterator[tuple[Source, N]]:
         for one in self.imported_by(source):
-            for node in ast.walk(one.tree):
+            for node in one.walk():
                 if isinstance(node, kind) and getattr(node, "name", "") == name:
                     yield one, node
 
@@ -134,7 +134,7 @@ class Sources:
             isinstance(node, ast.Attribute)
             or not (method or any(function.name in binds(part) for part in getattr(one.function(node), "body", ())))
             for one in files
-            for node in ast.walk(one.tree)
+            for node in one.walk()
             if isinstance(node, (ast.Name, ast.Attribute))
             and isinstance(node.ctx, ast.Load)
             and name_of(node) == function.name

@@ -22,7 +22,7 @@ def missing(found: Found) -> Iterator[Offer]:
     if not name:
         yield from _by_hand(step)
         return
-    closure = next((f for f in ast.walk(step.source.tree) if isinstance(f, ast.FunctionDef) and f.name == name), None)
+    closure = next((f for f in step.source.walk() if isinstance(f, ast.FunctionDef) and f.name == name), None)
     for one in closure.body if closure is not None else ():
         if calls(one, "backward"):
             steps = insert_before(step.source, one, [f"{holder}.zero_grad()"])

@@ -104,7 +104,7 @@ def _along_features(source: Source, call: ast.AST) -> list[Step]:
 def left_out(found: Found) -> Iterator[Offer]:
     """Keep the sum that a statement only computes."""
     source = found.here.source
-    for node in ast.walk(source.tree):
+    for node in source.walk():
         match node:
             case ast.Expr(value=ast.BinOp(left=ast.Name(id=name), op=ast.Add())):
                 text = f"{name} = {source.segment(node.value)}"
@@ -173,7 +173,7 @@ def _without(place: Place) -> list[Step]:
 def _module(source: Source, node: ast.expr) -> bool:
     """Whether an expression is the name of a module that the file imports."""
     root = path_of(node).partition(".")[0]
-    imports = (one for one in ast.walk(source.tree) if isinstance(one, (ast.Import, ast.ImportFrom)))
+    imports = (one for one in source.walk() if isinstance(one, (ast.Import, ast.ImportFrom)))
     return any((alias.asname or alias.name).partition(".")[0] == root for one in imports for alias in one.names)
 
 
@@ -188,6 +188,6 @@ def _given(place: Place, position: int) -> Iterator[ast.expr]:
 
 
 def _calls(source: Source, wanted: tuple[str, ...]) -> Iterator[ast.Call]:
-    for node in ast.walk(source.tree):
+    for node in source.walk():
         if isinstance(node, ast.Call) and name_of(node) in wanted:
             yield node

@@ -34,7 +34,7 @@ _BY_BATCH = ("OneCycleLR", "CyclicLR")
 def uncalled(found: Found) -> Iterator[Offer]:
     """Call the methods that statements only name."""
     for source in found.sources.imported_by(found.here.source):
-        for node in ast.walk(source.tree):
+        for node in source.walk():
             match node:
                 case ast.Expr(value=ast.Attribute(attr=name) as method) if name in _CALLED:
                     keeps = Keeps.MORE if name == "backward" else Keeps.GRADIENTS
@@ -74,7 +74,7 @@ def schedule_forgotten(found: Found) -> Iterator[Offer]:
     if not name or not isinstance(found.here.node, ast.Call) or not found.here.node.args:
         return
     optimizer = ast.unparse(found.here.node.args[0])
-    for node in ast.walk(source.tree):
+    for node in source.walk():
         if stepped(node)[0] != optimizer:
             continue
         around = list(blocks.loops(source, node))
@@ -156,7 +156,7 @@ def backward_twice(found: Found) -> Iterator[Offer]:
 
 
 def _scalers(place: Place) -> Iterator[str]:
-    for node in ast.walk(place.source.tree):
+    for node in place.source.walk():
         match node:
             case ast.Call(func=ast.Attribute(value=holder, attr="scale"), args=[_]):
                 yield ast.unparse(holder)

@@ -10,6 +10,9 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from . import known
+from .known import first_line
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType
@@ -76,13 +79,14 @@ class Overlay:
                 data = file.read()
         lines = set(self._marks.get(path, ()))
         changes = self._changing(path)
-        if not lines and not changes:
-            return compile(data, name, "exec", dont_inherit=True)
-        tree = ast.parse(data, name)
+        marker = Marker(path, lines)
+        code = known.compiled(path, data, lines, marker.mark) if name == path and not changes else None
         if lines:
-            marker = Marker(path, lines)
-            marker.mark(tree)
             self.marked[path] = marker.placed
+        if code is not None or not (lines or changes):
+            return code or compile(data, name, "exec", dont_inherit=True)
+        tree = ast.parse(data, name)
+        marker.mark(tree)
         for change in changes:
             tree = ast.fix_missing_locations(change(tree, path))
         return compile(tree, name, "exec", dont_inherit=True)
@@ -108,14 +112,14 @@ class Marker:
             self.mark(part)
 
     def _spans(self, statement: ast.stmt) -> bool:
-        return any(_first(statement) <= line <= (statement.end_lineno or 0) for line in self._lines)
+        return any(first_line(statement) <= line <= (statement.end_lineno or 0) for line in self._lines)
 
     def _marked(self, statement: ast.stmt) -> list[ast.stmt]:
         fixed = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
         text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
         header = getattr(statement, "body", None)
         last = header[0].lineno - 1 if isinstance(header, list) and header else statement.end_lineno or 0
-        spanned = range(_first(statement), max(last, statement.lineno) + 1)
+        spanned = range(first_line(statement), max(last, statement.lineno) + 1)
         if fixed or text or self._lines.isdisjoint(spanned):
             return [statement]
         place = statement.lineno * COLUMNS + min(statement.col_offset, COLUMNS - 1)
@@ -128,8 +132,3 @@ class Marker:
             statement.body.insert(int(ast.get_docstring(statement, clean=False) is not None), call)
             return [statement]
         return [call, statement]
-
-
-def _first(statement: ast.stmt) -> int:
-    """The line on which a statement begins, with its decorators."""
-    return min((one.lineno for one in getattr(statement, "decorator_list", [])), default=statement.lineno)

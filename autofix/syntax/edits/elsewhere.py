@@ -40,7 +40,7 @@ def computed_in(
     own = {id(node) for one in (*moved, user) for node in ast.walk(one)}
     others = [
         node
-        for node in ast.walk(scope or source.tree)
+        for node in source.walk(scope)
         if isinstance(node, (ast.Name, ast.Attribute))
         and id(node) not in own
         and ast.unparse(node) in bound

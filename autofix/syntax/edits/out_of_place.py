@@ -61,7 +61,7 @@ def value_after(source: Source, node: ast.AST) -> str:
     """What the variable holds after the write, as one expression."""
     changed = Source(source.path, apply(source, rendered(out_of_place(source, node))))
     place = source.extent(source.statement(node))[0]
-    for one in ast.walk(changed.tree):
+    for one in changed.walk():
         if isinstance(one, ast.Assign) and changed.extent(one)[0] == place:
             return changed.segment(one.value)
     raise Declined("its value is no expression")
@@ -69,7 +69,7 @@ def value_after(source: Source, node: ast.AST) -> str:
 
 def _is_container(source: Source, node: ast.AST, name: str) -> bool:
     """Whether a local name is a list or a dict wherever it is bound: an item then is a tensor, not a part of one."""
-    around = ast.walk(source.function(node) or source.tree)
+    around = source.walk(source.function(node))
     stores = [one for one in around if isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store)]
     makers = (source.parent(one) for one in stores)
     return bool(stores) and all(

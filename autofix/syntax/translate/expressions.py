@@ -96,7 +96,7 @@ class ExpressionTranslation:
         """A name of the module that a function reads: a number, where nothing else is ever bound to it."""
         bound = [
             node.value
-            for node in ast.walk(scope.source.tree)
+            for node in scope.source.walk()
             if isinstance(node, ast.Assign) and any(path_of(target) == name for target in node.targets)
         ]
         number = bound and all(isinstance(one, ast.Constant) and isinstance(one.value, (int, float)) for one in bound)

@@ -107,7 +107,7 @@ def _renamed(caller: Body, call: ast.Call, name: str) -> None:
 
 
 def _imported(source: Source, old: str, new: str) -> list[Step]:
-    for node in ast.walk(source.tree):
+    for node in source.walk():
         if isinstance(node, ast.ImportFrom) and any(alias.name == old and alias.asname is None for alias in node.names):
             dots = "." * node.level
             return insert_after(source, node, [f"from {dots}{node.module or ''} import {new}"])

@@ -86,7 +86,7 @@ def _run_there(sources: Sources, source: Source, statement: ast.AST) -> Iterator
         yield part
         names |= {name_of(call) for call in ast.walk(part) if isinstance(call, ast.Call)}
         for one in sources.imported_by(source) if depth < _DEPTH else ():
-            for node in ast.walk(one.tree):
+            for node in one.walk():
                 defines = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name in names
                 if defines and node not in seen:
                     seen.add(node)
