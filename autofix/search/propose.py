@@ -125,6 +125,8 @@ def _without_keeping(candidate: Candidate, base: Candidate | None) -> Iterator[C
     if base is None or len(base.rules) != 1:
         return
     ours = sum(edit.text.count(f"{_KEEP}=True") for edit in base.edits)
+    if not ours:
+        return
     files: dict[Path, bytes] = {}
     for path, data in candidate.files.items():
         source = Source(path, data)

@@ -8,6 +8,7 @@ encoding is; people count characters. Text is kept with its own newlines and ind
 from __future__ import annotations
 
 import ast
+import gc
 import re
 import sys
 import tokenize
@@ -377,6 +378,8 @@ def _unreadable(path: Path, reason: str) -> SourceError:
 
 def parse(path: Path, data: bytes) -> ast.Module:
     """The tree of a file's bytes, by Python's own parser; raises SourceError for what is no Python."""
+    collects = gc.isenabled()
+    gc.disable()  # of a tree nothing is garbage: to look for it, again and again, takes longer than to parse
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the user's invalid escapes are not our news
@@ -386,6 +389,9 @@ def parse(path: Path, data: bytes) -> ast.Module:
         raise _unreadable(path, f"{where}{error.msg}") from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise _unreadable(path, f"cannot be parsed: {error}") from None
+    finally:
+        if collects:
+            gc.enable()
 
 
 def split(text: str) -> tuple[str, ...]:
