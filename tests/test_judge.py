@@ -8,7 +8,7 @@ import pytest
 from scripts import changed, properties
 
 from autofix import pipeline
-from autofix.core.model import Applicability, Candidate, Effect, Fix, Outcome, Reading, RunOutcome, Verdict
+from autofix.core.model import Applicability, Candidate, Effect, Finding, Fix, Outcome, Reading, RunOutcome, Verdict
 from autofix.experiments.compare import close
 
 if TYPE_CHECKING:
@@ -609,6 +609,17 @@ def test_of_edits_that_are_equally_good_the_one_with_much_more_memory_comes_late
 
     small, long, hungry, other = fix(b"+a", 310), fix(b"+abc", 300), fix(b"+", 900), fix(b"+", 100, 20)
     assert pipeline.ordered([other, hungry, long, small]) == (small, long, hungry, other)
+
+
+def test_an_edit_that_keeps_gradients_is_shown_beside_a_smaller_one_that_changes_them() -> None:
+    def fix(effect: Effect, diff: bytes, *findings: Finding) -> Fix:
+        verdict = Verdict(RunOutcome.PASSED, effect, Applicability.UNSAFE, "", findings)
+        return Fix(Candidate(("AG102",), ("",), ("",), (10,), {}), verdict, diff)
+
+    doubt = Finding("gradient-left-over", "")
+    less, kept = fix(Effect.CHANGED, b"+a"), fix(Effect.IDENTICAL, b"+a\n+b", doubt)
+    assert pipeline.telling([less, kept]) == (less, kept)
+    assert pipeline.telling([less, fix(Effect.CHANGED, b"+a\n+b", doubt)]) == (less,)
 
 
 MOVED = """
