@@ -216,6 +216,47 @@ DIVIDED = "    embed.weight.div_(size)\n"
 QUIET_NORM = "    with torch.no_grad():\n        embed.weight.div_(embed.weight.norm(dim=1, keepdim=True))\n"
 COPIED_NORM = "    with torch.no_grad():\n        embed.weight.copy_(embed.weight / size)\n"
 
+# Weights that are kept in a set ---------------------------------------------------------------------------------------
+
+CLAMPED = f"""{HEAD}
+class Monotone(nn.Linear):
+    def forward(self, x):
+        with torch.no_grad():
+            self.weight.clamp_(min=0)
+        return super().forward(x)
+
+
+first, net, beside, last = nn.Linear(4, 4), Monotone(4, 6), nn.Linear(4, 6), nn.Linear(6, 1)
+nn.init.zeros_(last.weight)
+parameters = [*first.parameters(), *net.parameters(), *beside.parameters(), *last.parameters()]
+opt = torch.optim.SGD(parameters, lr=0.3)
+best = net.weight.detach().clone()
+for step in range(6):
+    a, b = net(first(torch.randn(8, 4))), net(first(torch.randn(8, 4)))
+    loss = (a - b - 1).square().mean() + last(beside(torch.randn(8, 4))).square().mean()
+    opt.zero_grad()
+    (loss + last.bias.sum()).backward()
+    opt.step()
+net.weight.data.copy_(best)
+"""
+IN_FORWARD = "        with torch.no_grad():\n            self.weight.clamp_(min=0)\n"
+FINISHED = ("net.weight.data.copy_(best)\n", "")
+KEPT = "net.weight.data.clamp_(min=0)"
+BEFORE = (IN_FORWARD, ""), ("    a, b =", f"    {KEPT}\n    a, b =")
+AFTER = (IN_FORWARD, ""), ("best =", f"{KEPT}\nbest ="), ("    opt.step()\n", f"    opt.step()\n    {KEPT}\n")
+SHARED = f"""{HEAD}
+net = nn.Linear(4, 6)
+rows = net.bias.view(2, 3)
+rows[:, 2] += 1.5
+net.bias = nn.Parameter(rows.view(-1), requires_grad=True)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(6):
+    loss = (net(torch.randn(8, 4)) - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
 # What an optimizer is given ------------------------------------------------------------------------------------------
 
 SHOWN = f"""{HEAD}
@@ -367,7 +408,11 @@ for step in range(4):
 """
 OF_Q, OF_P = "P[0] = (torch.ones(2, 4) * Q).sum(0)", "Q[0] = (torch.ones(3, 4) * P).sum(0)"
 BY_DATA = (OF_Q, OF_Q.replace("P[0]", "P.data[0]")), (OF_P, OF_P.replace("Q[0]", "Q.data[0]"))
+UNRESTORED = CLAMPED.replace(*FINISHED)
 RIGHT: dict[str, tuple[str, Edit]] = {
+    "weights clamped before each pass": (CLAMPED, BEFORE),
+    "weights clamped after each step": (UNRESTORED, AFTER),
+    "a parameter made of another's memory": (SHARED, (("rows[", "rows.data["),)),
     "rows solved before the first step": (SOLVED, BY_DATA),
     "weights swapped in and back": (AVERAGED, (KEEP,)),
     "swapped through .data": (AVERAGED, (KEEP, ("p.copy_(a)", "p.data.copy_(a)"), ("p.copy_(k)", "p.data.copy_(k)"))),
@@ -397,6 +442,15 @@ RIGHT: dict[str, tuple[str, Edit]] = {
     "small figures": (FIGURES, (("out.sum(), w)", "out.sum(), w, retain_graph=True)"),)),
 }
 WRONG: dict[str, tuple[str, Edit]] = {
+    "weights clamped no more": (CLAMPED, ((IN_FORWARD, ""),)),
+    "weights clamped in the first pass": (CLAMPED, ((IN_FORWARD, ""), ("best =", f"{KEPT}\nbest ="))),
+    "weights clamped elsewhere": (CLAMPED, (BEFORE[0], (BEFORE[1][0], BEFORE[1][1].replace("=0", "=0.05")))),
+    "clamped, and another layer cut": (
+        CLAMPED,
+        (*BEFORE, ("last(beside(torch.randn(8, 4)))", "last(beside(torch.randn(8, 4)).detach())")),
+    ),
+    "clamped, and not restored": (CLAMPED, (*AFTER, FINISHED)),
+    "a parameter that is not written": (SHARED, (("rows[", "rows.clone()["),)),
     "weights not brought back": (AVERAGED, (KEEP, ("p.copy_(k)", "p = k.clone()"))),
     "weights not swapped in": (AVERAGED, (KEEP, ("p.copy_(a)", "p = a.clone()"))),
     "other weights swapped in": (AVERAGED, (KEEP, ("p.copy_(a)", "p.copy_(0.5 * a)"))),

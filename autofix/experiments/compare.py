@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from itertools import pairwise, takewhile, zip_longest
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,7 @@ _MOVED = "the step moves it differently"
 _BESIDE = 2
 """Writes by hand that one of two runs may have seen used at its end, and the other not."""
 _BATCHES = "num_batches_tracked"
+_ENDS = "ends with other values"
 
 
 def differences(
@@ -94,6 +96,24 @@ def norms(change: Change) -> str:
         return f"a gradient of norm {now:.4g} in another direction"
     digits = next((n for n in _DIGITS if f"{was:.{n}g}" != f"{now:.{n}g}"), 17)
     return f"a gradient of norm {now:.{digits}g} instead of {was:.{digits}g}"
+
+
+def same_projections(reference: wire.Trace, candidate: wire.Trace, **also: bool) -> bool:
+    """Whether both runs are the same to the last bit, but for where in a pass they write by hand what steps move.
+
+    What the last such write of a pass leaves is the same. One behind the last step may be more than the reference has.
+    """
+    one, other = (replace(trace, courses=tuple(map(_by_pass, trace.courses))) for trace in (reference, candidate))
+    first, more = ({one.name for one in trace.courses if one.unused} for trace in (reference, candidate))
+    late = {
+        reference.names[int(index)][int(place)] for index, _, place in (n.partition(" ") for n in more - first) if place
+    }
+    apart = differences(one, other, EXACT, **also)
+    return all(change.note.endswith(_ENDS) and change.parameter in late for change in apart)
+
+
+def _by_pass(course: wire.Held) -> wire.Held:
+    return replace(course, values=tuple(dict(zip(course.after, course.values, strict=True)).values()))
 
 
 def same_gradients(reference: wire.Trace, candidate: wire.Trace) -> bool:
@@ -309,7 +329,7 @@ def _states(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> I
         elif state.result or match.result:
             continue  # a result has the values of the last pass, wherever that was
         elif state.changed and same_end and not close(state.last, match.last, 50 * tolerance):
-            yield Change(state.name, 0, norm(state.last), norm(match.last), note=f"{state.name} ends with other values")
+            yield Change(state.name, 0, norm(state.last), norm(match.last), note=f"{state.name} {_ENDS}")
 
 
 def _again(reference: wire.Trace, candidate: wire.Trace) -> tuple[str, ...]:
@@ -453,7 +473,7 @@ def _finals(reference: wire.Trace, candidate: wire.Trace, tolerance: float, *, l
     names = [name for group in reference.names[: None if leaves else -1] for name in group]
     for name, want, have in zip(names, reference.finals, candidate.finals, strict=False):
         if not close(want, have, 50 * tolerance):
-            yield Change(name, 0, norm(want), norm(have), note=f"{name} ends with other values")
+            yield Change(name, 0, norm(want), norm(have), note=f"{name} {_ENDS}")
 
 
 def _rhythm(reference: wire.Trace, wanted: list[wire.Step], got: list[wire.Step]) -> Iterator[Change]:

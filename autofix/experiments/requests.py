@@ -173,13 +173,14 @@ class Builder:
 
     def _shared(self, mode: str, spec: RunSpec) -> wire.Request:
         frozen, still = spec.treatment is not Treatment.LIVE, spec.treatment is Treatment.STILL
+        unmoved = spec.intervention is Intervention.UNMOVED
         doubled = sum(self.baseline.counts) if spec.intervention is Intervention.DOUBLED else -1
         return replace(
-            plain(self.target, mode, dict(spec.files)), passes=self.target.passes, perturbed=self.perturbed,
+            plain(self.target, mode, dict(spec.files)), passes=self.target.passes, perturbed=self.perturbed and not unmoved,
             threads=_threads(self.baseline), grace=GRACE,
             failed_at=(self.baseline.backward_count, *self.baseline.counts),
             concerned=self._concerned(), budget=self.budget, longest=_LONGEST, lead=self._lead(),
-            frozen=frozen, still=still, shapes=frozen, held=frozen and self.removed is not None,
+            frozen=frozen, still=still, shapes=frozen, held=unmoved or (frozen and self.removed is not None),
             compared=spec.intervention is Intervention.COMPARED,
             late=spec.intervention is Intervention.LATE, nudged=spec.intervention is Intervention.NUDGED,
             doubled=doubled,

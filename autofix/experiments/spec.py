@@ -24,7 +24,8 @@ class Intervention(enum.Enum):
     OUTPUTS: nothing; the gradients that losses send to what modules give are watched. SHIFTED, SHIFTED_FAR: so they
     are, and what the modules of one optimizer give is otherwise. LATE: while steps are undone, parameters drift where a
     forward next uses them, not right after a step. REPEATED: nothing; it is run once more, to its end.
-    COMPARED: nothing; whether what is compared is the same is watched.
+    COMPARED: nothing; whether what is compared is the same is watched. UNMOVED: parameters start where the script
+    puts them.
     COMPILED: `torch.compile` compiles, and no instrument watches.
     """
 
@@ -39,6 +40,7 @@ class Intervention(enum.Enum):
     LATE = enum.auto()
     REPEATED = enum.auto()
     COMPARED = enum.auto()
+    UNMOVED = enum.auto()
     COMPILED = enum.auto()
 
 

@@ -280,13 +280,15 @@ class Held:
     """What one tensor held, as sketches in the order of the run.
 
     `after`: how many steps had been made when each was seen, or backward calls that left gradients, where none were.
-    `loose`: a leaf that nothing owns, whose name may pass to another.
+    `loose`: a leaf that nothing owns, whose name may pass to another. `unused`: it was written once more, by something
+    else than a step, and nothing used that.
     """
 
     name: str
     values: tuple[tuple[float, ...], ...]
     after: tuple[int, ...] = ()
     loose: bool = False
+    unused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

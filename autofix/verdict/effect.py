@@ -20,6 +20,7 @@ from autofix.experiments.compare import (
     norm,
     norms,
     same_gradients,
+    same_projections,
     same_shape,
     vanished,
 )
@@ -209,7 +210,22 @@ class _Comparison:
             live = self._runs.of(one)
             if not (_cuts_or_loses(live, self._live) or moved_otherwise(live, self._live)):
                 return self._equal(one, same_live=False)
+        if self._projects_elsewhere(readings[0], also):
+            return self._equal(readings[0], same_live=True)
         return self._departing(self._runs.of(readings[0]), self._live, still[readings[0]], frozen, also)
+
+    def _projects_elsewhere(self, reading: Reading, also: Mapping[str, bool]) -> bool:
+        """Whether the edit only moves a write by hand that keeps what an optimizer owns in a set, to the last bit.
+
+        Weights that are clamped or normalised where they are used, and in the edit after each step, are the same, but
+        not if they are moved out of their set between the two.
+        """
+        if not _moves(self._runs.letter) or not _written_by_hand(self._runs.of(reading), owned=True):
+            return False
+        unmoved = self._runs.of(reading, intervention=Intervention.UNMOVED)
+        edited = self._runs.of_edit(intervention=Intervention.UNMOVED)
+        compare = edited.ended_well and not comparable(unmoved) and _written_by_hand(unmoved, owned=True)
+        return compare and same_projections(unmoved, edited, **also)
 
     def _writes_later(
         self, still: wire.Trace, frozen: wire.Trace, reading: Reading, also: Mapping[str, bool]
@@ -353,8 +369,13 @@ def _cuts_or_loses(reference: wire.Trace, edited: wire.Trace) -> bool:
 
 def _keeps_up_others(trace: wire.Trace) -> bool:
     """Whether only what no optimizer owns is written by hand, as a teacher is that follows a student."""
-    written = [one.name for one in trace.courses if len(one.values) > 1]
-    return bool(written) and not any(name.split(" ")[0].isdecimal() for name in written)
+    return _written_by_hand(trace, owned=False) and not _written_by_hand(trace, owned=True)
+
+
+def _written_by_hand(trace: wire.Trace, *, owned: bool) -> bool:
+    """Whether something else than a step was seen to write what an optimizer owns, or what none does."""
+    written = (one.name.split(" ")[0] for one in trace.courses if len(one.values) > 1)
+    return any(first.isdecimal() is owned for first in written)
 
 
 def _moves_draws(reference: wire.Trace, edited: wire.Trace) -> bool:

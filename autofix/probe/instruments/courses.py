@@ -60,8 +60,11 @@ class _Course:
         if moved:
             self.values.append(() if back else sketch)
             self.after.append(after)
-            self.apart, self.watched = not back, True
-        self.now = sketch
+            self.apart = not back
+        if back:
+            self.stepped = sketch
+        # A norm does not tell a small write: what is written by hand is sketched from now on, also where nothing moved.
+        self.now, self.watched = sketch, True
         return moved
 
     def is_stepped(self, sketch: tuple[float, ...]) -> bool:
@@ -184,10 +187,14 @@ class Courses(Listener):
             told = tensor is not None and (course.kept or course.outlived)
             name = self._names.name(tensor, "") if tensor is not None and told else ""
             if name := places.get(key, name) if tensor is not None else "":
-                found.setdefault(
-                    name, wire.Held(name, tuple(course.values), tuple(course.after), loose=not course.kept)
-                )
+                values, after, unused = tuple(course.values), tuple(course.after), self._unused(tensor, course)
+                found.setdefault(name, wire.Held(name, values, after, loose=not course.kept, unused=unused))
         return {"courses": tuple(found.values())}
+
+    def _unused(self, tensor: torch.Tensor, course: _Course) -> bool:
+        if tensor in self.aliased:
+            return self._witness.sketch_all([tensor])[0] != course.now
+        return course.left != _mark(tensor)
 
 
 class Stepped(Listener):

@@ -100,8 +100,11 @@ class Perturb(Listener):
             self.meet(parameter)
 
     def meet(self, parameter: torch.Tensor) -> None:
-        """Know a parameter, which has not started yet."""
+        """Know a parameter, which has not started yet. One made of another's memory takes its place."""
         if parameter.is_floating_point() and id(parameter) not in self._known:
+            for key in [key for key, other in self._known.items() if _same_memory(other, parameter)]:
+                del self._known[key]
+                self._starting.pop(key, None)
             self._known[id(parameter)] = self._starting[id(parameter)] = parameter
             self._storages.clear()
 
@@ -200,6 +203,12 @@ class Starting(Dispatch):
 def _uses(func: Any) -> bool:
     """Whether an operator reads its arguments for their values, and neither writes them nor gives a view of them."""
     return not written_arguments(func) and all(result.alias_info is None for result in func._schema.returns)
+
+
+def _same_memory(one: torch.Tensor, other: torch.Tensor) -> bool:
+    if is_lazy(one) or is_lazy(other) or one.layout is not torch.strided or other.layout is not torch.strided:
+        return False
+    return one.numel() == other.numel() > 0 and one.data_ptr() == other.data_ptr() != 0
 
 
 def _content(tensor: torch.Tensor) -> tuple[float, float]:
