@@ -140,14 +140,13 @@ def _only(diagnosis: Diagnosis, origins: list[wire.Origin]) -> tuple[wire.Site, 
 
 def _lost(origins: list[wire.Origin]) -> tuple[tuple[wire.Site, ...], ...]:
     """What is frozen may stay so where something else lost the graph, too: it shows if an optimizer owns it."""
-    kinds = {o.kind for o in origins}
-    kinds = (kinds - {"frozen"}) or kinds
-    places = tuple(dict.fromkeys(o.stack[0] for o in origins if o.kind in kinds))
-    action = _ACTIONS.get(next(iter(kinds)))
-    if len(kinds) > 1 or action is None or len(places) > _MOST_PLACES:
+    sites = dict.fromkeys(wire.Site(_ACTIONS.get(o.kind, ""), o.stack[0]) for o in origins)
+    frozen = tuple(site for site in sites if site.action == "unfreeze")
+    others = [site for site in sites if site not in frozen]
+    if len({site.action for site in others}) > 1 or any(not one.action for one in others) or len(sites) > _MOST_PLACES:
         return ()
-    each = tuple(wire.Site(action, place) for place in places)
-    return (each,) if len(each) == 1 else (*((one,) for one in each), each)
+    each = [*((one,) for one in others), *([frozen] if others and frozen else ((one,) for one in frozen))]
+    return tuple(each) if len(each) == 1 else (*each, tuple(sites))
 
 
 _UNSAID = {

@@ -16,12 +16,13 @@ def iterations(node: ast.AST) -> Iterator[tuple[str, ast.Call]]:
     for loop in ast.walk(node):
         if not isinstance(loop, (ast.For, ast.While)):
             continue
-        made = {path_of(one.targets[0]): one.value for one in loop.body if isinstance(one, ast.Assign)}
+        assigned = [(path_of(one.targets[0]), one.value) for one in loop.body if isinstance(one, ast.Assign)]
+        made = {name: value for name, value in assigned if name}
         own = {path_of(one) for one in ast.walk(loop.target)} if isinstance(loop, ast.For) else set()
         for name, value in made.items():
             step = made.get(path_of(value), value)
             others = own | made.keys() - {name, path_of(value)}
-            if name and isinstance(step, ast.Call) and _reads(step, {name}) and not _reads(step, others):
+            if isinstance(step, ast.Call) and _reads(step, {name}) and not _reads(step, others):
                 yield name, step
 
 

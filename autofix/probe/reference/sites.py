@@ -4,7 +4,8 @@
 its gradient can be zeroed as that of a leaf can. `keep`: the graph is not cut there, numbers stay tensors.
 `grad`: gradients are not switched off there, and what torch draws there by a distribution is drawn along a path.
 `require`: what is made there requires a gradient. `unfreeze`: what was
-frozen there requires a gradient again when an optimizer takes it, if that optimizer leaves other frozen ones alone.
+frozen there requires a gradient again when an optimizer takes it, if that optimizer leaves other frozen ones alone;
+what an optimizer has taken before is not frozen there.
 `create`: the derivative computed there has a graph. `zero`: a gradient that is still None is one of zeros there.
 """
 
@@ -50,6 +51,8 @@ class Sites:
         if self._modes:
             self._draw_along_paths()
         self._frozen: dict[int, tuple[torch.Tensor, Raw]] = {}
+        self._taken: dict[int, torch.Tensor] = {}
+        """What optimizers own."""
         self.met: dict[Raw, str] = {}
         self.added: dict[Raw, None] = {}
         """Where results were made whose gradients add up."""
@@ -61,6 +64,9 @@ class Sites:
         name = name_of(func)
         if name.endswith(_SETTERS) and False in (*args[1:2], *kwargs.values()):
             raw, actions = self._here()
+            if "unfreeze" in actions and id(args[0]) in self._taken:
+                self.met[raw] = "no_graph"
+                return args[0]
             self._frozen |= {id(t): (t, raw) for t in tensors(args[:1]) if "unfreeze" in actions}
         if name == DERIVATIVE:
             return self._derivative(func, args, kwargs)
@@ -124,6 +130,7 @@ class Sites:
     def unfreeze(self, taken: list[torch.Tensor]) -> None:
         """Let parameters train that an optimizer takes, where it takes only frozen ones and not all of them."""
         mine = {id(t) for t in taken}
+        self._taken |= {id(t): t for t in taken}
         if mine and mine < self._frozen.keys():
             for tensor in taken:
                 self.met[self._frozen[id(tensor)][1]] = "no_graph"
