@@ -33,10 +33,11 @@ def derivative(runs: Runs) -> wire.Stack:
 def gradient(runs: Runs) -> wire.Stack:
     """The same of a derivative that a backward left in a leaf's `.grad` or in a hook.
 
-    It freed the graph, or what is made of it alone has none.
+    It freed the graph, or what is made of it alone has none, unless there is none because parameters were frozen.
     """
     trace, freed = runs.trace, runs.freed_by
-    no_graph = trace.failure is not None and trace.failure.kind == "no_graph"
+    frozen = any(site.action == "unfreeze" for site in runs.case.pool.sites)
+    no_graph = trace.failure is not None and trace.failure.kind == "no_graph" and not frozen
     sent = [one.stack for one in trace.earlier if not (one.grad or one.create)]
     taken = [stack for stack in sent if no_graph or stack in freed]
     after = sum(runs.baseline.counts)

@@ -110,7 +110,49 @@ for _ in range(3):
     },
     frozenset({"within"}),
 )
+SAMPLED = Program(
+    "a network is frozen while its inputs are sought",
+    """\
+from parts import *
+
+net = Net(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+
+
+def sought(x):
+    net.requires_grad_(False)
+    x.requires_grad_()
+    for _ in range(2):
+        net(x).sum().backward()
+        x.data.add_(0.1 * x.grad.clamp(-0.1, 0.1))
+        x.grad.zero_()
+    return x.detach()
+
+
+for _ in range(5):
+    fake = sought(torch.randn(6, 4))
+    loss = (net(fake) - 1).square().mean() + net(torch.randn(6, 4)).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    {
+        "on again": (("    return x", "    net.requires_grad_(True)\n    return x"),),
+        "never frozen": (("net.requires_grad_(False)", "net.zero_grad()"),),
+        "half of it": (("    return x", "    net.out.requires_grad_(True)\n    return x"),),
+        "the graph is kept": (("x.detach()", "x"),),
+        "the loss is marked": (("    loss.backward()", "    loss.requires_grad_().backward()"),),
+    },
+    frozenset({"on again", "never frozen"}),
+)
 PROGRAMS = (
+    SAMPLED,
+    SAMPLED.mutated(
+        "another network is trained through the frozen one",
+        ("net.parameters(), lr", "maker.parameters(), lr"),
+        ("optimizer =", "maker = Net(4, 4)\noptimizer ="),
+        ("sought(torch.randn(6, 4))", "sought(maker(torch.randn(6, 4)).detach())"),
+    ),
     ASSIGNED,
     ASSIGNED.mutated("it has a graph", ("@torch.no_grad()\n", "")),
     CLOSURE,
