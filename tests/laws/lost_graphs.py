@@ -138,7 +138,7 @@ for _ in range(5):
 """,
     {
         "on again": (("    return x", "    net.requires_grad_(True)\n    return x"),),
-        "never frozen": (("net.requires_grad_(False)", "net.zero_grad()"),),
+        "never frozen": (("net.requires_grad_(False)", "net.requires_grad_(True)"),),
         "half of it": (("    return x", "    net.out.requires_grad_(True)\n    return x"),),
         "the graph is kept": (("x.detach()", "x"),),
         "the loss is marked": (("    loss.backward()", "    loss.requires_grad_().backward()"),),

@@ -63,11 +63,7 @@ class Sites:
         """The result of a call that is not to run as written; NOTHING where it is."""
         name = name_of(func)
         if name.endswith(_SETTERS) and False in (*args[1:2], *kwargs.values()):
-            raw, actions = self._here()
-            if "unfreeze" in actions and id(args[0]) in self._taken:
-                self.met[raw] = "no_graph"
-                return args[0]
-            self._frozen |= {id(t): (t, raw) for t in tensors(args[:1]) if "unfreeze" in actions}
+            return self._frozen_here(args)
         if name == DERIVATIVE:
             return self._derivative(func, args, kwargs)
         if name == _GRADIENT:
@@ -92,6 +88,16 @@ class Sites:
             if name.endswith("tolist"):
                 return _listed(args[0])
             return args[0].reshape(()) if name in _NUMBERS else args[0].view_as(args[0])
+
+    def _frozen_here(self, args: Any) -> Any:
+        raw, actions = self._here()
+        if "unfreeze" not in actions:
+            return NOTHING
+        if id(args[0]) in self._taken:
+            self.met[raw] = "no_graph"
+            return args[0]
+        self._frozen |= {id(t): (t, raw) for t in tensors(args[:1])}
+        return NOTHING
 
     def _draw_along_paths(self) -> None:
         """Let a distribution of torch's that has a path draw along it at a site: `sample()` switches gradients off."""
