@@ -9,6 +9,7 @@ from autofix.syntax.modes import is_mode
 
 _COPIES = {"clone", "contiguous"}
 _GRAPH_CALLS = {"detach", "detach_", "item", "requires_grad_", "retain_grad"}
+_OPERATORS = {"add": ast.Add(), "sub": ast.Sub(), "mul": ast.Mult(), "div": ast.Div(), "pow": ast.Pow()}
 _GRAPH_WORDS = {"retain_graph", "create_graph", "requires_grad", "inplace"}
 
 
@@ -55,7 +56,7 @@ def exact(node: ast.stmt) -> str:
 
 def bare(node: ast.stmt) -> str:
     """A statement but for what it tells autograd to record, as text; '' if nothing is left."""
-    rest = _Graph().visit(copy.deepcopy(node))
+    rest = _operation(_Graph().visit(copy.deepcopy(node)))
     match rest:
         case ast.Expr(ast.Call(func)) if is_mode(func):
             return ""
@@ -76,6 +77,21 @@ def bare(node: ast.stmt) -> str:
         case ast.Assign([target], ast.Call(ast.Attribute(value)) as call) if ast.unparse(target) == ast.unparse(value):
             return ast.dump(ast.Expr(call))
     return ast.dump(rest)
+
+
+def _operation(node: ast.stmt) -> ast.stmt:
+    """`x.div_(y)` and `x = x.div(y)` as the `x /= y` that they are."""
+    match node:
+        case ast.Expr(value=call) | ast.Assign([_], call):
+            pass
+        case _:
+            return node
+    match call:
+        case ast.Call(ast.Attribute(ast.Name() | ast.Attribute() | ast.Subscript() as value, name), [operand], []):
+            written = node.targets[0] if isinstance(node, ast.Assign) else value
+            if name in _OPERATORS and ast.unparse(written) == ast.unparse(value):
+                return ast.AugAssign(value, _OPERATORS[name], operand)
+    return node
 
 
 def graph_call(node: ast.AST) -> bool:
