@@ -28,7 +28,7 @@ from autofix.syntax.edits import append_call, clone_before
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from autofix.probe.wire import Stack
+    from autofix.probe.wire import Saved, Stack
     from autofix.syntax.edits import Step
     from autofix.syntax.source import Source
 
@@ -108,6 +108,19 @@ p.sum().backward()
 print(w.grad.sum().item())
 """),
         Example("""\
+import torch
+
+w, table, scale = torch.ones(3, requires_grad=True), torch.ones(4, 3), torch.ones(4)
+for t in range(1, 4):
+-    table[t] = table[t - 1] * w
++    table[t] = table[t - 1].clone() * w
+    scale[t] = table[t].sum()
+-    table[t] = table[t] / scale[t]
++    table[t] = table[t].clone() / scale[t].clone()
+scale.log().sum().backward()
+print(w.grad.sum().item())
+"""),
+        Example("""\
 ! a copy of the parameters would hide that the step came too early
 import torch
 
@@ -136,29 +149,36 @@ sum(terms).sum().backward()
             if not stacks:
                 continue
             names = {name for stack in stacks for name in _written(sources, stack)}
-            beside = {name for stack in stacks for name in _beside(sources, stack)}
-            yield from self._used(saved.made, names, beside, sources)
+            yield from self._used(saved.made, names, sources)
             yield from self._made(saved.made, sources)
             yield from self._kept(stacks, sources)
+        yield from self._all_used((*diagnosis.trace.saved, *diagnosis.trace.also), sources)
 
-    def _used(self, made: Stack, names: set[str], beside: set[str], sources: Sources) -> Iterator[Proposal]:
+    def _all_used(self, spoiled: Iterable[Saved], sources: Sources) -> Iterator[Proposal]:
+        """A copy of each operand that is written later: a table that is filled row by row is read in several places."""
+        edits: dict[Step, None] = {}
+        for saved in spoiled:
+            written = {name for write in saved.writes for name in _beside(sources, write.stack)}
+            for _, source, node in list(sources.located(saved.made))[:1]:
+                for operand in calls.tensors_in(node):
+                    read = (one for one in ast.walk(operand) if isinstance(one, calls.VALUES) and _root(one) in written)
+                    if one := next(read, None):
+                        with suppress(Declined):
+                            edits |= dict.fromkeys(append_call(source, one, ".clone()"))
+        if len(edits) > 1:
+            yield self.propose(edits, WHY_USED.format(name="each part"))
+
+    def _used(self, made: Stack, names: set[str], sources: Sources) -> Iterator[Proposal]:
         """A copy of an operand: of the one that the write names, or else of each."""
         for frame, source, node in list(sources.located(made))[:1]:
             operands = [one for one in calls.tensors_in(node) if _holds_tensor(source, one)]
             named = [one for one in operands if _root(one) in names or _last(_root(one)) in map(_last, names)]
-            for one in (named or operands)[:_MOST]:
+            for place, one in enumerate((named or operands)[:_MOST]):
+                why, later = WHY_USED.format(name=source.segment(one)), 0 if named else place
                 if isinstance(one, ast.Attribute):
                     yield from self._handed_out(one.attr, frame.file, sources)
-            for place, one in enumerate((named or operands)[:_MOST]):
-                why = WHY_USED.format(name=source.segment(one))
-                later = 0 if named else place
-                if isinstance(one, ast.Attribute):
                     yield self.propose(append_call(source, one, ".detach().clone()"), why, later=later + 2)
                 yield self.propose(append_call(source, one, ".clone()"), why, later=later)
-            together = [one for one in operands if one in named or _root(one) in beside]
-            if len(together) > 1:
-                edits = [edit for one in together for edit in append_call(source, one, ".clone()")]
-                yield self.propose(edits, WHY_USED.format(name="Each"))
 
     def _handed_out(self, name: str, file: str, sources: Sources) -> Iterator[Proposal]:
         """A copy of what a property of that name returns."""
@@ -210,9 +230,9 @@ def _written(sources: Sources, stack: Stack) -> Iterator[str]:
 
 
 def _beside(sources: Sources, stack: Stack) -> set[str]:
-    """What the statement of a write writes to beside it: `c` of `h[t], c[t] = cell(x, (h[t - 1], c[t - 1]))`."""
-    found = (names.binds(source.statement(node)) for _, source, node in sources.nodes(stack[:1]))
-    return {name for names in found for name in names}
+    """What the statement of a write writes: `h` and `c` of `h[t], c[t] = cell(x, (h[t - 1], c[t - 1]))`."""
+    bound = {name for _, source, node in sources.nodes(stack[:1]) for name in names.binds(source.statement(node))}
+    return {*bound, *_written(sources, stack)}
 
 
 def _holds_tensor(source: Source, node: ast.expr) -> bool:

@@ -510,6 +510,7 @@ class Trace:
     counts: tuple[int, ...] = ()  # steps of each optimizer, in the order they were made
     backward_count: int = 0
     saved: tuple[Saved, ...] = ()
+    also: tuple[Saved, ...] = ()  # what else that backward would have found modified
     crossings: tuple[Crossing, ...] = ()
     remade: bool = True  # what made the older part of the failing graph has since made a younger part of it
     earlier: tuple[Backward, ...] = ()

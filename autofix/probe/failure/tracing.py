@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import weakref
 from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,13 +23,14 @@ if TYPE_CHECKING:
 
 _KEPT_CALLS = 40
 _KEPT_EDGES = 400_000
+_KEPT_HANDLES = 20_000
 _SHOWN = 40
 
 
 class Handle:
     """A saved tensor with the version and the place it was saved at."""
 
-    __slots__ = ("alias", "given", "key", "leaf", "raw", "version")
+    __slots__ = ("__weakref__", "alias", "given", "key", "leaf", "raw", "version")
 
     def __init__(self, tensor: torch.Tensor, raw: Raw) -> None:
         own = transforms.plain(tensor)
@@ -88,6 +90,7 @@ class Tracer(Dispatch, Listener):
         self._stepped: list[tuple[int, torch.Tensor, int]] = []
         self._ends: dict[int, int] = {}
         self.violation: Handle | None = None
+        self._handles: deque[weakref.ref[Handle]] = deque(maxlen=_KEPT_HANDLES)
 
     def __enter__(self) -> Any:
         self._entered = True
@@ -131,6 +134,7 @@ class Tracer(Dispatch, Listener):
 
     def _pack(self, tensor: torch.Tensor) -> Handle:
         handle = Handle(tensor, self._frames.here())
+        self._handles.append(weakref.ref(handle))
         if handle.key is not None:
             self._watched.add(handle.key)
         return handle
@@ -210,21 +214,29 @@ class Tracer(Dispatch, Listener):
     def told(self) -> dict[str, Any]:
         """All that is asked of it."""
         return {
-            "saved": self._modified() or self.freed(), "crossings": self._crossings(), "remade": self._remade(),
-            "earlier": self._earlier(), "step_sites": self._step_sites(),
+            "saved": self._modified() or self.freed(), "also": self._also(), "crossings": self._crossings(),
+            "remade": self._remade(), "earlier": self._earlier(), "step_sites": self._step_sites(),
         }  # fmt: skip
 
     def _modified(self) -> tuple[wire.Saved, ...]:
         """The saved tensor that backward found modified, with the writes since it was saved."""
-        handle = self.violation
-        if handle is None:
+        return (self._saved(self.violation),) if self.violation is not None else ()
+
+    def _also(self) -> tuple[wire.Saved, ...]:
+        """What else backward would find modified of graphs that are still held, once for each place and memory."""
+        if self.violation is None:
             return ()
+        held = (handle for ref in self._handles if (handle := ref()) is not None and handle is not self.violation)
+        spoiled = {(one.raw, one.key): one for one in held if one.raw and one.alias._version > one.version}
+        return tuple(self._saved(one) for one in list(spoiled.values())[:_SHOWN])
+
+    def _saved(self, handle: Handle) -> wire.Saved:
         resolve = self._frames.resolve
         unique = dict.fromkeys(one._replace(age=0) for one in self.spoiling(handle))
         shown = tuple(
             wire.Write(one.op, resolve(one.raw), one.optimizer, one.whole, one.view) for one in list(unique)[:_SHOWN]
         )
-        return (wire.Saved("", resolve(handle.raw), tuple(handle.alias.shape), handle.leaf, shown),)
+        return wire.Saved("", resolve(handle.raw), tuple(handle.alias.shape), handle.leaf, shown)
 
     def spoiling(self, handle: Handle) -> list[Written]:
         """The writes since a tensor was saved."""
