@@ -21,18 +21,26 @@ from typing import TYPE_CHECKING
 from autofix.core.edit import Declined
 from autofix.core.model import Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
-from autofix.syntax import blocks, calls
+from autofix.syntax import blocks, calls, names, update
 from autofix.syntax.edits import append_call, decorate, delete, ensure_import, insert_after, insert_before, move_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from autofix.probe.wire import Frame
+    from autofix.syntax.edits import Step
     from autofix.syntax.source import Source
 
 WHY_BACK = "Gradients are on again for what comes after; the part without gradient stays without."
 WHY_OFF = "The forward that backward goes through records its graph."
 WHY_HEAD = "The part that the optimizer was given trains; the rest stays frozen."
 WHY_PLAIN = "The optimizer can only move what a gradient reaches, and none reaches a tensor that asks for none."
+WHY_MEANWHILE = "It is frozen while the gradient of something else is taken, and trains again for what comes after."
+_FROZEN = (
+    "nothing that the loss needs requires a gradient after this: see that what is to train is named here as the model "
+    "names it, and count what still requires one"
+)
+_FLAG = re.compile(r"(requires_grad *= *|requires_grad_\()False\b")
 
 
 class GradModeLeftOff(Rule):
@@ -128,10 +136,15 @@ net(torch.randn(5, 2)).pow(2).mean().backward()
                         yield from self._restored(source, statement)
                         yield from self._enabled(diagnosis, sources)
                 elif origin.kind == "frozen":
+                    yield from self._meanwhile(source, statement)
                     yield from self._head(source, node)
                 elif origin.kind == "plain" and isinstance(node, calls.VALUES):
                     edits = append_call(source, node, ".requires_grad_()")
                     yield self.propose(edits, WHY_PLAIN, title="Let the tensor train that the optimizer was given")
+
+    def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
+        """Where parameters were frozen."""
+        yield from ((one.stack[0], _FROZEN) for one in diagnosis.trace.origins if one.kind == "frozen" and one.stack)
 
     def _restored(self, source: Source, statement: ast.Expr) -> Iterator[Proposal]:
         """`@torch.no_grad()` on the function that switches gradients off, or on again where it ends."""
@@ -141,12 +154,19 @@ net(torch.randn(5, 2)).pow(2).mean().backward()
             return
         edits = [*imports, *decorate(source, function, f"@{torch}.no_grad()"), *delete(source, statement)]
         yield self.propose(edits, WHY_BACK, title="Switch gradients off for this function only")
-        line = f"{torch}.set_grad_enabled(True)"
-        last = function.body[-1]
-        back = (
-            insert_before(source, last, [line]) if isinstance(last, ast.Return) else insert_after(source, last, [line])
-        )
+        back = _at_end(source, function, [f"{torch}.set_grad_enabled(True)"])
         yield self.propose([*imports, *back], WHY_BACK, later=1)
+
+    def _meanwhile(self, source: Source, statement: ast.stmt) -> Iterator[Proposal]:
+        """What a function freezes while it differentiates by something else, trains again where the function ends."""
+        function, loop = source.function(statement), source.parent(statement)
+        whole = loop if isinstance(loop, ast.For) else statement
+        if function is None or whole not in function.body:
+            return
+        frozen = names.copied(source, whole)
+        lines = [_FLAG.sub(r"\1True", line) for line in frozen]
+        if lines != frozen and any(update.trains(one) for one in blocks.after(function.body, whole)):
+            yield self.propose(_at_end(source, function, lines), WHY_MEANWHILE, title="Let it train again afterwards")
 
     def _enabled(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Gradients switched on at the top of the function that trains."""
@@ -178,6 +198,12 @@ net(torch.randn(5, 2)).pow(2).mean().backward()
             if _replacement(other, whole):
                 edits = move_after(source, [other], after)
                 yield self.propose(edits, WHY_HEAD, title="Put the new part in after freezing", later=2)
+
+
+def _at_end(source: Source, function: calls.Function, lines: list[str]) -> list[Step]:
+    """Lines as the last of a function, before what it gives back."""
+    last = function.body[-1]
+    return (insert_before if isinstance(last, ast.Return) else insert_after)(source, last, lines)
 
 
 def _optimized(source: Source, whole: str) -> Iterator[str]:

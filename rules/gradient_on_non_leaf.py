@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from autofix.core.edit import Declined
 from autofix.core.model import Cause, Diagnosis
+from autofix.search import leaves
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import (
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from autofix.syntax.source import Source
 
 WHY_LEAF = "The tensor with the value that is meant is the leaf, so that its gradient arrives in it."
+WHY_PART = "The gradient of a part is the same part of the gradient of the whole, which is a leaf."
 WHY_RETAIN = "A result keeps its gradient only where it is asked to."
 DETACH = "Detach the tensor before its flag is set"
 WHY_DETACH = "A detached tensor is a leaf, whose flag may be set; it shares the values."
@@ -141,7 +143,10 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
         for number, origin in enumerate(origins):
             for key, one in self._where_made(origin, sources, declined, setter=setter):
                 found.setdefault(key, {}).setdefault(number, []).append(one)
-            yield from () if given else self._retained(origin, diagnosis, sources)
+            if not given:
+                yield from self._retained(origin, diagnosis, sources)
+            if (edits := leaves.read_from_whole(origin, sources)) and not given and not setter:
+                yield self.propose(edits, WHY_PART, title="Read the gradient where it arrives", later=3)
         for alike in found.values():
             if setter or len(origins) == 1 or not (given or all(origin.kind == "nonleaf" for origin in origins)):
                 yield from (one for proposals in alike.values() for one in proposals)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from autofix.core.edit import Declined
 from autofix.core.model import Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import replace_statement, wrap
 
 if TYPE_CHECKING:
@@ -109,6 +110,12 @@ w.data -= 0.1 * w.grad
         failing = [source.statement(node) for _, source, node in sources.nodes(diagnosis.failure.stack[:1])]
         edits: list[Step] = []
         for statement, (source, node) in found.items():
+            owner = calls.path_of(node.value)
+            loops = [one for one in blocks.around(source, node) if isinstance(one, ast.For)]
+            listed = any(owner == calls.path_of(part) for loop in loops for part in names.parts(loop.target))
+            looked = diagnosis.trace.backward_count and not isinstance(statement, ast.AugAssign)
+            if looked and statement in failing and owner and not listed:
+                raise Declined(f"{owner} has no gradient after a backward either, so it would be left out for good")
             try:
                 edits += _set(source, statement, node)
             except Declined:

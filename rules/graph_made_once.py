@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING
 
 from autofix.core.model import Cause, Diagnosis
 from autofix.diagnosis import scenes
+from autofix.search import anew
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
-from autofix.syntax import names
-from autofix.syntax.edits import User, computed_in, insert_before
+from autofix.syntax.edits import User, computed_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from autofix.probe.wire import Carrier, Frame, Stack
+    from autofix.probe.wire import Stack
     from autofix.syntax.source import Source
 
 WHY_CLOSURE = "{path} is computed anew each time the function is called, from the parameters as they are then."
@@ -163,6 +163,22 @@ for _ in range(4):
     opt.step()
 """),
         Example("""\
+! the factor needs its matrix anew, too
+import torch
+
+scale = torch.zeros(1, requires_grad=True)
+opt = torch.optim.SGD([scale], lr=0.1)
+x = torch.linspace(0, 1, 4)
+-K = torch.exp(-(x - x[:, None]) ** 2 * scale.exp()) + 0.1 * torch.eye(4)
+-L = torch.linalg.cholesky(K)
+for _ in range(4):
+    opt.zero_grad()
++    K = torch.exp(-(x - x[:, None]) ** 2 * scale.exp()) + 0.1 * torch.eye(4)
++    L = torch.linalg.cholesky(K)
+    (torch.cholesky_solve(x[:, None], L).square().sum() + L.diagonal().log().sum()).backward()
+    opt.step()
+"""),
+        Example("""\
 ! what it begins with is a leaf that the optimizer holds
 import torch
 
@@ -194,57 +210,41 @@ h.prod().backward()
         failed = diagnosis.failure.stack
         crossings = [one for one in diagnosis.trace.crossings if one.by == "failing"]
         # Where no boundary was crossed, the failing backward starts at what was made once: all of its graph was.
-        stacks = [one.made for one in crossings or diagnosis.trace.saved]
-        places: dict[ast.Assign, tuple[Source, Frame]] = {}
-        for frame, source, node in (one for stack in stacks for one in sources.located(stack)):
-            if isinstance(statement := source.statement(node), ast.Assign):
-                places.setdefault(statement, (source, frame))
-        ordered = sorted(places, key=lambda one: one.lineno)
-        for statement in ordered:
-            source, frame = places[statement]
-            users = [scenes.closure(source, statement, failed), *(scenes.loops(*places[statement], statement, failed))]
-            made = [
-                one
-                for user in users[: 1 if crossings else 2]
-                for one in self._computed(source, statement, ordered, user)
-            ]
-            yield from made
-            if made:
-                break
+        crossed = anew.assignments((one.made for one in crossings or diagnosis.trace.saved), sources)
+        behind = anew.behind(crossed, diagnosis, sources) if crossings else {}
+        yield from self._together(crossed | behind, failed, 1 if crossings and not behind else 2)
         for crossing in crossings:
             beside = (one.used for one in diagnosis.trace.crossings if one.made[:1] == crossing.made[:1])
             for frame, source, node in sources.located(crossing.made):
                 if not isinstance(statement := source.statement(node), ast.Assign) or len(statement.targets) != 1:
                     continue
-                for loop in scenes.loops(source, frame, statement, failed):
+                kept = anew.drawn(statement, source, diagnosis, sources)
+                for loop in () if behind else scenes.loops(source, frame, statement, failed):
+                    if kept and (edits := computed_in(source, statement, [statement], loop, kept)):
+                        title = f"{self.title}, of what was drawn once"
+                        yield self.propose(edits, WHY.format(path=ast.unparse(statement.targets[0])), title=title)
                     yield from self._computed(source, statement, [statement], loop)
                 for used in dict.fromkeys((crossing.used, *beside)):
-                    yield from self._where_used(statement, source, used, sources, crossing.carriers)
+                    edits, title = anew.where_used(statement, source, used, sources, crossing.carriers)
+                    if edits:
+                        why = WHY_CLOSURE if title else WHY
+                        yield self.propose(edits, why.format(path=ast.unparse(statement.targets[0])), title=title)
+
+    def _together(self, places: anew.Places, failed: Stack, users: int) -> Iterator[Proposal]:
+        """The first of some statements that can be computed elsewhere with the others, in a closure or a loop."""
+        ordered = sorted(places, key=lambda one: one.lineno)
+        for statement in ordered:
+            source, frame = places[statement]
+            found = [scenes.closure(source, statement, failed), *scenes.loops(source, frame, statement, failed)]
+            made = [one for user in found[:users] for one in self._computed(source, statement, ordered, user)]
+            yield from made
+            if made:
+                return
 
     def _computed(
-        self, source: Source, statement: ast.Assign, made: Sequence[ast.Assign], user: User | None, title: str = ""
+        self, source: Source, statement: ast.Assign, made: Sequence[ast.Assign], user: User | None
     ) -> Iterator[Proposal]:  # fmt: skip
         loop = not isinstance(user, ast.FunctionDef)
-        if user is not None and (edits := computed_in(source, statement, made, user, at_start=loop and len(made) == 1)):
+        if user is not None and (edits := computed_in(source, statement, made, user)):
             paths = ", ".join(dict.fromkeys(ast.unparse(one.targets[0]) for one in made))
-            why = WHY if loop else WHY_CLOSURE
-            yield self.propose(edits, why.format(path=paths), title=title)
-
-    def _where_used(
-        self, statement: ast.Assign, source: Source, used: Stack, sources: Sources, carriers: tuple[Carrier, ...]
-    ) -> Iterator[Proposal]:  # fmt: skip
-        """In the function that uses it: one defined beside it, or another method where it is kept in `self`."""
-        maker, target = source.function(statement), ast.unparse(statement.targets[0])
-        kept = target.startswith("self.") and (not carriers or any(carrier.path == target for carrier in carriers))
-        for _, where, node in sources.located(used):
-            user = where.function(node)
-            if maker is None or where is not source or not isinstance(user, ast.FunctionDef) or user is maker:
-                continue
-            if source.function(user) is maker:
-                yield from self._computed(source, statement, [statement], user, "Compute it anew in each call")
-                return
-            first = next((one for one in user.body if names.meets([target], names.reads(one))), None)
-            if kept and first is not None and names.locals_read(maker, statement.value) <= {"self"}:
-                edits = insert_before(source, first, names.copied(source, statement))
-                yield self.propose(edits, WHY.format(path=target))
-                return
+            yield self.propose(edits, (WHY if loop else WHY_CLOSURE).format(path=paths))

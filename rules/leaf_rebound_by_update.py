@@ -43,7 +43,7 @@ class LeafReboundByUpdate(Rule):
 
     code, name = "AG303", "leaf-rebound-by-update"
     title = "Update the leaf under torch.no_grad()"
-    causes = frozenset({Cause.NONLEAF_GRADIENT, Cause.NO_GRAPH})
+    causes = frozenset({Cause.NONLEAF_GRADIENT, Cause.NO_GRAPH, Cause.FREED_GRAPH})
     tier = Tier.ANSWER
     examples = (
         Example("""\
@@ -170,11 +170,15 @@ for _ in range(2):
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """All updates of a block at once, with and without forgetting the gradients."""
         found: dict[tuple[Source, ast.stmt], list[ast.stmt]] = {}
-        for origin in (one for one in diagnosis.trace.origins if one.kind == "rebound"):
-            for _, source, node in sources.nodes(origin.stack[:1]):
+        owned = diagnosis.cause is Cause.FREED_GRAPH
+        stacks = [one.stack for one in diagnosis.trace.origins if one.kind == "rebound"]
+        for stack in dict.fromkeys([one.made for one in diagnosis.trace.crossings] if owned else stacks):
+            for _, source, node in sources.nodes(stack[:1]):
                 statement = source.statement(node)
-                if any(update.held_elsewhere(source, one) for one in update.bindings(statement)):
-                    said = f"the tensor of {origin.name} is held elsewhere too, and a write would change it there"
+                if owned and not update.rebinds_owned(source, statement):
+                    continue
+                for one in (one for one in update.bindings(statement) if update.held_elsewhere(source, one)):
+                    said = f"the tensor of {one.path} is held elsewhere too, and a write would change it there"
                     raise Declined(said)
                 statements = found.setdefault((source, block_of(source, statement)[0]), [])
                 if statement not in statements:

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, TypeGuard
 from autofix.core.edit import Declined
 from autofix.core.model import Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
-from autofix.syntax.edits import receiver, remove_keyword, rename, replace
+from autofix.syntax import blocks, calls, names
+from autofix.syntax.edits import ensure_import, insert_before, receiver, remove_keyword, rename, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from autofix.syntax.source import Source
 
 WHY = "The loss keeps the graph of what it was computed from."
+WHY_SKIPPED = "A pass to whose loss nothing was added has nothing to train on."
 WHY_SAVED = "A derivative that is differentiated again needs the graph of what its backward computes with."
 _INTEGERS = ("long", "int", "short")
 _CALLS = ("item", "detach", "tolist", "detach_", "cpu")
@@ -40,8 +42,6 @@ _WITHOUT = {
     "numpy": "numpy keeps no graph; the same computation is needed in torch",
     "undifferentiable": "the operation has no gradient",
 }
-
-
 _USUAL = {
     "discrete": "a count or an index has no gradient: compute the loss from probabilities, or a sigmoid of a distance",
     "numpy": "what numpy computes has no graph: compute the same with torch",
@@ -92,16 +92,6 @@ for _ in range(4):
     opt.step()
 """),
         Example("""\
-import torch
-
-torch.manual_seed(0)
-w = torch.randn(3, requires_grad=True)
--loss = torch.tensor([w.sum(), w.pow(2).sum()]).sum()
-+loss = torch.stack([w.sum(), w.pow(2).sum()]).sum()
-loss.backward()
-print(w.grad.sum().item())
-"""),
-        Example("""\
 ! unsafe: nothing in the code says which part of the loss is meant to have a gradient
 import torch
 
@@ -138,10 +128,8 @@ loss.backward()
 import numpy
 import torch
 
-torch.manual_seed(0)
-net = torch.nn.Linear(2, 3)
-out = net(torch.randn(5, 2)).detach().numpy()
-torch.from_numpy(numpy.sqrt(out * out)).mean().backward()
+w = torch.ones(3, requires_grad=True)
+torch.from_numpy(numpy.sqrt(w.detach().numpy())).mean().backward()
 """),
     )
 
@@ -156,6 +144,8 @@ torch.from_numpy(numpy.sqrt(out * out)).mean().backward()
         if not origins and any(backward.create for backward in diagnosis.trace.earlier):
             yield from self._saved(diagnosis, sources)
         cuts = [cut for origin in origins for cut in self._cut(origin, sources)]
+        if _never_begun(diagnosis, origins):
+            yield from self._skipped(diagnosis, sources)
         together = [one for cut in cuts for one in cut]
         remade = list(self._remade(diagnosis, sources))
         for made in remade:
@@ -170,8 +160,23 @@ torch.from_numpy(numpy.sqrt(out * out)).mean().backward()
         """At each place where the graph is lost; at the backward of what never had one."""
         origins = [origin for origin in diagnosis.trace.origins if origin.stack]
         yield from ((one.stack[0], _USUAL[one.kind]) for one in origins if one.kind in _USUAL)
-        if not origins and diagnosis.failure.type == "AttributeError" and diagnosis.failure.stack:
+        if _never_begun(diagnosis, origins):
             yield diagnosis.failure.stack[0], _BEGUN
+
+    def _skipped(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """The rest of a pass left out, from where its loss is known, where nothing was added to it."""
+        for _, source, node in sources.located(diagnosis.failure.stack[:1]):
+            statement = source.statement(node)
+            loop = source.parent(statement)
+            called = node.func if isinstance(node, ast.Call) else node
+            path = calls.path_of(called.value) if isinstance(called, ast.Attribute) else ""
+            if not path or not isinstance(loop, (ast.For, ast.While)) or statement not in loop.body:
+                return
+            made = [one for one in blocks.before(loop.body, statement) if path in names.binds(one)]
+            after = loop.body[loop.body.index(made[-1]) + 1] if made else statement
+            torch, imports = ensure_import(source, "torch")
+            edits = insert_before(source, after, [f"if not {torch}.is_tensor({path}):", "    continue"])
+            yield self.propose([*imports, *edits], WHY_SKIPPED, title="Skip the update where nothing was added")
 
     def _cut(self, origin: Origin, sources: Sources) -> Iterator[list[Step]]:
         """The expression at which the graph ended, without what ended it."""
@@ -210,6 +215,11 @@ torch.from_numpy(numpy.sqrt(out * out)).mean().backward()
                         yield _stacked(source, node)
                         if isinstance(value, ast.Name):
                             yield replace(source, node, source.segment(value))
+
+
+def _never_begun(diagnosis: Diagnosis, origins: list[Origin]) -> bool:
+    """Whether the loss is the number that it began with: no graph was lost, there never was one."""
+    return not origins and diagnosis.failure.type == "AttributeError" and bool(diagnosis.failure.stack)
 
 
 def _stacked(source: Source, call: ast.Call) -> list[Step]:

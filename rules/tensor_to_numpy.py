@@ -156,7 +156,7 @@ for _ in range(4):
                 raise Declined("the tensor is not an expression of this call")
         else:
             for _, source, node in located[:1]:
-                yield from self._inferred(source, node)
+                yield from self._inferred(source, node, diagnosis, sources)
 
     def _converted(self, source: Source, node: ast.expr, later: int) -> Iterator[Proposal]:
         if not isinstance(node, ast.Call):
@@ -227,12 +227,15 @@ for _ in range(4):
                 edits = replace(source, node, f"{copied}.detach().clone()")
                 yield self.propose(edits, WHY, title="Clone the values", tier=Tier.ANSWER, later=1)
 
-    def _inferred(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
-        """`no_grad` for `inference_mode`, or a copy of what comes from it."""
-        for part in source.walk():
-            if isinstance(part, ast.Attribute) and part.attr == "inference_mode":
-                edits = replace(source, part, f"{source.segment(part.value)}.no_grad")
-                yield self.propose(edits, WHY_MODE, title="Switch gradients off by no_grad")
+    def _inferred(self, source: Source, node: ast.expr, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """`no_grad` for `inference_mode`, where the tensor was made or it failed; or a copy of what comes from it."""
+        stacks = [*(origin.stack for origin in diagnosis.trace.origins), diagnosis.failure.stack]
+        files = dict.fromkeys(frame.file for stack in stacks for frame in stack)
+        for one in filter(None, map(sources.source, files)):
+            for part in one.walk():
+                if isinstance(part, ast.Attribute) and part.attr == "inference_mode":
+                    edits = replace(one, part, f"{one.segment(part.value)}.no_grad")
+                    yield self.propose(edits, WHY_MODE, title="Switch gradients off by no_grad")
         for operand in calls.tensors_in(node):
             edits = append_call(source, operand, ".clone()")
             yield self.propose(edits, WHY_MODE, title="Copy what inference mode made", later=2)

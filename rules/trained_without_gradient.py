@@ -42,7 +42,7 @@ class TrainedWithoutGradient(Rule):
 
     code, name = "AG409", "trained-without-gradient"
     title = "Take the forward out of the block"
-    causes = frozenset({Cause.NO_GRAPH})
+    causes = frozenset({Cause.NO_GRAPH, Cause.CONVERSION})
     tier = Tier.MEANT
     examples = (
         Example("""\

@@ -22,13 +22,15 @@ from autofix.core.edit import Declined
 from autofix.core.model import Cause, Diagnosis
 from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, calls, names, vocabulary
-from autofix.syntax.edits import append_call, insert_before, set_keyword
+from autofix.syntax.edits import append_call, insert_before, move_before, set_keyword
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from autofix.probe.wire import Origin
 
 WHY_INPUT = "The input requires a gradient before anything is computed from it, so that the result knows it."
+WHY_EARLIER = "What goes into the forward is the leaf that the derivative is taken by, not what it was made of."
 WHY_UNUSED = "Where the result does not depend on an input, its derivative is zero."
 _DEEPEST = 4
 
@@ -55,6 +57,22 @@ net = torch.nn.Linear(1, 1)
 (slope,) = torch.autograd.grad(net(x).sum(), x, create_graph=True)
 slope.pow(2).sum().backward()
 print(net.weight.grad.item())
+"""),
+        Example("""\
+! unsafe: the code takes the derivative by a tensor that the forward did not have
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+for p in net.parameters():
+    p.requires_grad_(False)
+x = torch.rand(4, 2)
+for _ in range(3):
++    x = x.clone().detach().requires_grad_()
+    energy = net(x).pow(2).sum() + net.bias.requires_grad_().sum()
+-    x = x.clone().detach().requires_grad_()
+    x = x - 0.1 * torch.autograd.grad(energy, x)[0]
+print(x.sum().item())
 """),
         Example("""\
 ! the loop binds its input anew, so that it needs the flag each time
@@ -131,10 +149,24 @@ derivative(a.pow(2).sum())
                 if isinstance(node, calls.VALUES):
                     edits = append_call(source, node, ".requires_grad_()")
                     yield self.propose(edits, WHY_INPUT, later=2 + 3 * depth)
+            yield from self._earlier(origin, sources)
         if len({origin.stack[:1] for origin in made}) == 1:
             yield from self._each_time(diagnosis, sources)
         if not made:
             yield from self._allowed(diagnosis, sources)
+
+    def _earlier(self, origin: Origin, sources: Sources) -> Iterator[Proposal]:
+        """The statement that makes a leaf of a variable, before the forward that read the variable as it was."""
+        for _, source, node in sources.located(origin.stack[:1]):
+            statement = source.statement(node)
+            before = list(blocks.before(blocks.block_of(source, statement), statement))
+            readers = [one for one in before if names.meets(names.binds(statement), names.reads(one))]
+            passed = before[before.index(readers[0]) :] if readers else []
+            bound = {name for one in passed for name in names.binds(one)}
+            again = names.meets(names.binds(statement), names.reads(statement))
+            if passed and again and not names.meets(bound, names.reads(statement)):
+                edits = move_before(source, [statement], passed[0])
+                yield self.propose(edits, WHY_EARLIER, title="Mark the input before the forward")
 
     def _each_time(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """At the top of the loop that asks for the gradient: a name bound anew needs the flag each time."""

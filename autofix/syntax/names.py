@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from autofix.core.edit import Declined
 from autofix.syntax.blocks import block_of
@@ -75,7 +75,7 @@ def backward(needed: set[str], before: Sequence[ast.stmt]) -> list[ast.stmt]:
 
 
 def copied(
-    source: Source, statement: ast.stmt, detached: Container[str] = (), renamed: Mapping[ast.Name, str] | None = None
+    source: Source, statement: ast.stmt, detached: Container[str] = (), renamed: Mapping[Any, str] | None = None
 ) -> list[str]:  # fmt: skip
     """The lines of a statement, to be written again elsewhere; the variables `detached` lose their graph in it."""
     for node in ast.walk(statement):

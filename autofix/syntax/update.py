@@ -6,9 +6,9 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from autofix.syntax import names, vocabulary, writes
+from autofix.syntax import blocks, names, vocabulary, writes
 from autofix.syntax.blocks import block_of
-from autofix.syntax.calls import name_of
+from autofix.syntax.calls import method, name_of, path_of, statement_call
 from autofix.syntax.vocabulary import DETACHED, SHARING, WRAPPING
 
 if TYPE_CHECKING:
@@ -86,6 +86,21 @@ def rebindings(source: Source, statement: ast.stmt) -> list[Binding]:
             by_gradient.update(each.path for each in bound)
             found += bound
     return found if any(one.statement is statement for one in found) else []
+
+
+def rebinds_owned(source: Source, statement: ast.stmt) -> bool:
+    """Whether a statement behind a step binds anew, from its own value, what the stepping optimizer was given."""
+    bound = bindings(statement)
+    before = blocks.before(block_of(source, statement), statement)
+    steps = [getattr(statement_call(one), "func", None) for one in before if method(one) == "step"]
+    owners = {path_of(one.value) for one in steps if isinstance(one, ast.Attribute)}
+    given = [
+        made.value for made in ast.walk(source.function(statement) or source.tree)
+        if isinstance(made, ast.Assign) and {path_of(one) for one in made.targets} & owners
+    ]  # fmt: skip
+    return bool(bound) and all(
+        any(_reads(each.value, each.path)) and any(any(_reads(one, each.path)) for one in given) for each in bound
+    )
 
 
 def _rebinds(binding: Binding, by_gradient: set[str], block: Sequence[ast.stmt]) -> bool:

@@ -42,6 +42,7 @@ INPLACE = {
     "Hardtanh": 2, "Threshold": 2, "RReLU": 2,
 }  # fmt: skip
 """Where `inplace` stands among the arguments of torch's functions and modules that take it."""
+_DRAWING = frozenset({"bernoulli", "choice", "choices", "multinomial", "next", "normal", "poisson", "sample"})
 
 
 def writes(name: str) -> bool:
@@ -67,3 +68,8 @@ def leads_to_step(name: str) -> bool:
 def trains(name: str) -> bool:
     """Whether a call of that name runs a backward or a step, or prepares one, and so must happen once."""
     return name in (*_UPDATE, "step")
+
+
+def draws(name: str) -> bool:
+    """Whether a call of that name draws random numbers, or takes the next of an iterator."""
+    return name.startswith(("rand", "permutation")) or name in _DRAWING

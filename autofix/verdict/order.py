@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _EFFECTS = list(Effect)
 _EITHER_WAY = ("shared-across-passes",)
+_STARVED = ("switched-off-for-what-is-owned",)
+"""Findings that say of an edit that something owned would never learn."""
 _COSTLY = 1.25
 """From this many times the least peak memory on, an edit comes after its equals: below it is noise."""
 
@@ -23,7 +25,7 @@ class Key(NamedTuple):
 
     unsafe: bool
     starves: bool
-    """A parameter loses all of its gradient."""
+    """A parameter loses all of its gradient, or never gets one."""
     doubts: int
     """What was found, and whether gradients change; what may be meant either way counts half."""
     effect: int
@@ -52,7 +54,8 @@ def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
     doubts += sum(1 if one.property in _EITHER_WAY else 2 for one in verdict.findings)
     return Key(
         unsafe=verdict.applicability is not Applicability.SAFE,
-        starves=any(change.candidate == 0 < change.reference for change in verdict.changes),
+        starves=any(change.candidate == 0 < change.reference for change in verdict.changes)
+        or any(one.property in _STARVED for one in verdict.findings),
         doubts=doubts,
         # An edit that changes gradients has its doubt by that; one that keeps them may be doubted because it does.
         effect=_EFFECTS.index(verdict.effect) if verdict.effect.keeps_gradients else 0,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from autofix.syntax import blocks, calls, names, update
 from autofix.syntax.edits.expressions import rename
-from autofix.syntax.edits.statements import delete, insert_before, move_before
+from autofix.syntax.edits.statements import delete, insert_before, move_before, replace_statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,11 +21,12 @@ Plain = ast.Assign | ast.AugAssign
 
 
 def computed_in(
-    source: Source, first: ast.stmt, made: Sequence[ast.stmt], user: User, *, at_start: bool = False
+    source: Source, first: ast.stmt, made: Sequence[ast.stmt], user: User, kept: Sequence[ast.Call] = ()
 ) -> list[Step]:
     """What was made beside `first`, and what comes of it, computed in `user` instead; [] where that is not the same.
 
-    It comes before the statement that reads it first, or `at_start`.
+    It comes before the statement that reads it first; one thing alone at the start of a loop. What the calls `kept`
+    give stays what it was.
     """
     block = blocks.block_of(source, first)
     block = block[: block.index(user)] if user in block else block
@@ -35,7 +36,7 @@ def computed_in(
     reader = _reader(user, bound)
     if reader is None or _binds(user) & bound or _hides(user, moved):
         return []
-    reader = user.body[0] if at_start else reader
+    reader = user.body[0] if len(made) == 1 and not isinstance(user, ast.FunctionDef) else reader
     scope = source.function(user)
     own = {id(node) for one in (*moved, user) for node in ast.walk(one)}
     others = [
@@ -50,11 +51,27 @@ def computed_in(
     if any(not isinstance(node.ctx, ast.Load) and source.function(node) is scope for node in others):
         return []
     before = [node for node in others if isinstance(user, ast.FunctionDef) or node.lineno < user.lineno]
+    if kept and not again and not before:
+        return _with_kept(source, moved, kept, reader)
     if again:
         return [] if before else _under_another_name(source, moved, again, reader, [*others, *ast.walk(user)])
     if len(list(blocks.runs(block, moved))) == 1 and not before:
         return move_before(source, moved, reader)
     return insert_before(source, reader, [line for one in moved for line in names.copied(source, one)])
+
+
+def _with_kept(source: Source, moved: Sequence[Plain], kept: Sequence[ast.Call], reader: ast.stmt) -> list[Step]:
+    """Statements moved, while the values of some calls in them are still made where they stood, under new names."""
+    new: dict[ast.AST, str] = {}
+    for call in kept:
+        name = names.unused(source, f"{calls.name_of(call)}_kept")
+        new[call] = name if name not in new.values() else f"{name}_{len(new) + 1}"
+    lines = [line for one in moved for line in names.copied(source, one, renamed=new)]
+    steps = insert_before(source, reader, lines)
+    for one in moved:
+        inside = [f"{new[part]} = {source.segment(part)}" for part in ast.walk(one) if part in new]
+        steps += replace_statement(source, one, inside) if inside else delete(source, one)
+    return steps
 
 
 def _begun(block: Sequence[ast.stmt], moved: list[Plain]) -> list[Plain]:

@@ -1,0 +1,74 @@
+"""What has to be computed anew beside what was made once, and what in it must stay as it was, read off a trace."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from autofix.syntax import blocks, calls, names, update, vocabulary
+from autofix.syntax.edits import computed_in, insert_before
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from autofix.core.model import Diagnosis
+    from autofix.probe.wire import Carrier, Frame, Stack
+    from autofix.syntax.edits import Step
+    from autofix.syntax.source import Source
+    from autofix.syntax.sources import Sources
+
+Places = dict[ast.Assign, tuple["Source", "Frame"]]
+
+
+def assignments(stacks: Iterable[Stack], sources: Sources) -> Places:
+    """The assignments at which tensors were made, each with its file and frame."""
+    found: Places = {}
+    for frame, source, node in (one for stack in stacks for one in sources.located(stack)):
+        if isinstance(statement := source.statement(node), ast.Assign):
+            found.setdefault(statement, (source, frame))
+    return found
+
+
+def behind(crossed: Places, diagnosis: Diagnosis, sources: Sources) -> Places:
+    """The assignments that lead to what crosses, where their graph was freed with it: a kernel behind its factor."""
+    leading = {
+        before
+        for one, (source, _) in crossed.items()
+        for before in names.backward(names.reads(one), blocks.before(blocks.block_of(source, one), one))
+    }
+    freed = assignments((saved.made for saved in diagnosis.trace.saved if saved.freed_by), sources)
+    again = update.bound([*crossed])
+    return {one: at for one, at in freed.items() if one in leading and not names.binds(one) & again}
+
+
+def drawn(statement: ast.stmt, source: Source, diagnosis: Diagnosis, sources: Sources) -> list[ast.Call]:
+    """The calls within a statement that draw data, and make no part of the graph: they would draw other data anew."""
+    stacks = [*(one.made for one in diagnosis.trace.saved), *(one.made for one in diagnosis.trace.crossings)]
+    graph = {node for stack in stacks for _, where, node in sources.located(stack) if where is source}
+    found: list[ast.Call] = []
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Call) and not any(part in found for part in blocks.around(source, node)):
+            called = sources.called(source, node)
+            inside = [node, *(ast.walk(called[1]) if called is not None else ())]
+            draws = any(isinstance(one, ast.Call) and vocabulary.draws(calls.name_of(one)) for one in inside)
+            if draws and graph.isdisjoint(ast.walk(node)):
+                found.append(node)
+    return found
+
+
+def where_used(
+    statement: ast.Assign, source: Source, used: Stack, sources: Sources, carriers: tuple[Carrier, ...]
+) -> tuple[list[Step], str]:
+    """It in the function that uses it: one defined beside it, or another method where `self` keeps it; and a title."""
+    maker, target = source.function(statement), ast.unparse(statement.targets[0])
+    kept = target.startswith("self.") and (not carriers or any(carrier.path == target for carrier in carriers))
+    for _, where, node in sources.located(used):
+        user = where.function(node)
+        if maker is None or where is not source or not isinstance(user, ast.FunctionDef) or user is maker:
+            continue
+        if source.function(user) is maker:
+            return computed_in(source, statement, [statement], user), "Compute it anew in each call"
+        first = next((one for one in user.body if names.meets([target], names.reads(one))), None)
+        if kept and first is not None and names.locals_read(maker, statement.value) <= {"self"}:
+            return insert_before(source, first, names.copied(source, statement)), ""
+    return [], ""

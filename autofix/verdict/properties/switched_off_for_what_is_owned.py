@@ -1,0 +1,62 @@
+"""What an optimizer owns is computed without gradient
+
+## What it finds
+
+A tensor that torch refused was made of parameters with gradients switched off. The edit lets it pass without switching
+them on, and an optimizer that steps never has a gradient for some of what it owns.
+
+This is not said where those parameters are frozen, or where no optimizer owns them: then nobody means to train them.
+
+## Why it matters
+
+The layers before that place are not trained, and nothing says so any more. `inference_mode` at least is refused where
+its tensors meet a graph; under `no_grad` they pass in silence.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.verdict.property import Example, Property
+
+if TYPE_CHECKING:
+    from autofix.core.model import Finding
+    from autofix.verdict.evidence import Evidence
+
+OWNED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+body, head = nn.Linear(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
+for _ in range(4):
+    with torch.inference_mode():
+        features = body(torch.randn(5, 3))
+    loss = head(features).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+PROBED = OWNED.replace("[*body.parameters(), *head.parameters()]", "head.parameters()")
+ALLOWED = ("inference_mode", "no_grad")
+
+
+class SwitchedOffForWhatIsOwned(Property):
+    name = "switched-off-for-what-is-owned"
+    runs = ("edited", "trace")
+    sentence = "an optimizer owns {subject}, which is computed with gradients switched off here: it would never learn"
+    raises = (Example(OWNED, *ALLOWED),)
+    silent = (Example(PROBED, *ALLOWED),)
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        off = [one for one in evidence.trace.origins if one.kind == "no_grad" and one.stack]
+        live = evidence.edited
+        if not off or evidence.failure.in_backward:
+            return None
+        for index, names in enumerate(live.names):
+            used = list(zip(*(step.gradients for step in live.of(index)), strict=False))
+            lost = [name for name, gradients in zip(names, used, strict=False) if not any(gradients)]
+            if lost:
+                return self.found(off[0].stack, subject=lost[0])
+        return None
