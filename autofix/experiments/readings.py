@@ -200,6 +200,8 @@ def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace) -> str:
     lost = list(deprived(run, other)) if other.outcome != "failed" else []
     if any(done.kind in _GUESSED for done in run.performed):
         lost += orphans(run)
+    written = {fact.subject for fact in run.seen("written-of")}
+    lost += [name for name in orphans(run) if name in written]
     if run.left_out and not run.steps:  # what an optimizer is given need not be all that could be trained
         return f"{run.left_out[0]}, of which it is made, would get no gradient"
     stale = next((fact.subject for fact in run.seen("stale")), "")

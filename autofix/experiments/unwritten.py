@@ -56,7 +56,7 @@ def old_values(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
 
 
 def copied(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
-    """The files in which writes to a part that spoiled a saved tensor go to a copy of the whole; {} where none can.
+    """The files in which statements that spoiled a saved tensor write to a copy of the whole; {} where none can.
 
     `self.memory[i] = …` then follows `self.memory = self.memory.clone()`, so that whoever took the memory before has
     what it held.
@@ -71,6 +71,8 @@ def copied(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
         match statement:
             case ast.Assign([ast.Subscript(whole)]) | ast.AugAssign(ast.Subscript(whole)):
                 pass
+            case ast.Expr(ast.Call() as call) if isinstance(last := list(writes.chain(call))[-1].func, ast.Attribute):
+                whole = last.value
             case _:
                 return {}
         if not isinstance(whole, (ast.Name, ast.Attribute)):

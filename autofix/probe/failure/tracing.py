@@ -17,8 +17,11 @@ from ..engine.quiet import quiet
 from ..engine.refused import name_of, refused
 from ..engine.taps import Call, Listener, Taps
 from .carriers import KEPT, Carriers
+from .weights import spoiled_weight
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..program.frames import Frames, Raw
 
 _KEPT_CALLS = 40
@@ -216,6 +219,7 @@ class Tracer(Dispatch, Listener):
         return {
             "saved": self._modified() or self.freed(), "also": self._also(), "crossings": self._crossings(),
             "remade": self._remade(), "earlier": self._earlier(), "step_sites": self._step_sites(),
+            "facts": tuple(self._weighed()),
         }  # fmt: skip
 
     def _modified(self) -> tuple[wire.Saved, ...]:
@@ -237,6 +241,22 @@ class Tracer(Dispatch, Listener):
             wire.Write(one.op, resolve(one.raw), one.optimizer, one.whole, one.view) for one in list(unique)[:_SHOWN]
         )
         return wire.Saved("", resolve(handle.raw), tuple(handle.alias.shape), handle.leaf, shown)
+
+    def _weighed(self) -> Iterator[wire.Fact]:
+        """Where a tensor was saved that spoils what weighs a log-probability."""
+        if self.violation is None or not self._passes:
+            return
+        failing, place = self._passes[-1], self.violation.raw
+        roots = {node._sequence_nr() for node in graph.operations(graph.starts(failing.call.roots))}
+        spoiled = {age for age in failing.nodes if self._stack(age) == place}
+        owned = set[int]().union(*self._taps.owned)
+        trained = {
+            node._sequence_nr()
+            for node in graph.operations(graph.walk(failing.call.roots))
+            if any(id(leaf) in owned for leaf in graph.leaves(graph.children(node)))
+        }
+        if spoiled_weight(failing.nodes, failing.edges, roots, spoiled, trained):
+            yield wire.Fact("weight-has-graph", "", self._frames.resolve(place))
 
     def spoiling(self, handle: Handle) -> list[Written]:
         """The writes since a tensor was saved."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ from .. import wire
 from ..engine import graph
 from ..engine.quiet import quiet
 from ..engine.taps import Call, Listener, Taps, parameters
+from .terms import sums_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _PHASE = 2
 """Steps of an optimizer without it after which gradient that was left over once is taken for that of a phase before."""
+_LATEST = 8
+"""Backward calls that are held against each other."""
 _NO_SHAPE = ("Clone", "Detach", "Select", "Unbind", "Split", "Slice")
 
 
@@ -106,9 +109,10 @@ class Guards(Listener):
         self._segment = 0
         self._given: dict[Raw, _Given] = {}
         self._used: dict[int, set[int]] = {}
-        self._started: dict[tuple[int, int], list[int]] = {}
+        self._started: deque[tuple[int, set[tuple[int, int]], set[tuple[int, int]]]] = deque(maxlen=_LATEST)
+        """The latest calls that give losses all their weight: where each starts from, and all that it sums up."""
         self._again: list[tuple[int, int]] = []
-        """Pairs of calls that start from one loss, each with all its weight."""
+        """Pairs of calls of which one starts from the loss of the other, or from a sum in which that is a term."""
         self._undecided: dict[tuple[Raw, ...], _Mixed] = {}
         self._passed_by: set[tuple[Raw, int]] = set()
         """Losses of these, and optimizers that stepped after them: whatever these did not use is thrown away."""
@@ -302,9 +306,13 @@ class Guards(Listener):
     def _look_again(self, call: Call) -> None:
         for root, gradient in zip(call.roots, call.gradients, strict=False) if call.accumulate else ():
             if root.grad_fn is not None and (gradient is None or bool((gradient == 1).all())):
-                before = self._started.setdefault((root.grad_fn._sequence_nr(), root.output_nr), [])
-                self._again += [(one, call.index) for one in before]
-                before.append(call.index)
+                starts, summed = sums_of(root)
+                self._again += [
+                    (index, call.index)
+                    for index, started, held in self._started
+                    if index != call.index and (starts & held or started & summed)
+                ]
+                self._started.append((call.index, starts, summed))
 
     def _check_twice(self, optimizer: torch.optim.Optimizer) -> None:
         """Two calls went backward from one loss, and what both left in a parameter is used."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from .. import wire
 from ..engine import graph
+from ..engine.quiet import quiet
 from ..engine.taps import Call, Listener
 
 if TYPE_CHECKING:
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
     from ..program.frames import Frames, Raw
 
-_ADDS = frozenset(
+ADDS = frozenset(
     f"{name}Backward{kind}"
     for name in (
         *("Add", "Sub", "Neg", "Sum", "Mean", "Stack", "Cat"),
@@ -24,21 +26,22 @@ _ADDS = frozenset(
     for kind in ("", "0", "1")
 )
 _SCALES = frozenset({"MulBackward0", "DivBackward0"})
+_WEIGHS = _SCALES | {"NegBackward0"}
+_CLOSE = 1e-6
 
 
 class GrowingLosses(Listener):
     """Follows the sum that each backward call starts from down to its addends; `found` holds each loss that grows.
 
     A loss grows if, at one place, it has all the terms that it had at the call before, and others besides. Over steps
-    it does so where an optimizer stepped between these calls; there each term has to have its full weight, which it has
-    in a sum, and has no more in a running average or a mean over those so far.
+    it does so where an optimizer stepped between these calls; there the weights of these terms must not all have shrunk
+    by one part, as they do in a running average or a mean over those so far.
     """
 
     def __init__(self, frames: Frames) -> None:
         self._frames = frames
-        self._before: dict[Raw, set[int]] = {}
-        self._whole: dict[Raw, tuple[int, set[int]]] = {}
-        """The terms of full weight of each place, and how many steps there had been."""
+        self._before: dict[Raw, tuple[int, dict[int, float]]] = {}
+        """How many steps there had been at each place, and the terms, by age, with their weights."""
         self._steps = 0
         self.found: dict[tuple[str, Raw], wire.Fact] = {}
 
@@ -49,21 +52,19 @@ class GrowingLosses(Listener):
     def backward(self, call: Call) -> None:
         if not call.accumulate:
             return
-        terms = _terms(call.roots)
-        before = self._before.get(call.stack)
-        self._before[call.stack] = terms
-        if before and before < terms:
+        with quiet():
+            terms = _weights(call.roots)
+        steps, before = self._before.get(call.stack, (self._steps, {}))
+        self._before[call.stack] = self._steps, terms
+        if before and before.keys() < terms.keys():
             self._report("loss-grows", terms, call)
-        whole = graph.ages(addends(call.roots, lambda node: node.name() not in _SCALES))
-        steps, earlier = self._whole.get(call.stack, (self._steps, set()))
-        self._whole[call.stack] = self._steps, whole
-        if steps < self._steps and earlier and earlier < whole:
-            self._report("loss-grows-over-steps", whole, call)
+            if steps < self._steps and not _shrinks(before, terms):
+                self._report("loss-grows-over-steps", terms, call)
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._steps += 1
 
-    def _report(self, name: str, terms: set[int], call: Call) -> None:
+    def _report(self, name: str, terms: dict[int, float], call: Call) -> None:
         fact = wire.Fact(name, str(len(terms)), self._frames.resolve(call.stack))
         self.found.setdefault((name, call.stack), fact)
 
@@ -77,9 +78,40 @@ def addends(roots: Iterable[Any], enter: Callable[[graph.Node], bool] = lambda _
     return (node for node in graph.walk(roots, sums) if not sums(node))
 
 
-def _terms(roots: tuple[Any, ...]) -> set[int]:
-    """The ages of the addends of a loss."""
-    return graph.ages(addends(roots))
+def sums_of(root: Any) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+    """The loss that a backward starts from, without the numbers that it is multiplied by, and all that it sums up.
+
+    Each as the age of a node and which of its outputs it is.
+    """
+    node, at = root.grad_fn, root.output_nr
+    starts, summed = {(node._sequence_nr(), at)}, set[tuple[int, int]]()
+    while node.name() in _WEIGHS and is_sum(node) and _factor(node, single=True):
+        node, at = next((child, at) for child, at in node.next_functions if child is not None)
+        if graph.leaf(node) is None:
+            starts.add((node._sequence_nr(), at))
+    for one in graph.walk([root], is_sum):
+        ends = one.next_functions if is_sum(one) else ()
+        summed |= {(child._sequence_nr(), at) for child, at in ends if child is not None and graph.leaf(child) is None}
+    return starts, starts | summed
+
+
+def _weights(roots: Iterable[Any]) -> dict[int, float]:
+    """The ages of the addends of a loss, each with its weight: its size, where it is one for each number."""
+    queue, found = [(node, 1.0) for node in graph.starts(roots)], dict[int, float]()
+    for node, weight in queue:
+        if len(queue) > graph.LIMIT:
+            break
+        if is_sum(node):
+            queue.extend((child, weight * _factor(node)) for child in graph.children(node))
+        elif graph.leaf(node) is None:
+            found[node._sequence_nr()] = found.get(node._sequence_nr(), 0.0) + weight
+    return found
+
+
+def _shrinks(before: dict[int, float], now: dict[int, float]) -> bool:
+    """Whether the weights of all terms became smaller by the same part, or are not known."""
+    parts = [now[age] / weight if weight else math.nan for age, weight in before.items()]
+    return math.isnan(sum(parts)) or (max(parts) < 1 - _CLOSE and max(parts) - min(parts) < _CLOSE)
 
 
 def divisors(roots: Iterable[Any]) -> tuple[float, ...]:
@@ -90,14 +122,31 @@ def divisors(roots: Iterable[Any]) -> tuple[float, ...]:
 
 def _divisor(node: Any) -> float | None:
     """The number by which a node divides, None for one that multiplies by data."""
-    other = getattr(node, "_saved_other", None)
-    if not isinstance(other, torch.Tensor) or other.numel() != 1 or other.requires_grad:
-        return None
-    value = float(other)
-    return value if node.name() == "DivBackward0" else 1 / value if value else None
+    factor = _factor(node, single=True)
+    return 1 / factor if factor else None
+
+
+def _factor(node: Any, *, single: bool = False) -> float:
+    """By what a node multiplies; where that is one number for each, their size, or 0 if a `single` one is asked for."""
+    if node.name() not in _SCALES:
+        return 1.0
+    taken = next(at for at, (child, _) in enumerate(node.next_functions) if child is not None)
+    try:
+        other = getattr(node, "_saved_self" if taken else "_saved_other", None)
+    except RuntimeError:  # it was freed
+        return math.nan
+    if not isinstance(other, torch.Tensor) or not other.numel() or (single and other.numel() != 1):
+        return 0.0 if single else math.nan
+    size = float(other.detach().double().square().mean().sqrt())
+    return 1 / (size or math.nan) if node.name() == "DivBackward0" else size
 
 
 def is_sum(node: graph.Node) -> bool:
     """Whether what a node makes is a sum of what it takes, each with a constant weight."""
     name = node.name()
-    return name in _ADDS or (name in _SCALES and len(graph.children(node)) == 1)
+    return name in ADDS or (name in _SCALES and len(graph.children(node)) == 1 and _is_scaled(node))
+
+
+def _is_scaled(node: graph.Node) -> bool:
+    """Whether a node does not divide by what it takes."""
+    return bool(node.name() != "DivBackward0" or node.next_functions[0][0] is not None)

@@ -53,6 +53,8 @@ class Perform(TorchFunctionMode, Listener):
         self._performed: dict[Raw, str] = {}
         self._pending: dict[int, Raw] = {}
         self._unreached: set[Raw] = set()
+        self._written_of: dict[int, torch.Tensor] = {}
+        """The leaves that values were made of which an update wrote to a leaf, so without their gradient."""
         self._follow_values = follow
         if follow is not None:
             follow.entered = self._leaves
@@ -120,6 +122,8 @@ class Perform(TorchFunctionMode, Listener):
             kept = not _discarded(func) and "out" not in kwargs
             return (lambda: _out_of_place(func, args, kwargs, target)[1]) if kept else None
         if not self._operation:
+            values = [one for one in (*args, *kwargs.values()) if isinstance(one, torch.Tensor) and one is not target]
+            self._written_of |= {id(leaf): leaf for leaf in graph.leaves(graph.walk(values)) if leaf is not target}
             return functools.partial(_update, func, args, kwargs)
         if "out" in kwargs:
             return None
@@ -233,6 +237,7 @@ class Perform(TorchFunctionMode, Listener):
         resolve, facts = self._frames.resolve, self._follow_values.facts() if self._follow_values is not None else []
         added = self._sites.added if self._sites is not None else {}
         facts += [wire.Fact("gradient-adds-up", "", resolve(raw)) for raw in added]
+        facts += [wire.Fact("written-of", self._names.name(leaf, "a leaf")) for leaf in self._written_of.values()]
         calls = (self._performed | (self._sites.met if self._sites is not None else {})).items()
         left_out = self._sites.left_out() if self._sites is not None else []
         return {

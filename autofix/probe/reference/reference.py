@@ -24,6 +24,7 @@ from ..engine.quiet import quiet
 from ..engine.taps import Call, Listener
 from ..instruments.terms import addends
 from .averages import Averages
+from .late_terms import LateTerms
 from .targets import Targets
 
 if TYPE_CHECKING:
@@ -213,14 +214,14 @@ class Truncate(Listener):
         self._steps = 0
         self.carried = False
         self.reused: dict[Raw, None] = {}
-        self._targets, self._averages = Targets(frames, names), Averages()
+        self._targets, self._averages, self._late = Targets(frames, names), Averages(), LateTerms(frames)
 
     def told(self) -> dict[str, Any]:
         """Whether a graph is carried over, and of what is made once, for several passes, all that is known."""
         return {
             "carried": self.carried, "reused": tuple(map(self._frames.resolve, self.reused)), "alone": self.alone,
             "fed": self.fed, "collected": self.collected, "added": self.added, "shared": tuple(sorted(self.shared)),
-            **self._targets.told(),
+            "facts": (*self._targets.told(), *self._late.told()),
             "older": tuple(sorted(self._older)),
             **self._averages.told(),
         }  # fmt: skip
@@ -245,6 +246,7 @@ class Truncate(Listener):
                 fresh.append(node)
         self._leaves.update(leaves)
         self._averages.watch(call, mark, set(leaves), old)
+        self._late.watch(call, recent)
         if not old:
             return
         self.carried = True

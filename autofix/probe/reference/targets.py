@@ -30,7 +30,8 @@ class Targets:
     A loss of `reward + discount * next_value - value`, in which `value` is the `next_value` of the pass before, sends
     the one the gradient of the other, times minus the discount. Cut where it is handed on, only the target learns. What
     is pulled towards what it was gets more gradient than that, or as much. As much has a target without a discount,
-    too: but of two that are only held against each other, neither is ever pushed away from the other.
+    too: but of two that are only held against each other, neither is ever pushed away from the other. Single numbers
+    are pulled by a part of what they differ by, too, or by no more than the most, which the error of a target is not.
     """
 
     def __init__(self, frames: Frames, names: Names) -> None:
@@ -44,12 +45,14 @@ class Targets:
         """Of the latest two passes at a place: what was handed to each."""
         self._apart: set[tuple[Raw, int, int]] = set()
         """The pairs of which one was pushed away from the other."""
+        self._single: dict[tuple[Raw, int, int], list[tuple[float, float]]] = {}
+        """Of pairs of single numbers, by how much they differ in each pass, and the gradient of the one handed on."""
 
-    def told(self) -> dict[str, Any]:
+    def told(self) -> tuple[wire.Fact, ...]:
         """The places where it is so."""
-        found = (pair for pair, parts in self._parts.items() if _discounts(parts, whole=pair in self._apart))
+        found = (pair for pair, parts in self._parts.items() if _discounts(parts, whole=self._is_apart(pair)))
         places = dict.fromkeys(pair[0] for pair in found)
-        return {"facts": tuple(wire.Fact("target-handed-on", "", self._frames.resolve(raw)) for raw in places)}
+        return tuple(wire.Fact("target-handed-on", "", self._frames.resolve(raw)) for raw in places)
 
     def watch(self, call: Call, old: list[graph.Node], fresh: list[graph.Node]) -> None:
         """A backward is about to go through `fresh` nodes, and to `old`, the outermost ones of earlier passes."""
@@ -90,17 +93,27 @@ class Targets:
                     if one in got and other in got:
                         part = next(_parts(got[one], got[other]), None)
                         self._parts.setdefault((stack, i, j), []).append(part)
-                        if part is not None and part >= _ALL and self._pushes(stack, one, on[j], got[other]):
-                            self._apart.add((stack, i, j))
+                        if part is not None and part >= _ALL:
+                            self._hold((stack, i, j), one, on[j], got[other])
 
-    def _pushes(self, stack: Raw, one: graph.Node, other: graph.Node, gradient: torch.Tensor) -> bool:
-        """Whether a gradient would take any number of what a pass handed on farther from that which it was handed."""
-        before, after = (self._values.get(stack) or [{}, {}])[-_TWICE:]
+    def _hold(self, pair: tuple[Raw, int, int], one: graph.Node, other: graph.Node, gradient: torch.Tensor) -> None:
+        """Hold a gradient against the way from what a pass was handed to what it handed on."""
+        before, after = (self._values.get(pair[0]) or [{}, {}])[-_TWICE:]
         was, now = before.get(one), after.get(other)
         if was is None or now is None or not was.numel() == now.numel() == gradient.numel():
-            return False
-        pull = gradient.flatten() * (now - was.reshape(now.shape)).detach().flatten()
-        return bool(pull.min() < -_CLOSE * pull.abs().max())
+            return
+        way = (now - was.reshape(now.shape)).detach().flatten()
+        pull = gradient.flatten() * way
+        if bool(pull.min() < -_CLOSE * pull.abs().max()):
+            self._apart.add(pair)
+        if way.numel() == 1:
+            self._single.setdefault(pair, []).append((float(way), float(gradient)))
+
+    def _is_apart(self, pair: tuple[Raw, int, int]) -> bool:
+        """Whether two numbers are not only held against each other."""
+        found = [(gradient / way, abs(gradient)) for way, gradient in self._single.get(pair, ()) if way]
+        part, most = (max(one, default=0.0) * (1 - _CLOSE) for one in (zip(*found, strict=True) if found else ((), ())))
+        return pair in self._apart or any(one < part and size < most for one, size in found)
 
 
 def _parts(trained: torch.Tensor, target: torch.Tensor) -> Iterator[float]:

@@ -7,7 +7,8 @@ A backward call in a loop starts from the same sum as in the pass before, with m
 anew, of one backward for each term, of windows of a sequence that have a loss each, or of a total that is only printed.
 
 So it is with an edit of a sum that grows in the code as written while an optimizer steps in the same loop, though the
-edit cuts it from step to step. A running average, whose earlier terms lose their weight, may be cut.
+edit cuts it from step to step: a list of log-probabilities that nobody clears. A running average, whose earlier terms
+all lose their weight alike, may be cut.
 
 ## Why it matters
 
@@ -111,6 +112,23 @@ for _ in range(2):
 """
 AVERAGE = STEPS.replace("total = total + ", "total = 0.9 * total + 0.1 * ")
 CUT = ("        optimizer.step()", "        optimizer.step()\n        total = total.detach()")
+NEVER_CLEARED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+policy, chances, rewards = nn.Linear(3, 2), [], []
+optimizer = torch.optim.SGD(policy.parameters(), lr=0.05)
+for _ in range(4):
+    for _ in range(3):
+        chances.append(policy(torch.randn(3)).log_softmax(-1)[0])
+        rewards.append(torch.rand(()))
+    returns = torch.stack(rewards) - torch.stack(rewards).mean()
+    loss = torch.stack([-chance * one for chance, one in zip(chances, returns)]).sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
 ONLINE = OVER_TIME.replace("(torch.stack(losses).sum() / 4)", "losses[-1]")
 LAST = "(torch.stack(losses).sum() / 4).backward()"
 
@@ -123,6 +141,11 @@ class LossGrowsOverLoop(Seen):
         Example(TASKS, EACH, KEPT),
         Example(OVER_TIME, LAST, "(torch.stack(losses).sum() / 4).backward(retain_graph=True)"),
         Example(STEPS, *CUT),
+        Example(
+            NEVER_CLEARED,
+            "    optimizer.step()",
+            "    optimizer.step()\n    chances = [one.detach() for one in chances]",
+        ),
     )
     silent = (
         Example(TASKS, "        total.backward()", "    total.backward()"),

@@ -6,10 +6,13 @@ torch refused to turn a tensor into an array or a number, and the value comes ba
 of it changes the loss, but no gradient. Or numpy alone makes a term of a loss of it, which stands beside others: as a
 number it trains nothing, whatever the sum is multiplied by.
 
+Or a term of a loss is made of earlier passes alone, and the edit cuts it from them: a prediction that is held against
+what came a pass later. A term that was trained on before, as those of a running average, is no such case.
+
 ## Why it matters
 
-A score that is computed with numpy trains nothing. An array that is an input, a target or a weight is a constant, as
-everybody knows; but then a small change of it changes some gradient.
+A score that is computed with numpy trains nothing, nor does a prediction that is cut off. An array that is an input, a
+target or a weight is a constant, as everybody knows; but then a small change of it changes some gradient.
 """
 
 from __future__ import annotations
@@ -17,13 +20,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autofix.core.model import Refused
+from autofix.core.model import Effect, Finding, Refused
 from autofix.experiments.compare import comparable, same_gradients
 from autofix.verdict.losses import losses
 from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:
-    from autofix.core.model import Finding
     from autofix.verdict.evidence import Evidence
 
 SCORED = """
@@ -62,6 +64,37 @@ for _ in range(4):
     optimizer.step()
 """
 CUT = ("variance.numpy()", "variance.detach().numpy()")
+LATE = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+cell, head = nn.GRUCell(3, 4), nn.Linear(4, 3)
+optimizer = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
+seen, expected = torch.randn(5, 3), torch.zeros(5, 3)
+for _ in range(6):
+    guess = head(cell(seen))
+    loss = (expected - TRUTH).square().mean() + 0.1 * guess.abs().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    expected, seen = guess, 0.9 * seen + 0.3 * torch.randn(5, 3)
+"""
+KEPT = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net, kept = nn.Linear(3, 2), []
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    kept.append(net(torch.randn(5, 3)))
+    loss = (kept[-1] - 1).abs().mean() + sum(one.square().mean() for one in kept)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+HANDED_ON = ("expected, seen = guess,", "expected, seen = guess.detach(),")
 WEIGHED = DENSITY.replace(" + (1 - mean) ** 2 / (2 * variance)", " * (1 - mean) ** 2")
 EDIT = ("net(x + 1).numpy()", "net(x + 1).detach().numpy()")
 
@@ -70,10 +103,20 @@ class LossTermIsConstant(Property):
     name, former = "loss-term-is-constant", "constant"
     runs = ("letter", "nudged")
     sentence = "what leaves the graph here comes back as a term of a loss, and no gradient depends on it"
-    raises = (Example(SCORED, *EDIT), Example(DENSITY, *CUT))
-    silent = (Example(AS_TARGET, *EDIT), Example(AS_WEIGHT, *EDIT), Example(WEIGHED, *CUT))
+    late = "a term of this loss is made of earlier passes alone, and with the edit no gradient depends on it"
+    raises = (Example(SCORED, *EDIT), Example(DENSITY, *CUT), Example(LATE.replace("TRUTH", "seen"), *HANDED_ON))
+    silent = (
+        Example(AS_TARGET, *EDIT),
+        Example(AS_WEIGHT, *EDIT),
+        Example(WEIGHED, *CUT),
+        Example(LATE.replace("TRUTH", "guess"), *HANDED_ON),
+        Example(KEPT, "    optimizer.step()", "    optimizer.step()\n    kept = [one.detach() for one in kept]"),
+    )
 
     def find(self, evidence: Evidence) -> Finding | None:
+        if evidence.assessment.effect in (Effect.TRUNCATED, Effect.REFRESHED_TRUNCATED):
+            late = evidence.letter.seen("term-is-late")
+            return Finding(self.name, self.late, late[0].stack) if late else None
         if not evidence.converts:
             return None
         letter, nudged = evidence.letter, evidence.nudged

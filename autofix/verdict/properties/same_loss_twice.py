@@ -2,14 +2,15 @@
 
 ## What it finds
 
-Two backward calls start from the same loss, both leave gradient in one parameter, and one step uses the sum: a
-criterion and its trainer both call `backward`. Derivatives by `autograd.grad`, calls with disjoint `inputs=`,
-gradients that are zeroed in between, and calls that weigh the loss differently are no such case.
+Two backward calls start from the same loss, or one from a sum in which the other is a term. Both leave
+gradient in one parameter, and one step uses the sum: a criterion and its trainer both call `backward`; a loss goes
+backward by itself, and in a total. Derivatives by `autograd.grad`, calls with disjoint `inputs=`, gradients that are
+zeroed in between, calls that are given a weight, and two losses with a part in common are no such case.
 
 ## Why it matters
 
-torch refuses the second call, and `retain_graph=True` lets it run: every gradient is then twice what was meant. One
-of the two calls is one too many.
+torch refuses the second call, and `retain_graph=True` lets it run: what the loss sends is then counted twice. One of
+the two calls is one too many.
 """
 
 from __future__ import annotations
@@ -47,19 +48,33 @@ DISJOINT = TWICE.replace("    loss.backward()\n    return", "    loss.backward(i
 )
 EACH = TWICE.replace("out.square().mean()", "out.square()").replace("float(loss)", "loss.sum().item()")
 EACH = EACH.replace("loss.backward()", "loss.backward(torch.ones_like(loss))")
-TWO_LOSSES = TWICE.replace("    loss.backward()\n    opt", "    (loss + loss.sqrt()).backward()\n    opt")
+TOTAL = TWICE.replace(
+    "    loss.backward()\n    opt", "    (0.5 * loss + net.weight.square().sum()).backward()\n    opt"
+)
+SCALED = TOTAL.replace("    loss.backward()\n    return", "    (0.3 * loss).backward()\n    return")
+PARTS = (
+    TWICE.replace("out.square().mean()", "out.square()")
+    .replace("loss.backward()\n    return", "(loss * torch.eye(5)[:, :1]).mean().backward()\n    return")
+    .replace("float(loss)\n    loss.backward()", "0.0\n    (loss * (1 - torch.eye(5)[:, :1])).mean().backward()")
+)
+TWO_LOSSES = TWICE.replace("    loss.backward()\n    opt", "    (loss.sqrt() + net.weight.sum()).backward()\n    opt")
 
 
 class SameLossTwice(Seen):
     name, fact = "same-loss-twice", "same-loss-twice"
-    sentence = "the step uses what two backward calls of one loss left in {subject}: each gradient is counted twice"
+    sentence = "the step uses what two backward calls of one loss left in {subject}: what it sends is counted twice"
     raises = (
         Example(TWICE, "    loss.backward()\n    return", KEPT),
         Example(TWICE.replace("SGD", "Adam"), "    loss.backward()\n    return", KEPT),
+        Example(TOTAL, "    loss.backward()\n    return", KEPT),
+        Example(SCALED, "(0.3 * loss).backward()", "(0.3 * loss).backward(retain_graph=True)"),
         Example(EACH, "(loss))\n    return", "(loss), retain_graph=True)\n    return"),
     )
     silent = (
         Example(ZEROED, "    loss.backward()\n    return", KEPT),
+        Example(
+            PARTS, "[:, :1]).mean().backward()\n    return", "[:, :1]).mean().backward(retain_graph=True)\n    return"
+        ),
         Example(DISJOINT, "inputs=[net.bias]", "inputs=[net.bias], retain_graph=True"),
         Example(BY_GRAD, "loss, net.bias", "loss, net.bias, retain_graph=True"),
         Example(TWO_LOSSES, "    loss.backward()\n    return", KEPT),

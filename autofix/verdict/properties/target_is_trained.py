@@ -5,8 +5,8 @@
 The loss holds what a pass was handed against a discounted part of what it makes anew and hands on: `reward + 0.9 *
 next_value - value`, where the next pass takes `next_value` for its `value`. The gradients tell: the one has that of the
 other, the other way and smaller, in every pass; or as large, without a discount, and in some pass it pushes the two
-apart. The edit cuts what is handed on. A state that goes on from the one before, and what is only pulled towards what
-it was, are no such case.
+apart, or single numbers are not pulled by what they differ by. The edit cuts what is handed on. A state that goes on
+from the one before, and what is only pulled towards what it was, are no such case.
 
 ## Why it matters
 
@@ -52,10 +52,12 @@ class TargetIsTrained(Seen):
     raises = (
         Example(CRITIC.replace("LOSS", "state.sum() + 0.9 * next_value - value"), *CUT),
         Example(CRITIC.replace("LOSS", "next_value - value + state.sum()"), *CUT),
+        Example(CRITIC.replace("LOSS", "next_value - value + 1e-3 * state.sum().abs()"), *CUT),
     )
     silent = (
         Example(CRITIC.replace("LOSS", "next_value - value"), *CUT),
         Example(CRITIC.replace("LOSS", "next_value - 0.9 * value"), *CUT),
+        Example(CRITIC.replace("(LOSS).square()", "nn.functional.smooth_l1_loss(next_value, value, beta=0.05)"), *CUT),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:

@@ -1,0 +1,67 @@
+"""Which losses have a term that is made of earlier passes alone, so that a cut between passes leaves it a constant."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from .. import wire
+from ..engine import graph
+from ..instruments.terms import addends
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..engine.taps import Call
+    from ..program.frames import Frames, Raw
+
+_TERMS = 64
+_TWICE = 2
+
+
+class LateTerms:
+    """Looks for terms whose whole graph is older than the pass that trains them: a prediction held against what came.
+
+    A term that an earlier backward was trained on already is no such term: a running average of the loss has those. Nor
+    is the first term of a window, whose state the others go on from; nor a term that what it is made of had in its own
+    pass, too: features that were collected, and that nobody cleared.
+    """
+
+    def __init__(self, frames: Frames) -> None:
+        self._frames = frames
+        self._trained: set[int] = set()
+        """The ages of the terms that backward calls had."""
+        self._kinds: dict[int, set[str]] = {}
+        """By age, the kinds of terms to which what a pass made led in that pass."""
+        self._passes: Counter[Raw] = Counter()
+
+    def told(self) -> tuple[wire.Fact, ...]:
+        """The places where several passes had such a term."""
+        places = (raw for raw, times in self._passes.items() if times >= _TWICE)
+        return tuple(wire.Fact("term-is-late", "", self._frames.resolve(raw)) for raw in places)
+
+    def watch(self, call: Call, recent: Callable[[graph.Node], bool]) -> None:
+        """A backward is about to begin; `recent` says which nodes its pass made."""
+        if not call.accumulate:
+            return
+        terms = list(graph.operations(addends(call.roots)))
+        if len(terms) <= _TERMS and self._has_late(terms, recent):
+            self._passes[call.stack] += 1
+        self._trained |= graph.ages(terms)
+
+    def _has_late(self, terms: list[graph.Node], recent: Callable[[graph.Node], bool]) -> bool:
+        """Whether a term goes back to earlier passes alone, and no other one to the same: then it is a state."""
+        late, others = set[graph.Node](), set[graph.Node]()
+        for term in terms:
+            reached = set(graph.walk_nodes([term], recent))
+            old = {node for node in graph.operations(reached) if not recent(node)}
+            alone = (
+                term._sequence_nr() not in self._trained
+                if term in old
+                else not any(True for _ in graph.leaves(reached - old))
+            )
+            again = any(term.name() in self._kinds.get(node._sequence_nr(), ()) for node in old)
+            (late if alone and old and not again else others).update(old)
+            for age in graph.ages(reached - old):
+                self._kinds.setdefault(age, set()).add(term.name())
+        return bool(late - others)

@@ -1,0 +1,89 @@
+"""What weighs a log-probability is trained
+
+## What it finds
+
+A term of a loss is a log-probability times something that has a graph of its own: the probabilities that another view
+is given, an advantage. What backward found overwritten lies in that graph alone, and the edit keeps it. This is not
+said where the logarithm is of the weight itself, as in an entropy, where the failure lies elsewhere, nor where the
+weight is made of what no optimizer owns, as by a teacher.
+
+## Why it matters
+
+A target or an advantage is nearly always meant as a constant, and the failure shows that the author did not see its
+graph. With it, the loss can also fall by what the weights become: targets move to what is predicted, and an advantage
+teaches the critic to please the actor. A gate that learns which term to trust is the same in the code.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.verdict.property import Example, Seen
+
+if TYPE_CHECKING:
+    from autofix.core.model import Finding
+    from autofix.verdict.evidence import Evidence
+
+VIEWS = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net, head = nn.Linear(4, 5), nn.Linear(5, 3)
+optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+for _ in range(4):
+    seen = torch.randn(6, 4)
+    one, other = head(net(seen).tanh()), head(net(seen + 0.1).tanh())
+    target = one.exp()
+    target /= target.sum(0)
+    target /= target.sum(1, keepdim=True)
+    loss = -(target * LOG).sum(1).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+OTHER = VIEWS.replace("LOG", "other.log_softmax(1)")
+OUT_OF_PLACE = (
+    "    target /= target.sum(0)\n    target /= target.sum(1, keepdim=True)\n",
+    "    target = target / target.sum(0)\n    target = target / target.sum(1, keepdim=True)\n",
+)
+TEACHER = ("optimizer =", "start, teacher = nn.Linear(4, 5), nn.Linear(5, 3)\noptimizer =")
+ADVANTAGE = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+actor, critic = nn.Linear(4, 3), nn.Linear(4, 1)
+optimizer = torch.optim.Adam([*actor.parameters(), *critic.parameters()], lr=0.01)
+for _ in range(4):
+    seen, earned, act = torch.randn(6, 4), torch.randn(6), torch.randint(3, (6,))
+    value = critic(seen).squeeze(1)
+    advantage = (earned - value).tanh()
+    advantage -= advantage.mean()
+    chance = torch.distributions.Categorical(logits=actor(seen)).log_prob(act)
+    loss = (value - earned).square().mean() - (chance * advantage).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+class WeightIsTrained(Seen):
+    name, fact = "weight-is-trained", "weight-has-graph"
+    runs = ("trace",)
+    sentence = "what is made here only weighs a log-probability, and is trained by that; it may be meant as a constant"
+    raises = (
+        Example(OTHER, *OUT_OF_PLACE),
+        Example(ADVANTAGE, "advantage -= advantage.mean()", "advantage = advantage - advantage.mean()"),
+    )
+    silent = (
+        Example(VIEWS.replace("LOG", "(target + 0.01).log()"), *OUT_OF_PLACE),
+        Example(VIEWS.replace("LOG", "other.tanh()"), *OUT_OF_PLACE),
+        Example(
+            OTHER.replace("one, other = head(net(seen)", "one, other = teacher(start(seen)").replace(*TEACHER),
+            *OUT_OF_PLACE,
+        ),
+    )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        return self.first(evidence.trace) if evidence.assessment.effect.keeps_gradients else None
