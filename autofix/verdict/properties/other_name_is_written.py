@@ -68,7 +68,11 @@ class OtherNameIsWritten(Property):
         Example(BLOCK.replace("READ", "gate").replace("masked[:, :2] = 0.5", "masked.clamp_(max=0.5)"), *SPARED),
         Example(HELPED, *SPARED),
     )
-    silent = (Example(BLOCK.replace("READ", "masked"), *SPARED), Example(BLOCK.replace("READ", "len(gate)"), *SPARED))
+    silent = (
+        Example(BLOCK.replace("READ", "masked"), *SPARED),
+        Example(BLOCK.replace("READ", "len(gate)"), *SPARED),
+        Example(HELPED.replace("* gate", "* masked"), *SPARED),
+    )
 
     def find(self, evidence: Evidence) -> Finding | None:
         if not evidence.assessment.effect.keeps_gradients or not evidence.case.pool.copied:
