@@ -27,7 +27,7 @@ OTHERS = sorted([*(ROOT / "rules").glob("__init__.py"), *(ROOT / "tests").rglob(
 
 RULE_FLOOR = {
     *(f"autofix.core.{name}" for name in ("edit", "model")),
-    *(f"autofix.search.{name}" for name in ("collecting", "cutting", "rule")),
+    *(f"autofix.search.{name}" for name in ("anew", "collecting", "cutting", "leaves", "rule")),
     *(f"autofix.{name}" for name in ("diagnosis.scenes", "probe.wire", "syntax")),
 } | {"libcst"}
 SLOW_TO_IMPORT = {"libcst", "nbformat", "numpy", "pygls", "ray", "torch"}
@@ -45,7 +45,7 @@ def imported_modules(rule_file: Path) -> set[str]:
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             module = "." * node.level + (node.module or "")
-            rooms = ("autofix", "autofix.diagnosis", "autofix.probe")
+            rooms = ("autofix", "autofix.diagnosis", "autofix.probe", "autofix.search")
             found.update(f"{module}.{alias.name}" if module in rooms else module for alias in node.names)
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,7 @@ class KeptGraphs(Listener):
         plain = torch.Tensor.detach
 
         def detach(tensor: torch.Tensor) -> torch.Tensor:
-            if tensor.grad_fn is not None:
+            if tensor.grad_fn is not None and frames.owns(sys._getframe(1).f_code):  # not what torch or we cut
                 self._look(tensor.grad_fn)
             return plain(tensor)
 
