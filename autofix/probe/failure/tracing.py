@@ -52,7 +52,8 @@ class Written(NamedTuple):
     op: str
     raw: Raw
     optimizer: int
-    whole: bool
+    made: int
+    """The age of the oldest operation that made what was written; -1 where a part, a leaf or what has no graph was."""
     view: bool
     age: int
 
@@ -125,15 +126,16 @@ class Tracer(Dispatch, Listener):
             key = storage_key(tensor)
             if key is not None and key in self._watched:
                 raw = raw if raw is not None else self._frames.here()
-                written = Written(func.name(), raw, self._taps.stepping, *self._whole(tensor), graph.now())
+                written = Written(func.name(), raw, self._taps.stepping, *self._made(tensor), graph.now())
                 self._writes.setdefault(key, []).append(written)
 
-    def _whole(self, tensor: torch.Tensor) -> tuple[bool, bool]:
-        """Whether operations of this pass made all that a tensor shows, and whether it is a view of that."""
-        base, ends = tensor._base, self._taps.ends
-        made = [one.grad_fn for one in (tensor, base) if one is not None]
-        new = all(node is not None and node._sequence_nr() >= (ends[-1] if ends else 0) for node in made)
-        return new and (base is None or base.numel() == tensor.numel()), base is not None
+    def _made(self, tensor: torch.Tensor) -> tuple[int, bool]:
+        """The age of what made all that a tensor shows, -1 where that is not so; and whether it is a view of that."""
+        base = tensor._base
+        nodes = [one.grad_fn for one in (tensor, base) if one is not None]
+        ages = [int(node._sequence_nr()) for node in nodes if node is not None]
+        whole = len(ages) == len(nodes) and (base is None or base.numel() == tensor.numel())
+        return min(ages) if whole else -1, base is not None
 
     def _pack(self, tensor: torch.Tensor) -> Handle:
         handle = Handle(tensor, self._frames.here())
@@ -188,7 +190,7 @@ class Tracer(Dispatch, Listener):
         if self._stepped:
             raw, age = self._frames.here(), graph.now()
             for key, tensor, version in self._stepped:
-                steps = [Written("step", raw, index, False, False, age)] * (tensor._version - version)
+                steps = [Written("step", raw, index, -1, False, age)] * (tensor._version - version)
                 self._writes.setdefault(key, []).extend(steps)
             self._stepped.clear()
 
@@ -236,9 +238,14 @@ class Tracer(Dispatch, Listener):
 
     def _saved(self, handle: Handle) -> wire.Saved:
         resolve = self._frames.resolve
-        unique = dict.fromkeys(one._replace(age=0) for one in self.spoiling(handle))
+        # What a pass makes before another loss goes backward is its own all the same.
+        began = self._mark(self._passes[-1], set()) if self._passes else -1
+        unique = dict.fromkeys(
+            (one.op, one.raw, one.optimizer, one.made > began, one.view) for one in self.spoiling(handle)
+        )
         shown = tuple(
-            wire.Write(one.op, resolve(one.raw), one.optimizer, one.whole, one.view) for one in list(unique)[:_SHOWN]
+            wire.Write(op, resolve(raw), optimizer, whole, view)
+            for op, raw, optimizer, whole, view in list(unique)[:_SHOWN]
         )
         return wire.Saved("", resolve(handle.raw), tuple(handle.alias.shape), handle.leaf, shown)
 

@@ -119,6 +119,7 @@ for _ in range(4):
     loss.backward()
     optimizer.step()
 """
+ANOTHER_LOSS_FIRST = SKIP.replace("    y = block(x)\n", "    head(x.detach()).mean().backward()\n    y = block(x)\n")
 NORMALISED = SKIP.replace("head(x + y)", "head(x + nn.functional.layer_norm(y, (4,)))")
 TURNED = """
 import torch
@@ -155,6 +156,7 @@ class OldValueReadLater(Property):
     raises = (
         Example(SKIP, *COPIED),
         Example(NORMALISED, *COPIED),
+        Example(ANOTHER_LOSS_FIRST, *COPIED),
         Example(STATES, "move(state)", "move(state.clone())"),
         Example(TURNED, "(rest * code)", "(rest.clone() * code)"),
     )
