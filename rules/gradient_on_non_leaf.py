@@ -36,7 +36,7 @@ from autofix.syntax.edits import (
     replace,
     replace_statement,
     set_keyword,
-)
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,20 +74,6 @@ for _ in range(4):
     with torch.no_grad():
         w -= 0.1 * w.grad
     w.grad = None
-    print(loss.item())
-"""),
-        Example("""\
-import torch
-
-torch.manual_seed(0)
--scale = torch.ones(2, requires_grad=True).double()
-+scale = torch.ones(2).double().requires_grad_()
-opt = torch.optim.SGD([scale], lr=0.1)
-for _ in range(4):
-    opt.zero_grad()
-    loss = (torch.randn(5, 2).double() * scale - 1).pow(2).mean()
-    loss.backward()
-    opt.step()
     print(loss.item())
 """),
         Example("""\
@@ -175,11 +161,10 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
         """`requires_grad` taken out of the expression and put behind it; a `Parameter(...)` put around it."""
         for call in (one for one in ast.walk(node) if isinstance(one, ast.Call)):
             name = calls.name_of(call)
-            if calls.keyword(call, "requires_grad") is not None:
-                begun = remove_keyword(source, call, "requires_grad")
-                yield self.propose([*begun, *append_call(source, node, ".requires_grad_()")], WHY_LEAF)
-            elif name == "requires_grad_" and isinstance(call.func, ast.Attribute) and call is not node:
+            begun = remove_keyword(source, call, "requires_grad") if calls.keyword(call, "requires_grad") else []
+            if name == "requires_grad_" and isinstance(call.func, ast.Attribute) and call is not node:
                 begun = receiver(source, call)
+            if begun:
                 yield self.propose([*begun, *append_call(source, node, ".requires_grad_()")], WHY_LEAF)
             elif name in _PARAMETERS and len(call.args) == 1 and not call.keywords and call is not node:
                 made = replace(source, call, source.segment(call.args[0]))
