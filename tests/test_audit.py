@@ -16,7 +16,7 @@ from autofix.batch import outcome
 from autofix.batch.records import Entry
 from autofix.core.model import Applicability, Outcome, Target
 from autofix.experiments.pictures import Pictures
-from autofix.render import Snapshot
+from autofix.render import Snapshot, as_github, as_sarif
 from autofix.render import audit as shown
 from autofix.render.account import account
 from autofix.render.report import as_html
@@ -143,8 +143,8 @@ def test_programs_code_hosts_pages_and_batches_get_what_people_get(probe: Probe,
     document = json.loads(shown.as_json(report, snapshot))
     assert [(one["code"], one["level"]) for one in document["findings"]] == [("AG524", "broken")]
     assert [(one["rules"], one["applicability"]) for one in document["fixes"]] == [(["AG524"], "unsafe")]
-    assert [one["ruleId"] for one in json.loads(shown.as_sarif(report, snapshot))["runs"][0]["results"]] == ["AG524"]
-    assert shown.as_github(report, snapshot).startswith("::warning file=train.py")
+    assert [one["ruleId"] for one in json.loads(as_sarif(report, snapshot))["runs"][0]["results"]] == ["AG524"]
+    assert as_github(report, snapshot).startswith("::warning file=train.py")
     found = account(report, snapshot)
     assert [row[0] for row in found.table] == ["network", "enc", "dec"]
     page = as_html(report, snapshot, Pictures())

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autofix.core.edit import Edit, EditConflict, Patch, merge
+from autofix.core.edit import Edit, EditConflict, in_order
 from autofix.syntax.apply import BrokenRewrite, apply
 from autofix.syntax.source import Source
 
@@ -24,10 +24,8 @@ A, B = Path("a.py"), Path("b.py")
 def test_overlapping_edits_conflict(first: tuple[int, int], second: tuple[int, int]) -> None:
     edits = (Edit(A, *first, "x"), Edit(A, *second, "y"))
     with pytest.raises(EditConflict, match=r"a\.py: two edits overlap at bytes"):
-        Patch(edits)
-    with pytest.raises(EditConflict):
-        merge(Patch(edits[:1]), Patch(edits[1:]))
-    assert len(Patch((edits[0], Edit(B, *second, "y"))).edits) == 2
+        in_order(edits)
+    assert len(in_order((edits[0], Edit(B, *second, "y")))) == 2
 
 
 @pytest.mark.parametrize(("start", "end"), [(-1, 2), (3, 2)])
@@ -38,17 +36,7 @@ def test_a_range_that_no_file_has_is_refused(start: int, end: int) -> None:
 
 def test_edits_that_touch_keep_their_order() -> None:
     edits = (Edit(A, 1, 1, "2"), Edit(A, 1, 2, "4"), Edit(A, 1, 1, "3"), Edit(A, 0, 1, "1"))
-    assert [edit.text for edit in Patch(edits).edits] == ["1", "2", "3", "4"]
-
-
-def test_a_shared_edit_is_made_once() -> None:
-    shared = Edit(A, 0, 0, "import torch\n")
-    patch = merge(Patch((shared, Edit(A, 5, 6, "x"))), Patch((shared, Edit(B, 0, 0, "y"))))
-    assert patch.paths == (A, B)
-    assert len(patch.edits) == 3
-    assert patch.of(B) == (Edit(B, 0, 0, "y"),)
-    assert patch
-    assert not Patch()
+    assert [edit.text for edit in in_order(edits)] == ["1", "2", "3", "4"]
 
 
 @pytest.mark.parametrize(

@@ -174,7 +174,7 @@ def test_code_hosts_are_pointed_at_the_lines_of_the_file(tmp_path: Path) -> None
     report = Report(Target(path, root=tmp_path, buffers={path: code}), Outcome.CLEAN, suspicions=(fault,))
     snapshot = render.Snapshot(report)
     at = path.read_text("utf-8").splitlines().index('    "y = 2\\n"') + 1
-    (result,) = json.loads(audit.as_sarif(report, snapshot))["runs"][0]["results"]
+    (result,) = json.loads(render.as_sarif(report, snapshot))["runs"][0]["results"]
     assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == at
-    assert f",line={at}," in audit.as_github(report, snapshot)
+    assert f",line={at}," in render.as_github(report, snapshot)
     assert json.loads(audit.as_json(report, snapshot))["findings"][0]["cell"] == {"number": 2, "line": 2}

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autofix.check import walk
+from autofix.syntax.calls import imported
 from autofix.target import notebook
 from autofix.target.cells import CellError
 
@@ -174,33 +175,6 @@ def _reaches(name: str, trees: dict[str, ast.Module], trains: set[str]) -> bool:
 
 
 def _imported(name: str, trees: dict[str, ast.Module]) -> Iterator[str]:
-    folder = Path(name).parent
-    for node in ast.walk(trees[name]):
-        if isinstance(node, ast.Import):
-            modules = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            base = "." * node.level + (node.module or "")
-            modules = [
-                base,
-                *(f"{base.rstrip('.')}.{alias.name}" if node.module else f"{base}{alias.name}" for alias in node.names),
-            ]
-        else:
-            continue
-        for module in modules:
-            yield from _files_of(module, folder, trees)
-
-
-def _files_of(module: str, folder: Path, trees: dict[str, ast.Module]) -> Iterator[str]:
-    dots = len(module) - len(module.lstrip("."))
-    bases = [folder, Path(), Path("src")]
-    if dots:
-        above = [folder, *folder.parents]
-        bases = above[dots - 1 : dots]
-    stem = Path(*module.lstrip(".").split("."))
-    for base in bases:
-        for path in (
-            (base / stem).with_suffix(".py") if stem.name else base / "__init__.py",
-            base / stem / "__init__.py",
-        ):
-            if path.as_posix() in trees:
-                yield path.as_posix()
+    """The files of the repository that a script imports."""
+    paths = (path.as_posix() for path in imported(ast.walk(trees[name]), Path(name), Path()))
+    return (path for path in paths if path in trees)

@@ -6,18 +6,19 @@ import os
 import re
 import tempfile
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from autofix.core import git
 from autofix.core.diff import unified_diff
-from autofix.core.edit import Edit, EditConflict, Patch, merge
+from autofix.core.edit import Edit, EditConflict, in_order
 from autofix.core.write import WriteRefused, write
 from autofix.syntax.apply import BrokenRewrite, apply
 from autofix.syntax.source import Source, SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from autofix.batch.records import Repository, Result
 
@@ -58,14 +59,14 @@ def join(results: Iterable[Result], *, unsafe: bool, apart: Mapping[str, str] | 
     """
     steps: list[FixStep] = []
     before: dict[str, bytes] = {}
-    edits = Patch()
+    edits: tuple[Edit, ...] = ()
     apart = dict(apart or {})
     for result in results:
         if result.command in apart or not result.changes or not (result.safe or unsafe):
             continue
         own = {change.file: change.before.encode("latin-1") for change in result.changes}
         try:
-            joined = merge(edits, _patch(result))
+            joined = in_order(dict.fromkeys((*edits, *_edits(result))))  # they may share an import
             files = _applied(joined, own | before)
         except (EditConflict, BrokenRewrite, SourceError) as error:
             apart[result.command] = f"it does not go together with another fix of this repository: {error}"
@@ -85,17 +86,16 @@ def entangled(results: Iterable[Result]) -> tuple[Result, ...]:
     return tuple(fixed) if len(distinct) > 1 and (reaching or len(files) > len({*files})) else ()
 
 
-def _patch(result: Result) -> Patch:
-    return Patch(tuple(Edit(_ROOT / c.file, r.start, r.end, r.text) for c in result.changes for r in c.replacements))
+def _edits(result: Result) -> Iterator[Edit]:
+    return (Edit(_ROOT / c.file, r.start, r.end, r.text) for c in result.changes for r in c.replacements)
 
 
-def _applied(patch: Patch, before: dict[str, bytes]) -> dict[str, bytes]:
-    return {
-        path.relative_to(_ROOT).as_posix(): apply(
-            Source(path, before[path.relative_to(_ROOT).as_posix()]), patch.of(path)
-        )
-        for path in patch.paths
-    }
+def _applied(edits: Iterable[Edit], before: Mapping[str, bytes]) -> dict[str, bytes]:
+    files = {}
+    for path, mine in groupby(edits, key=lambda edit: edit.path):
+        name = path.relative_to(_ROOT).as_posix()
+        files[name] = apply(Source(path, before[name]), mine)
+    return files
 
 
 def file_name(name: str, taken: set[str]) -> str:

@@ -44,10 +44,8 @@ def audit(given: Mapping[str, Any], typed: Sequence[str], opening: Opening) -> i
         showing.print_diff(report, settings, "no edit is proved to mend what was found")
     elif settings.output_format == "json":
         sys.stdout.write(shown.as_json(report, snapshot))
-    elif settings.output_format == "sarif":
-        sys.stdout.write(shown.as_sarif(report, snapshot))
-    elif settings.output_format == "github":
-        sys.stdout.write(shown.as_github(report, snapshot))
+    elif settings.output_format in render.FORMATS:
+        sys.stdout.write(render.FORMATS[settings.output_format](report, snapshot))
     elif able:
         shown.show(report, snapshot, showing.look(settings, typed), sys.stdout)
     if not able:

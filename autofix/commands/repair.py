@@ -274,12 +274,8 @@ def _finish(
         if report.outcome is Outcome.OTHER_FAILURE and not settings.quiet:
             sys.stderr.write(render.clean(report.traceback))
         complain(_line(report, snapshot))
-    if settings.output_format == "json":
-        sys.stdout.write(render.as_json(report, snapshot))
-    elif settings.output_format == "sarif":
-        sys.stdout.write(render.as_sarif(report, snapshot))
-    elif settings.output_format == "github":
-        sys.stdout.write(render.as_github(report, snapshot))
+    if settings.output_format in render.FORMATS:
+        sys.stdout.write(render.FORMATS[settings.output_format](report, snapshot))
     elif not unable:
         render.show(report, snapshot, look(settings, typed), sys.stdout)
     return status

@@ -7,4 +7,9 @@ from autofix.render.snapshot import Snapshot
 from autofix.render.terminal import Look, show
 from autofix.render.words import OUTCOMES, clean, one_line, sentence
 
-__all__ = ["OUTCOMES", "Look", "Snapshot", "as_github", "as_json", "as_sarif", "clean", "one_line", "sentence", "show"]
+__all__ = [
+    "FORMATS", "OUTCOMES", "Look", "Snapshot", "as_github", "as_json", "as_sarif", "clean", "one_line", "sentence",
+    "show",
+]  # fmt: skip
+FORMATS = {"json": as_json, "sarif": as_sarif, "github": as_github}
+"""What writes a report for a program or a code host, by the name of the format."""

@@ -1,4 +1,4 @@
-"""What `audit` prints: for a person, for a program, for a code host."""
+"""What `audit` prints for a person, and for a program; a code host is told as of any other report."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from autofix.core.model import Outcome
-from autofix.render import github, machine, sarif
+from autofix.render import machine
 from autofix.render.account import Account, account
 from autofix.render.terminal import accounted, candidate, console, following, put
-from autofix.render.words import clean, one_line, sentence
+from autofix.render.words import clean, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,17 +67,3 @@ def as_json(report: Report, snapshot: Snapshot) -> str:
         "timings": {name: machine.number(seconds) for name, seconds in report.timings.items()},
     }  # fmt: skip
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
-
-
-def as_sarif(report: Report, snapshot: Snapshot) -> str:
-    """A log with one run."""
-    rules, results = sarif.suspicions(report, snapshot)
-    invocation: dict[str, Any] = {"executionSuccessful": report.books is not None}
-    if report.books is None:
-        invocation["toolExecutionNotifications"] = [{"level": "error", "message": {"text": sentence(report)}}]
-    return sarif.log([sarif.run(rules, results, sarif.uri(snapshot.root), invocations=[invocation])])
-
-
-def as_github(report: Report, snapshot: Snapshot) -> str:
-    """A warning for each fault, a notice for what is often meant."""
-    return github.suspicions(report, snapshot)

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def as_github(report: Report, snapshot: Snapshot) -> str:
-    """One error for the failure with its best fix, one notice for each other culprit."""
+    """One error for the failure with its best fix, one notice for each other culprit; else what crashes nothing."""
     if report.diagnosis is None:
-        if report.outcome is Outcome.CLEAN:
-            return suspicions(report, snapshot)
-        return command("error", None, "autofix", sentence(report), snapshot.root)
+        able = report.outcome in (Outcome.CLEAN, Outcome.FIXED)
+        said = "" if able else command("error", None, "autofix", sentence(report), snapshot.root)
+        return said + _suspicions(report, snapshot)
     fixed = report.outcome is Outcome.FIXED
     stack = report.diagnosis.failure.stack
     place = snapshot.in_file(snapshot.place(stack[0])) if stack else None
@@ -38,7 +38,7 @@ def as_github(report: Report, snapshot: Snapshot) -> str:
     return "".join(lines)
 
 
-def suspicions(report: Report, snapshot: Snapshot) -> str:
+def _suspicions(report: Report, snapshot: Snapshot) -> str:
     """A warning for each fault that crashes nothing, a notice for what is often meant."""
     return "".join(
         command(

@@ -57,12 +57,12 @@ def as_sarif(report: Report, snapshot: Snapshot) -> str:
     """A log with one run."""
     results = _results(report, snapshot)
     rules = _rules(report) if results else []
-    more, found = suspicions(report, snapshot, len(rules))
+    more, found = _suspicions(report, snapshot, len(rules))
     return log([run([*rules, *more], [*results, *found], uri(snapshot.root), invocations=[_invocation(report)])])
 
 
-def suspicions(
-    report: Report, snapshot: Snapshot, before: int = 0
+def _suspicions(
+    report: Report, snapshot: Snapshot, before: int
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:  # fmt: skip
     """Rules and results of the faults that crash nothing; `before` rules stand in the log before them."""
     names = {one.code: one.name for one in report.suspicions}

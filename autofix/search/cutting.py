@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from autofix.core.edit import Declined
-from autofix.syntax import blocks, calls, names, nested, writes
+from autofix.syntax import blocks, calls, live, names, nested, writes
 from autofix.syntax.edits import Splice, append_call, ensure_name, insert_after, insert_before
 
 if TYPE_CHECKING:
@@ -51,9 +51,8 @@ def after_backward(carriers: list[Carrier], diagnosis: Diagnosis, sources: Sourc
     for depth, frame, source, node in dict.fromkeys(placed):
         here = [c for c in carriers if (c.file, c.function) == (frame.file, frame.function)]
         statement = blocks.after_steps(source, source.statement(node))
-        kept = [c for c in here if not names.only_in_loop(source, statement, c.path)]
-        kept = [c for c in kept if c.kind != "tensor" or not _made_before(source, statement, c.path)]
-        kept = [c for c in kept if names.read_after(source, statement, c.path)]
+        kept = [c for c in here if c.kind != "tensor" or not _made_before(source, statement, c.path)]
+        kept = [c for c in kept if live.read_after(source, statement, c.path)]
         cuts = cut(kept, carriers, source, sources)
         for chosen in [cuts, *([one] for one in cuts if len(cuts) > 1)] if cuts else ():
             edits = insert_after(source, statement, [one.line for one in chosen])

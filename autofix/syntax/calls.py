@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from autofix.syntax.vocabulary import BACKWARD, BACKWARD_FUNCTION, GRAD
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from autofix.syntax.source import Source
@@ -144,19 +144,19 @@ def tensors_in(node: ast.expr) -> Iterator[ast.expr]:
                     yield part
 
 
-def imported(source: Source, root: Path) -> Iterator[Path]:
-    """Where the modules that a file imports would lie, beside it or below a root."""
-    for node in source.walk():
+def imported(nodes: Iterable[ast.AST], path: Path, root: Path) -> Iterator[Path]:
+    """Where the modules that a file at `path` imports would lie: beside it, below a root, or in the root's `src`."""
+    for node in nodes:
         if isinstance(node, ast.ImportFrom):
-            base = source.path.parents[node.level - 1] if node.level else None
-            names = [*(node.module or "").split(".")] if node.module else []
+            bases = [*path.parents][node.level - 1 : node.level] if node.level else [path.parent, root, root / "src"]
+            names = node.module.split(".") if node.module else []
             modules = [names, *([*names, alias.name] for alias in node.names)]
         elif isinstance(node, ast.Import):
-            base, modules = None, [alias.name.split(".") for alias in node.names]
+            bases, modules = [path.parent, root, root / "src"], [alias.name.split(".") for alias in node.names]
         else:
             continue
         for parts in modules:
-            for folder in (base,) if base is not None else (source.path.parent, root):
+            for folder in bases:
                 yield folder.joinpath(*parts).with_suffix(".py") if parts else folder / "__init__.py"
                 yield folder.joinpath(*parts, "__init__.py")
 

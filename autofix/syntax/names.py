@@ -183,54 +183,6 @@ def in_step(source: Source, paths: list[str]) -> Iterator[str]:
                     yield from dict.fromkeys(filled)
 
 
-def only_in_loop(source: Source, statement: ast.stmt, path: str) -> bool:
-    """Whether a variable is that of a loop which is over at `statement`: nothing kept changes when it is bound anew."""
-    around = source.function(statement) or source.tree
-    bound = [one for one in source.walk(around) if isinstance(one, ast.Name) and one.id == path]
-    stores = {one for one in bound if isinstance(one.ctx, ast.Store)}
-    loops = [one for one in source.walk(around) if isinstance(one, ast.For)]
-    of_loops = {
-        name
-        for loop in loops
-        if (loop.end_lineno or 0) < statement.lineno
-        for name in ast.walk(loop.target)
-        if isinstance(name, ast.Name)
-    }
-    return bool(stores) and stores <= of_loops
-
-
-def read_after(source: Source, statement: ast.stmt, path: str) -> bool:
-    """Whether a variable may be read behind a statement before it is bound anew.
-
-    What stands in a loop with the statement comes behind it, too, and a function within may run at any time.
-    """
-    scope = source.function(statement) or source.tree
-    shared = (one for one in source.walk() if isinstance(one, (ast.Global, ast.Nonlocal)))
-    if not path.isidentifier() or any(path in one.names for one in shared):
-        return True
-    loops = [one for one in source.walk(scope) if isinstance(one, (ast.For, ast.AsyncFor, ast.While))]
-    over = (one for one in loops if one.lineno <= statement.lineno <= (one.end_lineno or 0))
-    around = [one for one in over if any(part is statement for part in ast.walk(one))]
-    later = {part for one in around for part in ast.walk(one)}
-    if around and _bound_first(around[-1], path):
-        later -= set(ast.walk(around[-1]))
-    found = (one for one in source.walk(scope) if isinstance(one, ast.Name) and one.id == path)
-    reads = [one for one in found if not isinstance(one.ctx, ast.Store)]
-    end, function = statement.end_lineno or 0, source.function(statement)
-    return any(one.lineno > end or one in later or source.function(one) is not function for one in reads)
-
-
-def _bound_first(loop: ast.For | ast.AsyncFor | ast.While, path: str) -> bool:
-    """Whether each pass of a loop binds a variable before it reads it."""
-    before = [loop.test] if isinstance(loop, ast.While) else []
-    for one in loop.body:
-        if any(meets({path}, reads(part)) for part in [*before, one]):
-            return False
-        if isinstance(one, ast.Assign) and path in binds(one):
-            return True
-    return False
-
-
 def targets(target: ast.expr) -> list[str]:
     """The variables of a target, one or a tuple of them; [] where it is something else."""
     found = target.elts if isinstance(target, ast.Tuple) else [target]

@@ -93,7 +93,7 @@ class Sources:
         queue, seen = [source], {source.path}
         for one in queue:
             yield one
-            for path in imported(one, self.root):
+            for path in imported(one.walk(), one.path, self.root):
                 if path not in seen and len(seen) < _MOST_FILES and (found := self.source(str(path))) is not None:
                     queue.append(found)
                 seen.add(path)
