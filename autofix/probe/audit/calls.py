@@ -15,10 +15,9 @@ import torch
 from ..engine.quiet import quiet
 from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener, parameters
-from .vain import Vain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from ..program.frames import Frames, Raw
     from .ledger import Ledger
@@ -79,7 +78,8 @@ class Calls(Listener):
         self._frames = frames
         self._ledger = ledger
         self._notes = notes
-        self.vain = Vain(ledger, notes)
+        self.blind = False
+        """Whether it is no longer seen that somebody reads gradients."""
         self._inside_step, self._bare = -1, 0
         """Backward calls of a closure that is being evaluated, else negative; and closures that had none."""
         self._clips: dict[Raw, _Clip] = {}
@@ -99,7 +99,11 @@ class Calls(Listener):
         """The places of backward calls of whose latest gradients a step has used some, or the script has read them."""
         self._useful: set[Raw] = set()
         """Those of whose gradients some were used before the others were cleared."""
-        self._vain: Counter[Raw] = Counter()
+        self._ever: set[Raw] = set()
+        """Those of whose gradients somebody has used some at any time, or may have."""
+        self._in_vain: dict[Raw, list[Raw]] = {}
+        """Of the others, where their gradients were cleared, time by time."""
+        self._idle: Counter[Raw] = Counter()
         self._thrown: Counter[tuple[int, Raw, Raw]] = Counter()
         self._used: dict[int, Raw] = {}
         """Where the gradient that a tensor has was used by a step, since when no backward has added to it."""
@@ -167,7 +171,6 @@ class Calls(Listener):
 
     def clipped(self, tensors: list[torch.Tensor]) -> None:
         """Somebody bounds the gradients of these."""
-        self.vain.read(set(map(id, tensors)))
         clip = self._clips.setdefault(self._frames.here(), _Clip())
         owned = self._ledger.owned()
         waiting = [t for t in tensors if id(t) in self._ledger.fresh]
@@ -176,11 +179,17 @@ class Calls(Listener):
         clip.empty += not waiting
         indices = {owned[id(t)] for t in waiting if id(t) in owned}
         clip.scaled += any(self._on_scaled.get(index) == "scaled" for index in indices)
+        self._ever.update(*(self._pending.get(index, ()) for index in indices))
 
     def read(self) -> None:
         """The script reads gradients."""
-        self.vain.read()
-        self._served.update(*self._pending.values())
+        for sites in self._pending.values():
+            self._serve(sites)
+
+    def _serve(self, sites: Iterable[Raw]) -> None:
+        """Gradients that backward calls at these places sent are used."""
+        self._served.update(sites)
+        self._ever.update(sites)
 
     # Clearing -------------------------------------------------------------------------------------------------------
 
@@ -197,27 +206,30 @@ class Calls(Listener):
     def _clear(self, tensors: list[torch.Tensor]) -> None:
         keys = set(map(id, tensors))
         here: Raw = ()
+        gone: set[Raw] = set()
         for index, owner in self._ledger.owners.items():
             if self._pending.get(index) and any(id(p) in keys for p in parameters(owner.optimizer)):
                 here = here or self._frames.here()
                 sites = self._pending.pop(index)
+                gone.update(sites)
                 self._useful.update(sites.keys() & self._served)
                 self._dropped.setdefault(index, {}).update(dict.fromkeys(sites, here))
                 self._on_scaled.pop(index, None)
         self._ledger.cleared(tensors)
         for key in keys:
             self._used.pop(key, None)
-        if self.vain.waits:
-            self.vain.cleared(keys, here or self._frames.here())
+        for site in gone.difference(self._served, *self._pending.values()) if not self.blind else ():
+            self._in_vain.setdefault(site, []).append(here)
 
     def backward(self, call: Call) -> None:
-        self.vain.backward(call)
         self._inside_step += self._inside_step >= 0
         self._served.discard(call.stack)
         if not call.accumulate:
             return
         loss = self._ledger.losses.get(call.stack)
         reached = loss.latest if loss is not None else {}
+        if any(not isinstance(leaf, torch.nn.Parameter) for leaf in reached.values()):
+            self._ever.add(call.stack)  # gradients of inputs are read, not stepped with
         scaled = any(root is reference() for root in call.roots for reference in self._scaled)
         self._scaled = [one for one in self._scaled if one() is not None][-_OFTEN:]
         for index, owner in self._ledger.owners.items():
@@ -231,18 +243,17 @@ class Calls(Listener):
         self._inside_step = 0 if isinstance(optimizer, torch.optim.LBFGS) else -1
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
-        self.vain.step(index, optimizer)
         self._use(parameters(optimizer))
         self._bare += self._inside_step == 0
         self._inside_step = -1
         if self._bare == _OFTEN:
             self._notes.note("closure-without-backward", "", self._frames.here())
         waiting, dropped = self._pending.pop(index, Counter()), self._dropped.pop(index, {})
-        self._served.update(waiting)
+        self._serve(waiting)
         if dropped and not waiting:
             here = self._frames.here()
-            self._vain[here] += 1
-            if self._vain[here] == _OFTEN:
+            self._idle[here] += 1
+            if self._idle[here] == _OFTEN:
                 self._notes.note("zeroed-before-step", "", here, *dropped.values())
         for site, count in waiting.items():
             if sum(abs(by - count) < _CLOSE for by in self._ledger.divisors.get(site, ())) > 1 < count:
@@ -487,7 +498,14 @@ class Calls(Listener):
                 self._notes.note("scaler-not-updated", "", stack)
         self._look_at_schedules(finished=finished)
         self._look_at_modes()
-        self.vain.finish()
+        self._look_at_cleared()
+
+    def _look_at_cleared(self) -> None:
+        """The backward calls of which none was of any use, where nothing has said so already."""
+        told = self._notes.has("zeroed-before-step", "gradients-thrown-away")
+        for site, cleared in self._in_vain.items() if not told else ():
+            if site not in self._ever and len(cleared) >= _OFTEN:
+                self._notes.note("backward-in-vain", "", cleared[-1], site)
 
 
 def _tensors_in(value: Any, depth: int = 3) -> Iterator[torch.Tensor]:

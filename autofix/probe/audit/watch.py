@@ -45,8 +45,6 @@ _OFTEN = 3
 _FROM_GUARDS = {"cross-talk": "gradient-left-over", "same-loss-twice": "same-loss-twice", "growth": "graph-grows",
                 "mixed": "loss-trains-two", "stale": "graph-older-than-update"}  # fmt: skip
 
-_DRAWN_FROM_BOOKS = {"parameters-never-reached", "parameters-without-optimizer", "zeroed-before-step"}
-
 
 class Audit(Listener):
     """Watches a run that is not expected to crash."""
@@ -82,8 +80,8 @@ class Audit(Listener):
 
     def backward(self, call: Call) -> None:
         self._began = self._began or time.monotonic()
-        self.calls.vain.blind = self.values.count > self.values.limit
-        if not call.accumulate or self.calls.vain.blind:
+        self.calls.blind = self.values.count > self.values.limit
+        if not call.accumulate or self.calls.blind:
             return
         self.values.hand.backward(call)
         self.values.batch.ended()
@@ -157,8 +155,7 @@ class Audit(Listener):
             if fact.name in _FROM_GUARDS:
                 self.notes.keep(wire.Fact(_FROM_GUARDS[fact.name], fact.subject, fact.stack))
         for fact in self.silent.facts():
-            if fact.name not in _DRAWN_FROM_BOOKS:
-                self.notes.keep(fact)
+            self.notes.keep(fact)
         return self.notes.facts, books.told(self.notes.values, finished=finished)
 
 

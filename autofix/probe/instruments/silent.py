@@ -1,4 +1,4 @@
-"""Faults that crash nothing: steps without gradient, gradients never cleared, parameters left out, graphs kept."""
+"""Faults that crash nothing: steps before their backward, gradients never cleared, graphs kept, failures caught."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import torch
 
 from .. import wire
 from ..engine import graph
-from ..engine.names import listed
 from ..engine.taps import Call, Listener, Taps, parameters
 
 if TYPE_CHECKING:
@@ -33,14 +32,13 @@ class _Owner:
     def __init__(self) -> None:
         self.steps = 0
         self.first: Raw = ()
-        self.idle = ""
+        self.idle = False
         self.sample: torch.Tensor | None = None
         self.gradient: torch.Tensor | None = None
         self.version = -1
         self.kept = False
         self.added = False
         self.uncleared = 0
-        self.reached: set[int] = set()
 
 
 class Silent(Listener):
@@ -113,31 +111,21 @@ class Silent(Listener):
             return
         owner = self._owners.setdefault(index, _Owner())
         owner.steps += 1
-        if owner.steps <= _LOOKED_AT:
-            self._early(owner, parameters(optimizer))
+        if owner.steps == 1:
+            owner.first = self._frames.here()
+            cleared = bool(self._taps.calls) and len(self._taps.optimizers) == 1
+            owner.idle = not cleared and not _has_gradient(optimizer)
         elif owner.idle and self._frames.here() == owner.first:
-            self._note(owner.idle, "", owner.first)
-            owner.idle = ""
+            if _has_gradient(optimizer):  # else it is idle for a while, in its place
+                self._note("step-before-backward", "", owner.first)
+            owner.idle = False
+        if owner.steps == _LOOKED_AT:
+            for name in self._keepers():
+                self._note("graph-kept-for-logging", name, self._frames.here())
         if owner.kept and owner.added and owner.sample is not None and owner.sample.grad is owner.gradient:
             owner.uncleared += 1
             if owner.uncleared == _LOOKED_AT - 1:
                 self._note("missing-zero-grad", "", self._frames.here())
-
-    def _early(self, owner: _Owner, mine: list[torch.Tensor]) -> None:
-        """The first steps of an optimizer, which show whether it is stepped in its place and has what it needs."""
-        here = self._frames.here()
-        with_gradient = [p for p in mine if p.grad is not None]
-        if owner.steps == 1:
-            cleared = self._taps.calls and len(self._taps.optimizers) == 1
-            owner.first = here
-            owner.idle = "" if with_gradient else "zeroed-before-step" if cleared else "step-before-backward"
-        elif owner.idle and here == owner.first:
-            if with_gradient or owner.idle == "zeroed-before-step":  # else it is idle for a while, in its place
-                self._note(owner.idle, "", here)
-            owner.idle = ""
-        owner.reached.update(map(id, with_gradient))
-        if owner.steps == _LOOKED_AT:
-            self._look(owner, mine, here)
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         if index in self._seen_enough:
@@ -159,25 +147,6 @@ class Silent(Listener):
 
     # The user's variables -------------------------------------------------------------------------------------------
 
-    def _look(self, owner: _Owner, mine: list[torch.Tensor], here: Raw) -> None:
-        """What the user's variables hold at the third step of an optimizer."""
-        variables = list(self._variables())
-        names = dict(_named(variables))
-        unreached = [names.get(id(p), "") for p in mine if p.requires_grad and id(p) not in owner.reached]
-        if unreached and owner.reached and all(unreached):
-            self._note("parameters-never-reached", listed(unreached), here)
-        owned = set().union(*self._taps.owned)
-        for whole, module in variables:
-            if isinstance(module, torch.nn.Module):
-                inner = list(module.parameters())
-                left = [p for p in inner if p.requires_grad and p.grad is not None and id(p) not in owned]
-                if left and any(id(p) in owned for p in inner):
-                    left_names = [names.get(id(p), whole) for p in left]
-                    self._note("parameters-without-optimizer", listed(left_names), here)
-                    break
-        for name in self._keepers(variables):
-            self._note("graph-kept-for-logging", name, here)
-
     def _variables(self) -> Iterator[tuple[str, Any]]:
         seen: set[int] = set()
         for frame in self._frames.running(sys._getframe(2)):
@@ -188,9 +157,9 @@ class Silent(Listener):
                     if name == "self" and not isinstance(value, torch.nn.Module):
                         yield from ((f"self.{key}", item) for key, item in vars(value).items())
 
-    def _keepers(self, variables: list[tuple[str, Any]]) -> Iterator[str]:
+    def _keepers(self) -> Iterator[str]:
         """The variables that hold a number with the graphs of passes that a step has ended."""
-        for name, value in variables:
+        for name, value in self._variables():
             if isinstance(value, torch.Tensor):
                 if _number(value) and self._old(value, spans=True):
                     yield name
@@ -217,14 +186,9 @@ def _same(owner: _Owner) -> bool:
     )
 
 
+def _has_gradient(optimizer: torch.optim.Optimizer) -> bool:
+    return any(p.grad is not None for p in parameters(optimizer))
+
+
 def _number(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.numel() == 1 and value.grad_fn is not None
-
-
-def _named(variables: list[tuple[str, Any]]) -> Iterator[tuple[int, str]]:
-    for name, value in reversed(variables):
-        if isinstance(value, torch.nn.Module):
-            for inner, parameter in value.named_parameters():
-                yield id(parameter), f"{name}.{inner}"
-        elif isinstance(value, torch.nn.Parameter):
-            yield id(value), name
