@@ -62,8 +62,8 @@ class Seen(Property):
     runs: ClassVar[tuple[str, ...]] = ("edited",)
 
     def find(self, evidence: Evidence) -> Finding | None:
-        """The first of these facts in the run of the edited script."""
-        return self.first(evidence.edited)
+        """The first of these facts in its runs: in that of the edited script, where it names no others."""
+        return self.first(*(getattr(evidence, name) for name in self.runs))
 
     def first(self, *traces: wire.Trace) -> Finding | None:
         """The finding on the first of these facts in any of the runs."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import TYPE_CHECKING
 
 from autofix.check.abstract import operators
@@ -387,9 +388,4 @@ _HANDLERS: dict[str, Callable[[Player, Ask], Value]] = {
     "float": _to_number, "int": _to_number, "bool": _to_number, "str": _to_number, "round": _to_number, "abs": _abs,
     "reduce": _reduce, "type": _type, "islice": _first, "shuffle": _first,
 }  # fmt: skip
-BUILTINS = frozenset({
-    "len", "range", "enumerate", "zip", "list", "tuple", "set", "frozenset", "sorted", "reversed", "iter", "dict",
-    "sum", "max", "min", "isinstance", "getattr", "setattr", "hasattr", "next", "map", "float", "int", "bool", "str",
-    "round", "abs", "type", "object", "open", "any", "all", "filter", "vars", "super", "Exception", "ValueError",
-    "property",
-}) | _PLAIN  # fmt: skip
+BUILTINS = frozenset(name for name in dir(builtins) if not name.startswith("_"))

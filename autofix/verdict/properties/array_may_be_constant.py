@@ -16,15 +16,7 @@ of one network, the code does not say which of them is the target. An array besi
 a weight or an advantage.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from autofix.verdict.property import Example, Seen
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.verdict.evidence import Evidence
 
 TWINS = """
 import numpy as np
@@ -86,6 +78,3 @@ class ArrayMayBeConstant(Seen):
             "torch.mean(one ** 2) + two.abs().sum()",
         ),
     )
-
-    def find(self, evidence: Evidence) -> Finding | None:
-        return self.first(evidence.letter)
