@@ -17,9 +17,10 @@ from autofix.core.diff import unified_diff
 from autofix.core.model import MAY_BE_AUTOGRAD, Applicability, Candidate, Cause, Fix, Outcome, Report, RunOutcome
 from autofix.core.write import write
 from autofix.diagnosis.diagnose import diagnose
+from autofix.experiments.later import again
 from autofix.experiments.pool import Pool
 from autofix.experiments.reproduce import audited, exit_words, limit_words, missing_words, reproduce, swallowed_words
-from autofix.experiments.requests import tracing
+from autofix.experiments.requests import line_maps, tracing
 from autofix.experiments.run import JOBS, Probe, ProbeError, run
 from autofix.experiments.telling import RUNNING, TRACING, Telling
 from autofix.experiments.warm import start
@@ -253,7 +254,10 @@ class _Repair:
             found: list[tuple[Candidate, wire.Trace]] = []
             for built in level:
                 tried = self._try(case, built.diagnosis, built.candidate)
-                found.extend((candidate, live) for candidate, live in tried if _uncovers(candidate, live, built.run))
+                base = built.candidate.files if built.candidate is not None else {}
+                for candidate, live in tried:
+                    if _uncovers(candidate, live, built.run, line_maps(self.target, candidate.files, base)):
+                        found.append((candidate, live))
                 if depth and any(map(is_best, self.fixes)):
                     return
             if depth + 1 == DEPTH or any(map(settles, self.fixes)):
@@ -402,7 +406,9 @@ def _key(candidate: Candidate) -> frozenset[tuple[Path, bytes]]:
     return frozenset(candidate.files.items())
 
 
-def _uncovers(candidate: Candidate, live: wire.Trace, before: wire.Trace) -> bool:
+def _uncovers(
+    candidate: Candidate, live: wire.Trace, before: wire.Trace, lines: Mapping[str, Sequence[int]]
+) -> bool:  # fmt: skip
     """Whether a run fails of something further, which the edit only uncovered; not of what the edit itself did.
 
     An edit is no step of a repair that calls what is not there, that leaves without a graph what had one, that cuts off
@@ -412,7 +418,7 @@ def _uncovers(candidate: Candidate, live: wire.Trace, before: wire.Trace) -> boo
     if failure is None or cured is None:
         return False
     earlier = live.backward_count <= before.backward_count
-    if failure.message == cured.message and live.backward_count == before.backward_count:
+    if again(live, before, lines):
         return False
     cut = any(word in edit.text for edit in candidate.edits for word in ("detach", "no_grad"))
     caused = (Cause.NO_GRAPH, Cause.PARAMETER_ASSIGNED, *([Cause.UNUSED_INPUT] if cut else []))

@@ -89,6 +89,22 @@ for _ in range(4):
     opt.step()
 """),
         Example("""\
+! it was frozen under a condition
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Linear(4, 9))
+net[1] = torch.nn.Linear(4, 1)
+if net.training:
+    for p in net.parameters():
+        p.requires_grad = False
++    net[1].requires_grad_(True)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    net(torch.randn(5, 2)).pow(2).mean().backward()
+    opt.step()
+"""),
+        Example("""\
 import torch
 
 torch.manual_seed(0)
@@ -190,13 +206,11 @@ net(torch.randn(5, 2)).pow(2).mean().backward()
         parts = dict.fromkeys([*_optimized(source, whole), *_replaced(source, after, whole)])
         for part in parts:
             line = f"{whole}{part}.requires_grad_(True)"
-            yield self.propose(
-                insert_after(source, after, [line]), WHY_HEAD, title="Let the part train that is meant to"
-            )
-        block = blocks.block_of(source, after)
-        for other in block[: block.index(after)]:
+            edits = insert_after(source, after, [line])
+            yield self.propose(edits, WHY_HEAD, title="Let the part train that is meant to")
+        for other, behind in _earlier(source, after):
             if _replacement(other, whole):
-                edits = move_after(source, [other], after)
+                edits = move_after(source, [other], behind)
                 yield self.propose(edits, WHY_HEAD, title="Put the new part in after freezing", later=2)
 
 
@@ -209,9 +223,8 @@ def _at_end(source: Source, function: calls.Function, lines: list[str]) -> list[
 def _optimized(source: Source, whole: str) -> Iterator[str]:
     """`.fc` where an optimizer is given `m.fc.parameters()` of the frozen `m`, under whatever longer name."""
     within = re.compile(rf"(?:^|\.){re.escape(whole.rpartition('.')[2])}([.\[].+)$")
-    for node in source.walk():
-        if not isinstance(node, ast.Call) or "optim" not in ast.unparse(node.func):
-            continue
+    found = (one for one in source.walk() if isinstance(one, ast.Call) and "optim" in ast.unparse(one.func))
+    for node in found:
         for argument in (*node.args, *(k.value for k in node.keywords)):
             if part := within.search(calls.owner(argument)):
                 yield part[1]
@@ -219,11 +232,14 @@ def _optimized(source: Source, whole: str) -> Iterator[str]:
 
 def _replaced(source: Source, after: ast.stmt, whole: str) -> Iterator[str]:
     """`.fc` or `[-1]` where that part of the module was put in anew before it was frozen."""
-    block = blocks.block_of(source, after)
-    for other in block[: block.index(after)]:
-        part = _replacement(other, whole)
-        if part:
-            yield part
+    yield from filter(None, (_replacement(other, whole) for other, _ in _earlier(source, after)))
+
+
+def _earlier(source: Source, statement: ast.stmt) -> Iterator[tuple[ast.stmt, ast.stmt]]:
+    """What stands before a statement in its function, each with the statement of its block that holds this one."""
+    for one in (statement, *blocks.around(source, statement)):
+        if isinstance(one, ast.stmt):
+            yield from ((other, one) for other in blocks.before(blocks.block_of(source, one), one))
 
 
 def _replacement(statement: ast.stmt, whole: str) -> str:

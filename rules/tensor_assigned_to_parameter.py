@@ -11,7 +11,8 @@ with the old tensor, and the next pass would start from the graph of this one.
 
 ## Fix safety
 Safe where the value has no graph: then it is a new value of the parameter, and the runs show whether the edit gives it
-just that. A value with a graph may be meant for this pass or as a new value; they train differently, and both run.
+just that. So it is where it was made of the parameter alone, after that had its gradient. Another value with a graph
+may be meant for this pass or as a new value; they train differently, and both run.
 """
 
 from __future__ import annotations
@@ -104,7 +105,6 @@ for _ in range(4):
 """),
         Example("""\
 ! weights are kept in range after the step
-! unsafe: the value has a graph, and may be meant for this pass
 import torch
 
 net = torch.nn.Linear(3, 2)

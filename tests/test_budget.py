@@ -127,6 +127,12 @@ def test_two_steps_are_too_few_to_call_a_cut_safe(probe: Probe, tmp_path: Path) 
     assert fix.verdict.applicability is Applicability.SAFE
 
 
+def test_nobody_waits_for_an_optimizer_whose_parameters_another_moves(probe: Probe, tmp_path: Path) -> None:
+    target = script(tmp_path, f"unused = torch.optim.Adam(first.parameters())\n{SHARED}", 0.0)
+    trace = reference(probe, target)
+    assert (trace.hurried, trace.counts[1]) == (False, 0)
+
+
 def test_a_graph_that_grows_is_seen_in_two_steps(probe: Probe, tmp_path: Path) -> None:
     target = script(tmp_path, CARRIED.replace("optimizer.step()", "optimizer.step(); first.requires_grad_(False)"), 0.3)
     (fix,) = verified(probe, target, (".backward()", ".backward(retain_graph=True)")).fixes

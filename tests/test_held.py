@@ -89,6 +89,33 @@ def test_an_edit_that_moves_a_step_leaves_writes_by_hand_as_they_were_and_may_no
     assert train.verify(*LATER, ("clamp_(-0.2, 0.2)", "clamp_(-0.4, 0.4)")).outcome is Outcome.UNSAFE
 
 
+DECAYED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+for _ in range(6):
+    hidden = net[1](net[0](torch.randn(8, 4)))
+    loss = torch.tensor([(1 - row).pow(2).item() for row in net[2](hidden)]).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+for weight in net.parameters():
+    weight.data.mul_(0.999)
+"""
+STACKED = [("torch.tensor(", "torch.stack("), (".item()", "")]
+
+
+@pytest.mark.torch
+def test_a_small_write_after_the_last_step_is_missed(script: Scripts) -> None:
+    train = script(DECAYED)
+    assert train.verify(*STACKED, ("    weight.data.mul_(0.999)", "    pass")).outcome is Outcome.UNSAFE
+    assert train.verify(*STACKED, ("mul_(0.999)", "mul_(0.9985)")).outcome is Outcome.UNSAFE
+    assert train.verify(*STACKED).outcome is Outcome.SAFE
+
+
 @pytest.mark.parametrize(
     ("want", "have", "ended", "same"),
     [

@@ -71,6 +71,27 @@ torch.autograd.grad(checkpoint(net, x, use_reentrant=True).sum(), x)
 """
 
 
+RECOMPUTED = """\
+from torch.utils.checkpoint import checkpoint
+ways = [net, torch.nn.Sequential(net, torch.nn.Tanh())]
+checkpoint(lambda x: ways.pop()(x), x, use_reentrant=False).sum().backward()
+"""
+ONCE = """\
+class Exp(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.exp()
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, grad):
+        return grad * ctx.saved_tensors[0].exp()
+
+torch.autograd.grad(Exp.apply(w).pow(2).sum(), w, create_graph=True)[0].sum().backward()
+"""
+
+
 @pytest.mark.parametrize(
     ("kind", "body"),
     [
@@ -104,6 +125,8 @@ torch.autograd.grad(checkpoint(net, x, use_reentrant=True).sum(), x)
         ("parameter_assigned", "net.weight = net.weight * 2\n"),
         ("parameter_assigned", "setattr(net, 'weight', torch.ones(1, 2))\n"),
         ("checkpoint_refused", CHECKPOINTED),
+        ("recomputed_otherwise", RECOMPUTED),
+        ("differentiated_once", ONCE),
         ("", "net.weight = 1\n"),
         ("", "w + torch.ones(2)\n"),
         ("", "w.add_(torch.ones(2).detach(), alpha='no')\n"),

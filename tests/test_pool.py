@@ -162,3 +162,13 @@ def test_two_repairs_in_two_threads_do_not_wait_for_each_other() -> None:
         thread.join(20)
     assert sorted(found) == [1, 2]
     assert one.first == 2
+
+
+def test_a_failure_is_the_same_only_where_it_was(probe: Probe, tmp_path: Path) -> None:
+    again = "    out.abs().mean().backward()\n"
+    counting, target, baseline = started(probe, tmp_path, FREED.replace(again, again * 2))
+    moved, cured = edit(target, "1; out.square().mean().backward()"), edit(target, "1")
+    below = {target.script: target.read(target.script).replace(b"    out =", b"    # below\n    out =")}
+    with Pool(counting, target, baseline) as pool:  # type: ignore[arg-type]
+        same = [pool.same_failure(pool.get(RunSpec.edited(files)), files) for files in (moved, below, cured)]
+    assert same == [True, True, False]

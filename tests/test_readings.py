@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -126,6 +127,30 @@ SNAPSHOT = """
         opt.step()
         best = copy.deepcopy(net)
 """
+
+
+MOVED = """
+    import torch
+
+    w = torch.nn.Parameter(torch.zeros({}))
+    optimizer = torch.optim.SGD([w], lr=0.1)
+    loss = w.sum()
+    loss.backward()
+    held = w.detach().contiguous()
+    rows = torch.nn.functional.normalize(held)
+    print(bool((held != 0).all()), float((rows @ rows.t()).fill_diagonal_(0).abs().max()), float(held[::7].sum()))
+    loss.backward()
+"""
+
+
+def test_a_large_parameter_is_moved_everywhere_row_for_row_otherwise_and_however_it_lies(script: Scripts) -> None:
+    printed = []
+    for shape in ("2100, 1000", "1000, 2100).t("):
+        train = script(MOVED.format(shape))
+        printed.append(run(train.probe, replace(plain(train.target, "candidate"), perturbed=True)).stdout)
+    everywhere, alike, _ = printed[0].split()
+    assert (everywhere, printed[1].split()) == ("True", printed[0].split())
+    assert float(alike) < 0.5
 
 
 def reference(train: Script, refused: Refused = Refused.UPDATE) -> wire.Trace:

@@ -409,6 +409,42 @@ for step in range(4):
 OF_Q, OF_P = "P[0] = (torch.ones(2, 4) * Q).sum(0)", "Q[0] = (torch.ones(3, 4) * P).sum(0)"
 BY_DATA = (OF_Q, OF_Q.replace("P[0]", "P.data[0]")), (OF_P, OF_P.replace("Q[0]", "Q.data[0]"))
 UNRESTORED = CLAMPED.replace(*FINISHED)
+# What torch refuses, or computes otherwise, where runs look ---------------------------------------------------------
+
+LIMITED = f"""{HEAD}
+net = nn.Linear(4, 1)
+net.size = nn.Parameter(torch.tensor(1.55))
+opt = torch.optim.AdamW(net.parameters(), lr=0.02)
+for step in range(8):
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        out = net(torch.randn(8, 4)) * net.size
+    opt.zero_grad()
+    (out.float().square().mean() - net.size).backward()
+    opt.step()
+    net.size = net.size.clamp(0, 1.6)
+"""
+LIMIT = "net.size = net.size.clamp(0, 1.6)"
+
+CURVED = f"""{HEAD}
+net, value = nn.Linear(4, 2), nn.Linear(4, 1)
+net.size = nn.Parameter(torch.zeros(2))
+own = list(net.parameters())
+opt = torch.optim.SGD(value.parameters(), lr=0.1)
+for step in range(6):
+    x = torch.randn(8, 4)
+    with torch.no_grad():
+        old, size = net(x), net.size.expand(8, 2)
+    kl = (net(x) - old).square().mean() + net.size.exp().sum()
+    slope = torch.autograd.grad(kl, own)
+    curve = torch.autograd.grad(sum(s.sum() for s in slope), own, allow_unused=True)
+    with torch.no_grad():
+        for p, c in zip(own, curve):
+            p.add_(torch.zeros_like(p) if c is None else c, alpha=-0.01)
+    opt.zero_grad()
+    (value(x) - 1).square().mean().backward()
+    opt.step()
+"""
+
 RIGHT: dict[str, tuple[str, Edit]] = {
     "weights clamped before each pass": (CLAMPED, BEFORE),
     "weights clamped after each step": (UNRESTORED, AFTER),
@@ -439,6 +475,11 @@ RIGHT: dict[str, tuple[str, Edit]] = {
     "derivatives as gradients": (PROJECTED, (KEEP_FIRST,)),
     "derivatives as updates": (PROJECTED_BY_HAND, (KEEP_FIRST,)),
     "a mask of minus infinity": (MASKED, (KEEP,)),
+    "a limit behind the step, beside half precision": (
+        LIMITED,
+        ((LIMIT, "net.size.data = net.size.data.clamp(0, 1.6)"),),
+    ),
+    "curvature beside a view without gradient": (CURVED, (("(kl, own)", "(kl, own, create_graph=True)"),)),
     "small figures": (FIGURES, (("out.sum(), w)", "out.sum(), w, retain_graph=True)"),)),
 }
 WRONG: dict[str, tuple[str, Edit]] = {
@@ -482,6 +523,8 @@ WRONG: dict[str, tuple[str, Edit]] = {
     "a penalty by a constant": (PENALISED, (("out.sum(), x)", "out.sum(), x, retain_graph=True)"),)),
     "derivatives of one loss": (PROJECTED, (KEEP_FIRST, ("a + b.clamp(-1, 1)", "a"))),
     "a mask that is written": (MASKED, (KEEP, UNMASKED)),
+    "no limit": (LIMITED, ((LIMIT, "limited = net.size.clamp(0, 1.6)"),)),
+    "a limit in the forward": (LIMITED, ((LIMIT, "pass"), ("* net.size\n", "* net.size.clamp(0, 1.6)\n"))),
     "other small figures": (FIGURES, (("out.sum(), w)", "(w * 7e-5).sum(), w)"),)),
 }
 

@@ -34,6 +34,8 @@ class Cause(enum.StrEnum):
     HOOK_REFUSED = "hook_refused"
     OUT_REFUSED = "out_refused"
     GRADIENTS_MISCOUNTED = "gradients_miscounted"
+    RECOMPUTED_OTHERWISE = "recomputed_otherwise"
+    DIFFERENTIATED_ONCE = "differentiated_once"
     OTHER = "other"
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from autofix.probe import wire
 
 
@@ -25,6 +27,21 @@ def beyond(trace: wire.Trace, baseline: wire.Trace) -> bool:
     return _place(trace) is not None and trace.backward_count >= baseline.backward_count
 
 
+def again(trace: wire.Trace, before: wire.Trace, lines: Mapping[str, Sequence[int]]) -> bool:
+    """Whether a run failed where, and as, another did before an edit; `lines` are those of `before`, as in a request.
+
+    A frame whose line the edit made anew may be any.
+    """
+    failure, first = trace.failure, before.failure
+    if failure is None or first is None:
+        return False
+    if (failure.message, trace.backward_count) != (first.message, before.backward_count):
+        return False
+    places = [(frame.file, _line(frame, lines)) for frame in failure.stack]
+    known = [(frame.file, line and frame.line) for frame, (_, line) in zip(first.stack, places, strict=False)]
+    return len(failure.stack) == len(first.stack) and places == known
+
+
 def alike(trace: wire.Trace, request: wire.Request, reference: wire.Trace | None) -> bool:
     """Whether a run of `request` died as the literal reference did, as far as that is known."""
     if reference is None or not died_later(reference):
@@ -37,6 +54,10 @@ def _place(trace: wire.Trace, edited: wire.Request | None = None) -> tuple[objec
     if trace.failure is None or not trace.failure.stack:
         return None
     frame = trace.failure.stack[0]
-    lines = edited.lines.get(frame.file) if edited is not None else None
-    line = lines[frame.line - 1] if lines is not None and frame.line <= len(lines) else frame.line
-    return trace.failure.type, frame.file, line
+    return trace.failure.type, frame.file, _line(frame, edited.lines if edited is not None else {})
+
+
+def _line(frame: wire.Frame, lines: Mapping[str, Sequence[int]]) -> int:
+    """The line that a frame stands at before an edit; 0 for a new one."""
+    known = lines.get(frame.file, ())
+    return known[frame.line - 1] if frame.line <= len(known) else frame.line

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 from autofix.core.model import Cause, Reading, Refused, Treatment
 from autofix.experiments import later, readings
 from autofix.experiments.compare import LIVE, comparable, differences
-from autofix.experiments.requests import Builder, changed_lines, first_steps
+from autofix.experiments.requests import Builder, changed_lines, first_steps, line_maps
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
 from autofix.experiments.unwritten import copied, old_values
 
@@ -166,12 +166,9 @@ class Pool:
         """Whether one more run costs little: then alternatives to a safe fix are worth theirs."""
         return self.get(RunSpec.reference(self.letters.first)).seconds < _SLOW
 
-    def same_failure(self, trace: wire.Trace) -> bool:
-        """Whether a run failed where, and as, the unedited script failed."""
-        failure, first = trace.failure, self.baseline.failure
-        if failure is None or first is None:
-            return False
-        return failure.message == first.message and trace.backward_count == self.baseline.backward_count
+    def same_failure(self, trace: wire.Trace, files: Mapping[Path, bytes] | None = None) -> bool:
+        """Whether a run, of an edit where `files` are given, failed where, and as, the unedited script failed."""
+        return later.again(trace, self.baseline, line_maps(self.target, files or {}))
 
     # Starts ---------------------------------------------------------------------------------------------------------
 

@@ -142,13 +142,11 @@ class Builder:
             asked = replace(asked, outputs=True, shifted=_SHIFTS[spec.intervention], shifts=spec.owner)
         if spec.intervention is Intervention.NUDGED and self._converts():
             asked = replace(asked, expected=(first_steps(first),))  # where gradients differ, it has shown enough
-        files = {str(path): (self.target.read(path), data) for path, data in spec.files}
-        lines = {path: line_map(old, new) for path, (old, new) in files.items()}
+        lines = line_maps(self.target, dict(spec.files))
         return replace(asked, segments=first.segments if separated else (), lines=lines)
 
     def edited(self, spec: RunSpec, first: wire.Trace, expected: tuple[tuple[wire.Step, ...], ...]) -> wire.Request:
         """A run of an edited script, which ends where the reference did, or when it has left all that is expected."""
-        files = {str(path): (self.target.read(path), data) for path, data in spec.files}
         limit = self.target.time_limit
         if first.outcome != "failed":  # one that died early says nothing of how long a run takes
             limit = min(limit, max(_AT_LEAST, _SLOWER * first.seconds))
@@ -160,8 +158,8 @@ class Builder:
             asked = asked if spec.treatment is Treatment.LIVE else self._shortly(asked, first)
         return replace(
             asked,
-            lines={path: line_map(old, new) for path, (old, new) in files.items()},
-            marks={path: changed_lines(old, new) for path, (old, new) in files.items()},
+            lines=line_maps(self.target, dict(spec.files)),
+            marks={str(path): changed_lines(self.target.read(path), data) for path, data in spec.files},
             shapes=spec.treatment is not Treatment.LIVE or self.removed is not None, expected=expected,
             time_limit=limit, growing=STEPS if first.hurried else asked.growing,
         )  # fmt: skip
@@ -201,9 +199,11 @@ class Builder:
         """Why the first reference saw too little in its time for a comparison; '' if it saw enough, or all there is."""
         if not first.hurried:
             return ""
-        concerned = [i for i in self._concerned() if i < len(first.counts)] or range(len(first.counts))
+        stepping = {name for names, count in zip(first.names, first.counts, strict=False) if count for name in names}
+        replaced = {i for i, count in enumerate(first.counts) if not count and stepping.issuperset(first.names[i])}
+        concerned = {i for i in self._concerned() if i < len(first.counts)} or set(range(len(first.counts)))
         before = (*self.baseline.counts, *[0] * len(first.counts))
-        made = {index: first.counts[index] - before[index] for index in concerned}
+        made = {index: first.counts[index] - before[index] for index in sorted(concerned - replaced)}
         fewest = min(made.values(), default=first.backward_count - self.baseline.backward_count)
         if fewest >= STEPS:
             return ""
@@ -270,6 +270,14 @@ def watch_from(failed: wire.Trace) -> int:
     if failure is None or not failure.in_backward or failure.kind:
         return 0
     return max(0, min(failure.oldest, failed.backward_count - _WATCHED))
+
+
+def line_maps(
+    target: Target, files: Mapping[Path, bytes], before: Mapping[Path, bytes] | None = None
+) -> dict[str, tuple[int, ...]]:  # fmt: skip
+    """The `line_map` of each file of an edit, against the files as they are, or as an edit before left them."""
+    old = {path: (before or {}).get(path) or target.read(path) for path in files}
+    return {str(path): line_map(old[path], data) for path, data in files.items()}
 
 
 def line_map(old: bytes, new: bytes) -> tuple[int, ...]:

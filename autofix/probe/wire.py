@@ -280,15 +280,15 @@ class Held:
     """What one tensor held, as sketches in the order of the run.
 
     `after`: how many steps had been made when each was seen, or backward calls that left gradients, where none were.
-    `loose`: a leaf that nothing owns, whose name may pass to another. `unused`: it was written once more, by something
-    else than a step, and nothing used that.
+    `loose`: a leaf that nothing owns, whose name may pass to another. `unused`: what something else than a step wrote
+    once more, and nothing used: by how much each number of its sketch grew, or its norm alone.
     """
 
     name: str
     values: tuple[tuple[float, ...], ...]
     after: tuple[int, ...] = ()
     loose: bool = False
-    unused: bool = False
+    unused: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

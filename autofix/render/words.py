@@ -57,6 +57,8 @@ CAUSES = {
     Cause.HOOK_REFUSED: "a hook for a gradient was put on a tensor that gets none",
     Cause.OUT_REFUSED: "a result with a graph was to be put into memory that is given",
     Cause.GRADIENTS_MISCOUNTED: "a function's own backward gives fewer gradients than its forward takes arguments",
+    Cause.RECOMPUTED_OTHERWISE: "a checkpoint that runs its part anew computes something else than at first",
+    Cause.DIFFERENTIATED_ONCE: "a derivative is differentiated again by a backward that is marked @once_differentiable",
     Cause.OTHER: "the failure is not one that is known here",
 }
 EFFECTS = {

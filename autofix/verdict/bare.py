@@ -7,6 +7,8 @@ import copy
 
 from autofix.syntax.modes import is_mode
 
+_EXACT = 1 << 53
+"""Up to which a whole number is the same as a float."""
 _COPIES = {"clone", "contiguous"}
 _GRAPH_CALLS = {"detach", "detach_", "item", "requires_grad_", "retain_grad"}
 _OPERATORS = {"add": ast.Add(), "sub": ast.Sub(), "mul": ast.Mult(), "div": ast.Div(), "pow": ast.Pow()}
@@ -14,9 +16,12 @@ _GRAPH_WORDS = {"retain_graph", "create_graph", "requires_grad", "inplace"}
 
 
 class _Copies(ast.NodeTransformer):
-    """Takes copies away: they change neither a value nor a gradient."""
+    """Takes copies away, which change neither a value nor a gradient, and tells not 1 from 1.0."""
 
     calls = _COPIES
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        return ast.Constant(float(node.value)) if type(node.value) is int and abs(node.value) < _EXACT else node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)

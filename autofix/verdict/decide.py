@@ -26,7 +26,7 @@ def decide(evidence: Evidence, ceiling: Applicability) -> Verdict:
     speaks against it.
     """
     run = evidence.edited
-    ended = evidence.case.ended(run)
+    ended = evidence.case.ended(run, evidence.files)
     if not evidence.case.passed(run):
         return Verdict(
             ended, Effect.UNKNOWN, Applicability.DISPLAY_ONLY, run.reason, detail=run.detail, seconds=run.seconds,

@@ -37,6 +37,8 @@ class Part:
     """Whether it changes only what autograd records, and no value that is computed."""
     without: bytes
     """The file's new text with this part left out."""
+    gone: bytes | None = None
+    """The file's old text without the statement that this part removes; None where it removes none."""
 
     def left_out(self, files: Mapping[Path, bytes]) -> dict[Path, bytes]:
         """The edit without this part."""
@@ -88,6 +90,7 @@ def _of_file(path: Path, old: bytes, new: bytes) -> Iterator[Part]:
     place = _places(before, after)
     used = {node.id for node in ast.walk(trees[1]) if isinstance(node, ast.Name)}
     bound = {name: item.start for item in reversed(fresh) for name in _bound(item.node)}
+    lost = _lost(ours, trees[1])
     moved = {ast.dump(node) for item in gone for node in ast.walk(item.shown) if isinstance(node, ast.expr)}
     for mine, other in _paired(gone, fresh, before, after, place):
         lines, words = before[mine.start : mine.stop] if mine else [], _words(mine, other, before, after)
@@ -97,12 +100,16 @@ def _of_file(path: Path, old: bytes, new: bytes) -> Iterator[Part]:
         else:
             changes = [(place[mine.start], place[mine.start], lines)] if mine else []
             changes += [_left_out(other, after)] if other else []
+        needs = _needs(mine, lost)
+        changes += [(place[item.start],) * 2 + (before[item.start : item.end],) for item in needs]
         without = _changed(after, changes)
         idle = mine and not other and _idle(_bound(mine.node), used, bound, place[mine.start])
         if not idle and _tree(without) not in (None, _tree(new)):
             rests = {item.bare for item in (mine, other) if item}
             graph_only = len(rests) == 1 and (bool(mine and other) or () in rests)
-            yield Part(path, line, words, graph_only, without)
+            # What a new statement does in place of an old one is another thing, unless more is gone with that.
+            rest = _removed(mine, before) if needs or not other else None
+            yield Part(path, line, words, graph_only, without, rest)
         if other and (always := _held(other, after)) is not None:
             yield Part(path, line, f"the condition of {_words(None, other, before, after)}", False, always)
         if other:
@@ -255,6 +262,16 @@ def _left_out(head: _Item, after: list[bytes]) -> tuple[int, int, list[bytes]]:
     return head.start, head.end, inside
 
 
+def _removed(mine: _Item | None, before: list[bytes]) -> bytes | None:
+    """The old text without a statement; what is inside a block that alone is removed stays."""
+    if mine is None:
+        return None
+    start, stop, rest = _left_out(mine, before)
+    idle = before[start][: len(before[start]) - len(before[start].lstrip())] + b"pass\n"
+    without = _changed(before, [(start, stop, rest or [idle])])
+    return without if _tree(without) is not None else None
+
+
 def _held(new: _Item, after: list[bytes]) -> bytes | None:
     """The file where a new condition that counts is only held to; None where there is no such condition.
 
@@ -280,6 +297,33 @@ def _bound(node: ast.stmt) -> set[str]:
     """The plain names that a statement assigns."""
     targets = node.targets if isinstance(node, ast.Assign) else []
     return {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+def _lost(items: list[_Item], new: ast.AST) -> dict[str, _Item]:
+    """The statements that bound the names, of variables, functions and modules, that the new text does not know."""
+    known = {node.id for node in ast.walk(new) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    known |= {name for node in ast.walk(new) for name in _binds(node)}
+    return {name: item for item in _flat(items) for name in _binds(item.node) if name not in known}
+
+
+def _binds(node: ast.AST) -> set[str]:
+    match node:
+        case ast.Import(names) | ast.ImportFrom(names=names):
+            return {(one.asname or one.name).split(".")[0] for one in names}
+        case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
+            return {name}
+    return _bound(node) if isinstance(node, ast.stmt) else set()
+
+
+def _needs(mine: _Item | None, lost: dict[str, _Item]) -> list[_Item]:
+    """What a statement that is brought back needs, and what that needs, of what the edit took away with it."""
+    found, rest = [], [mine] if mine else []
+    while rest:
+        read = {node.id for node in ast.walk(rest.pop().node) if isinstance(node, ast.Name)}
+        new = dict.fromkeys(lost[name] for name in sorted(read & lost.keys()))
+        rest += [item for item in new if item is not mine and item not in found]
+        found += [item for item in new if item is not mine and item not in found]
+    return found
 
 
 def _idle(names: set[str], used: set[str], bound: dict[str, int], place: int) -> bool:

@@ -37,9 +37,10 @@ def pieces(
                 yield node, b"(" + _source(node.orelse, after) + b")", False
     # A statement that is new mostly does again what is done elsewhere: there only an operation of another name is new.
     known = {name for node in ast.walk(old or ast.parse(before)) for name in _operations(node)}
+    modules = _imported(after)
     for part in whole:
         for node, inner in _layers(part, known, alone=old is None):
-            if ast.dump(node) in moved:
+            if ast.dump(node) in moved or (inner and ast.unparse(inner).split(".")[0] in modules):
                 continue
             yield node, b"(" + _source(inner, after) + b")" if inner else b"True", False
 
@@ -82,8 +83,16 @@ def _operations(node: ast.AST) -> Iterator[str]:
             yield ast.dump(part)
         case ast.comprehension(ifs=conditions):
             yield from map(ast.dump, conditions)
-        case ast.Call(ast.Attribute(_, name) | ast.Name(name)):
+        case ast.Call(ast.Attribute(_, name) | ast.Name(name), args, words):
             yield name
+            # In place it is the same operation, if what it is given is the same.
+            yield "".join([name.rstrip("_"), *map(ast.dump, (*args, *words))])
+
+
+def _imported(text: bytes) -> set[str]:
+    """The names by which a file knows modules: what a function of theirs is called on is no value."""
+    found = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import))
+    return {(one.asname or one.name).split(".")[0] for node in found for one in node.names}
 
 
 def _links(node: ast.AST) -> Iterator[ast.AST]:

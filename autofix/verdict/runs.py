@@ -35,16 +35,16 @@ class Case:
     answered: tuple[Question, ...] = ()
     """What the code leaves open, and was answered."""
 
-    def ended(self, trace: wire.Trace) -> RunOutcome:
-        """How the run of an edited script ended."""
+    def ended(self, trace: wire.Trace, files: Mapping[Path, bytes]) -> RunOutcome:
+        """How the run of a script with these edited files ended."""
         if trace.outcome == "failed":
-            return RunOutcome.SAME_FAILURE if self.pool.same_failure(trace) else RunOutcome.OTHER_FAILURE
+            return RunOutcome.SAME_FAILURE if self.pool.same_failure(trace, files) else RunOutcome.OTHER_FAILURE
         known = {"finished": RunOutcome.FINISHED, "stopped": RunOutcome.PASSED, "timed_out": RunOutcome.TIMED_OUT}
         return known.get(trace.outcome, RunOutcome.CRASHED)
 
     def passed(self, trace: wire.Trace) -> bool:
         """Whether it got past the failure."""
-        return self.ended(trace) in (RunOutcome.PASSED, RunOutcome.FINISHED)
+        return trace.outcome in ("stopped", "finished")
 
 
 class once(functools.cached_property[Kept]):  # noqa: N801  read as a word: `@once`
@@ -206,6 +206,16 @@ class Runs:
         return self.of_edit(intervention=Intervention.NUDGED)
 
     @once
+    def edited_frozen(self) -> wire.Trace:
+        """The edited script with every step undone."""
+        return self.of_edit(Treatment.FROZEN)
+
+    @once
+    def edited_nudged_frozen(self) -> wire.Trace:
+        """The nudged edit with every step undone: what a nudge changes there is no update's doing."""
+        return self.of_edit(Treatment.FROZEN, Intervention.NUDGED)
+
+    @once
     def comparisons(self) -> tuple[wire.Trace, wire.Trace]:
         """The reference and the edited script, watched for whether what is compared is the same."""
         how = Intervention.COMPARED
@@ -233,6 +243,12 @@ class Runs:
     def parts_of(self, files: Mapping[Path, bytes], *, whole: bool = False) -> list[Part] | None:
         """The parts of this edit, or of one that is left of it; None where there are too many."""
         return parts({path: self.case.pool.target.read(path) for path in files}, files, whole=whole)
+
+    def without_in(self, reading: Reading, part: Part) -> wire.Trace | None:
+        """The reference of a reading without what a part of the edit removes; None where it removes no statement."""
+        if part.gone is None or reading.old_values or reading.copied:
+            return None
+        return self.case.pool.get(replace(RunSpec.edited({part.path: part.gone}), reading=reading))
 
     def left_of(self, files: Mapping[Path, bytes]) -> wire.Trace:
         """The script with what is left of the edit."""

@@ -152,6 +152,52 @@ for _ in range(4):
     },
     frozenset({"of a copy"}),
 )
+SENT = Program(
+    "a message is made discrete under a second name",
+    """\
+speaker, listener = Net(4, 3), Net(3, 1)
+both = Optimizers(speaker, listener)
+for _ in range(6):
+    soft = speaker(torch.randn(6, 4)).softmax(-1)
+    index = soft.argmax(-1, keepdim=True)
+    hard = soft
+    hard.zero_().scatter_(-1, index, 1.0)
+    loss = (listener(hard - soft.detach() + soft) - 1).square().mean()
+    both.zero_grad()
+    loss.backward()
+    both.step()
+""",
+    {
+        "a copy": (("hard = soft", "hard = soft.clone()"),),
+        "new": (("hard = soft", "hard = torch.zeros_like(soft)"),),
+        "soft": (("    hard.zero_().scatter_(-1, index, 1.0)\n", ""),),
+        "a copy for both": ((".softmax(-1)", ".softmax(-1).clone()"),),
+        "into the values": (("hard.zero_()", "hard.data.zero_()"),),
+    },
+    frozenset({"a copy", "new"}),
+)
+MUTED = Program(
+    "the largest is muted under a second name, and both networks learn",
+    """\
+speaker, listener = Net(4, 3), Net(3, 1)
+both = Optimizers(speaker, listener)
+for _ in range(6):
+    soft = speaker(torch.randn(6, 4)).softmax(-1)
+    index = soft.argmax(-1, keepdim=True)
+    rest = soft
+    rest.scatter_(-1, index, 0.0)
+    loss = (listener(rest + soft) - 1).square().mean()
+    both.zero_grad()
+    loss.backward()
+    both.step()
+""",
+    {
+        "a copy": (("rest = soft", "rest = soft.clone()"),),
+        "a copy for both": ((".softmax(-1)", ".softmax(-1).clone()"),),
+        "into the values": (("rest.scatter_", "rest.data.scatter_"),),
+    },
+)
+
 PROGRAMS = (
     SKIP,
     SKIP.mutated("nobody else reads what went in", ("both = x + y", "both = y"), right=("out of place", "of a copy")),
@@ -181,4 +227,6 @@ PROGRAMS = (
     HELPER,
     VIEWED,
     MEMORY,
+    SENT,
+    MUTED,
 )

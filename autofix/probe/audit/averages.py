@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ..engine import graph
 from ..engine.remembered import Remembered
 from .calls import fingerprint
 
@@ -99,7 +100,7 @@ class Averages:
             return
         if name in _CLAMPS or name in _SCALES:
             self._bounded(name, target, args)
-        if not self._ledger.step_number or target.grad_fn is not None:
+        if not self._ledger.step_number or not graph.is_leaf(target):
             return
         parameter = self._parameter(target)
         if parameter is None:

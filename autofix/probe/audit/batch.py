@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 import torch.nn.functional as F  # noqa: N812  as everybody calls it
 
+from ..engine import graph
 from ..engine.quiet import quiet
 from .scores import shape, size
 
@@ -44,7 +45,7 @@ class Batch:
     def normalised(self, name: str, args: Any, kwargs: Any, result: Any) -> None:
         """A normalisation with a graph was made."""
         given, place = args[0] if args else None, _NORMALISES.get(name, 0)
-        made = isinstance(given, torch.Tensor) and not given.is_leaf and result.requires_grad
+        made = isinstance(given, torch.Tensor) and not graph.is_leaf(given) and result.requires_grad
         if not isinstance(given, torch.Tensor) or not made or given.dim() < 2 or not place:  # noqa: PLR2004
             return
         dim = kwargs.get("dim", args[place] if len(args) > place else None)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.nn.modules import module as registering
 
+from ..engine import graph
 from ..engine.remembered import Remembered
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def hidden(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
                 for path, found in _within(value, name, _DEPTH):
                     if id(found) not in known:
                         yield f"{inner}.{path}" if inner else path, found
-            elif isinstance(value, torch.Tensor) and value.is_leaf and value.requires_grad:
+            elif isinstance(value, torch.Tensor) and graph.is_leaf(value) and value.requires_grad:
                 yield f"{inner}.{name}" if inner else name, value
 
 

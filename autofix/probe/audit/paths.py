@@ -106,7 +106,7 @@ class Paths:
         for tensor in given:
             if tensor.requires_grad:
                 with_graph = True
-                if tensor.is_leaf and id(tensor) not in self.used:
+                if graph.is_leaf(tensor) and id(tensor) not in self.used:
                     self.used[id(tensor)] = self._frames.here()
         return with_graph
 
@@ -115,7 +115,7 @@ class Paths:
         again = [t for t in given if t.requires_grad]
         step = self._ledger.step_number
         looked = step in cut.turns or len(cut.turns) < _MANY
-        if looked and all(t.is_leaf for t in again) and any(id(t) in cut.behind for t in again):
+        if looked and all(graph.is_leaf(t) for t in again) and any(id(t) in cut.behind for t in again):
             cut.turns[step] = cut.turns.get(step, 0) + 1
 
     def behind(self, given: list[torch.Tensor]) -> tuple[Cut, ...]:
@@ -141,7 +141,7 @@ class Paths:
         cut = self.cuts.setdefault((how, here), Cut(how, here, off))
         if cut.walked < _MANY:
             cut.walked += 1
-            nodes = [t.grad_fn for t in given if t.grad_fn is not None]
+            nodes = graph.starts(given)
             cut.old = cut.old or any(node._sequence_nr() < self._ledger.mark for node in nodes)
             cut.behind |= leaves_behind(given)
         return cut
@@ -185,6 +185,6 @@ def tensors_in(args: Any, kwargs: Any) -> Iterator[torch.Tensor]:
 def leaves_behind(given: list[torch.Tensor]) -> set[int]:
     """The ids of the leaves that results were made of."""
     # A view that was made without gradients may pass for a leaf.
-    given = [t._base if t.grad_fn is None and t._base is not None else t for t in given]
-    nodes = islice(graph.walk([t for t in given if t.grad_fn is not None]), _WALK)
-    return {id(t) for t in given if t.is_leaf and t.requires_grad}.union(map(id, graph.leaves(nodes)))
+    given = [t._base if graph.is_leaf(t) and t._base is not None else t for t in given]
+    nodes = islice(graph.walk(given), _WALK)
+    return {id(t) for t in given if graph.is_leaf(t) and t.requires_grad}.union(map(id, graph.leaves(nodes)))

@@ -21,8 +21,8 @@ _WALK = 3000
 
 def made(result: Any, place: Raw) -> None:
     """Remember where a product of two results with a graph was made."""
-    if result.grad_fn is not None:
-        result.grad_fn.metadata[_MADE] = place
+    if (node := graph.made_by(result)) is not None:
+        node.metadata[_MADE] = place
 
 
 def look(addends: Iterable[Any], notes: Notes) -> None:

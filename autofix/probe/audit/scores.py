@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 import torch.nn.functional as F  # noqa: N812  as everybody calls it
 
+from ..engine import graph
 from ..engine.quiet import quiet
 from .paths import leaves_behind
 
@@ -66,10 +67,10 @@ class Scores:
 
     def activated(self, given: Any, result: Any) -> None:
         """Remember where an activation was applied, and in the first passes to what."""
-        if isinstance(result, torch.Tensor) and result.grad_fn is not None:
-            result.grad_fn.metadata[_MADE] = self._frames.here()
+        if isinstance(result, torch.Tensor) and (node := graph.made_by(result)) is not None:
+            node.metadata[_MADE] = self._frames.here()
             if self._ledger.step_number < _FEW:
-                result.grad_fn.metadata[_RAW] = given.detach()
+                node.metadata[_RAW] = given.detach()
 
     def loss(self, name: str, args: Any, kwargs: Any, result: Any) -> None:
         """A loss function was called."""
@@ -77,10 +78,10 @@ class Scores:
         target = args[1] if len(args) > 1 else kwargs.get("target")
         if not isinstance(score, torch.Tensor) or not isinstance(target, torch.Tensor):
             return
-        if isinstance(result, torch.Tensor) and result.grad_fn is not None:
+        if isinstance(result, torch.Tensor) and graph.made_by(result) is not None:
             self._serial += 1
             here = self._frames.here()
-            result.grad_fn.metadata[_LOSS] = here, self._serial
+            graph.made_by(result).metadata[_LOSS] = here, self._serial
             known, latest = self._targets.get(here), weakref.ref(target)
             self._targets[here] = latest
             if known is None or known() is not target:
@@ -114,7 +115,7 @@ class Scores:
             self._notes.value(self._frames.here(), size(result), size(should) if should is not None else None)
 
     def _check_scores(self, name: str, score: torch.Tensor, target: torch.Tensor, kwargs: Any) -> None:
-        node = _first(score.grad_fn)
+        node = _first(graph.made_by(score))
         made = node.name() if node is not None else ""
         if made and made == _TWICE.get(name):
             what = "softmax" if "Softmax" in made else "sigmoid"
@@ -142,7 +143,7 @@ class Scores:
 
     def _check_log_probabilities(self, name: str, score: torch.Tensor) -> None:
         wrong = not log_probabilities(name, score)
-        node = _first(score.grad_fn)
+        node = _first(graph.made_by(score))
         if wrong and node is not None and node.name() == "LogSoftmaxBackward0":
             self._notes.note("normalised-elsewhere", name, self._frames.here(), node.metadata.get(_MADE, ()))
         elif wrong:
@@ -163,14 +164,14 @@ class Scores:
         both = ours & theirs
         if not any(key in owned for key in theirs):
             return
-        bootstrapped = affine_in_data(target.grad_fn) and not affine_in_data(score.grad_fn)
+        bootstrapped = affine_in_data(graph.made_by(target)) and not affine_in_data(graph.made_by(score))
         name = "target-trains" if both and bootstrapped else "target-with-graph"
         self._notes.note(name, "", self._frames.here())
 
 
 def _meant(name: str, score: torch.Tensor, target: torch.Tensor) -> torch.Tensor | None:
     """What a loss expects in place of the scores that it is given; None where that is what it has."""
-    node = _first(score.grad_fn)
+    node = _first(graph.made_by(score))
     kind, raw = (node.name(), node.metadata.get(_RAW)) if node is not None else ("", None)
     raw = raw if raw is not None and raw.shape == score.shape else None
     if kind == _TWICE.get(name):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from ..engine import graph
 from ..engine.refused import name_of
 from .arithmetic import ARITHMETIC, Arithmetic
 from .averages import Averages
@@ -154,7 +155,7 @@ class Values(TorchFunctionMode):
                 self.batch.viewed(args[0], result)
 
     def _aliased(self, _name: str, given: list[torch.Tensor], _args: Any, _kwargs: Any, result: Any) -> None:
-        if isinstance(result, torch.Tensor) and given and given[0].is_leaf:
+        if isinstance(result, torch.Tensor) and given and graph.is_leaf(given[0]):
             self._calls.keep(result, self._frames.here())
 
     def finish(self) -> None:

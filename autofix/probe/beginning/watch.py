@@ -49,7 +49,7 @@ class Watch(Perturb):
         if (now := graph.now()) == self._nodes:
             return False
         with quiet():
-            if any(issubclass(type(one), torch.Tensor) and not one.is_leaf for one in gc.get_objects()):
+            if any(issubclass(type(one), torch.Tensor) and not graph.is_leaf(one) for one in gc.get_objects()):
                 return True
         self._nodes, self.moved = now, True
         return False

@@ -26,6 +26,23 @@ now: Callable[[], int] = getattr(torch.autograd, "_get_sequence_nr", _counted)
 """The sequence number that the next node of this thread will get."""
 
 
+def made_by(tensor: torch.Tensor) -> Node:
+    """The node that made a tensor, None for a leaf.
+
+    None, too, for a view that was made without gradient and whose base was written since: torch refuses to say, and
+    the refusal would be ours, not the script's.
+    """
+    try:
+        return tensor.grad_fn
+    except RuntimeError:
+        return None
+
+
+def is_leaf(tensor: torch.Tensor) -> bool:
+    """Whether no node made a tensor, as `made_by` says it."""
+    return made_by(tensor) is None
+
+
 def leaf(node: Node) -> torch.Tensor | None:
     """The leaf that an AccumulateGrad node adds to, None for any other node."""
     kind = type(node)
@@ -57,7 +74,7 @@ def children(node: Node) -> list[Node]:
 
 def starts(roots: Iterable[Any]) -> list[Node]:
     """The nodes of the tensors (or gradient edges) that a backward starts from."""
-    found = [getattr(root, "node", None) or getattr(root, "grad_fn", None) for root in roots]
+    found = [made_by(root) if isinstance(root, torch.Tensor) else getattr(root, "node", None) for root in roots]
     return [node for node in found if node is not None]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from .. import wire
+from . import graph
 from .remembered import Remembered
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class Names:
     def results(self) -> dict[Any, torch.Tensor]:
         """What the user's variables hold now of results of operations, by the nodes of these."""
         held = self._tensors(self._scopes(sys._getframe(1)))
-        return {tensor.grad_fn: tensor for _, tensor in held if tensor.grad_fn is not None}
+        return {node: tensor for _, tensor in held if (node := graph.made_by(tensor)) is not None}
 
     def _scopes(self, frame: FrameType) -> list[tuple[str, Any]]:
         """The variables of the user's frames from this one outwards, and of their modules."""
@@ -97,7 +98,7 @@ class Names:
         now = self.kept(owned)
         sketches = zip(now.items(), self._sketch(list(now.values())), strict=True)
         return tuple(
-            wire.State(name, sketch != self._first[name], sketch, result=tensor.grad_fn is not None)
+            wire.State(name, sketch != self._first[name], sketch, result=not graph.is_leaf(tensor))
             for (name, tensor), sketch in sketches
         )
 

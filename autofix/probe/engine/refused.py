@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.overrides import resolve_name
 
+from . import graph
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -61,18 +63,18 @@ def refused(func: Any, args: Any, kwargs: Any) -> tuple[str, torch.Tensor | None
 
 
 def _flag(tensor: torch.Tensor) -> tuple[str, torch.Tensor]:
-    if not tensor.is_leaf:
+    if not graph.is_leaf(tensor):
         return "nonleaf_gradient", tensor
     return ("" if tensor.is_floating_point() or tensor.is_complex() else "no_graph"), tensor
 
 
 def _written_kind(target: torch.Tensor) -> str:
     base = target._base
-    if target.is_leaf and target.requires_grad:
+    if graph.is_leaf(target) and target.requires_grad:
         return "leaf_modified"
     if base is None:
         return ""
-    return "leaf_modified" if base.is_leaf and base.requires_grad else "view_modified"
+    return "leaf_modified" if graph.is_leaf(base) and base.requires_grad else "view_modified"
 
 
 def written(func: Any, name: str, args: Any, kwargs: Any) -> torch.Tensor | None:

@@ -52,7 +52,7 @@ class Sketcher:
 
     def sketches(self, tensors: list[torch.Tensor | None]) -> tuple[tuple[float, ...], ...]:
         """[norm, projections...] of each tensor, linear in it but for the norm; () for None and for an empty tensor."""
-        with torch.no_grad():
+        with torch.no_grad(), torch._C._DisableAutocast():  # a program may look where it computes in half precision
             flats = [_flat(t) for t in tensors if t is not None and t.numel()]
             if not flats:
                 return tuple(() for _ in tensors)
@@ -75,6 +75,14 @@ class Sketcher:
             sketch if not sketch or math.isfinite(sketch[0]) else self.sketches([_finite(tensor)])[0]
             for tensor, sketch in found
         )
+
+
+def is_zero(tensor: torch.Tensor) -> bool:
+    """Whether it holds nothing but zeros. Of most others the first few numbers tell."""
+    strided = tensor.layout is torch.strided and tensor.is_contiguous()
+    if strided and tensor.numel() > _BLOCK and bool(tensor.view(-1)[:_BLOCK].any()):
+        return False
+    return not bool(tensor.any())
 
 
 def _finite(tensor: torch.Tensor) -> torch.Tensor:

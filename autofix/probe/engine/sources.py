@@ -90,7 +90,7 @@ class DataSources(TorchFunctionMode, Listener):
                 self._fed.append((before, graph.now()))
             if constant and (given or name_of(func).rsplit(".", 1)[-1] in _REGULAR):
                 for tensor in tensors(result):
-                    if tensor.grad_fn is None:
+                    if graph.is_leaf(tensor):
                         self._constants.keep(tensor, True)
             name = short_name(name_of(func))
             if not name.startswith("new_") and not name.endswith("_like"):  # of the shape alone, not of the values
@@ -99,9 +99,7 @@ class DataSources(TorchFunctionMode, Listener):
 
     def _follow(self, name: str, given: list[torch.Tensor], results: list[torch.Tensor], before: int) -> None:
         known = [self._values.of(tensor) or _UNKNOWN for tensor in given]
-        behind = _NONE.union(
-            (tensor.grad_fn for tensor in given if tensor.grad_fn is not None), *(one.behind for one in known)
-        )
+        behind = _NONE.union(graph.starts(given), *(one.behind for one in known))
         drawn = _NONE.union(*(one.drawn for one in known))
         cut = _NONE.union(*(one.cut for one in known))
         if drawn and graph.now() > before:
@@ -109,7 +107,7 @@ class DataSources(TorchFunctionMode, Listener):
         if cut and graph.now() > before:
             values = _NONE.union(*(one.behind for one in known))
             self._readers.append((before, graph.now(), _Values(values, cut=cut)))
-        if any(tensor.grad_fn is not None for tensor in given):
+        if any(not graph.is_leaf(tensor) for tensor in given):
             cut |= {self._frames.here() if name in _CUTS else ()}
         if name in _DRAWS:
             self._draws.extend(behind)

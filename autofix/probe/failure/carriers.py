@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from .. import wire
+from ..engine import graph
 from . import forms
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Carriers:
         for frame in self._frames.running(sys._getframe(1)):
             names = {k: v for k, v in self._frames.variables(frame).items() if not k.startswith(("__", "."))}
             for carrier, tensor in self._carriers(names, frame.f_code.co_filename, frame.f_code.co_qualname):
-                found.setdefault(tensor.grad_fn._sequence_nr(), []).append(carrier)
+                found.setdefault(graph.made_by(tensor)._sequence_nr(), []).append(carrier)
         self._looks.append(found)
 
     def of(self, age: int) -> tuple[wire.Carrier, ...]:
@@ -64,7 +65,7 @@ class Carriers:
             path, holder, value, kind, owner, depth = queue[at]
             at += 1
             if isinstance(value, torch.Tensor):
-                if value.grad_fn is not None:
+                if not graph.is_leaf(value):
                     if kind == "tensor" and isinstance(value, torch.nn.Parameter):
                         kind = "parameter"
                     yield wire.Carrier(file, function, holder, kind), value

@@ -16,7 +16,7 @@ from ..program.frames import frames_of
 from .given import refused_parameters
 from .missing import empty, missing
 from .plain import plain
-from .wrappers import by_checkpoint, by_reducer
+from .wrappers import by_checkpoint, by_recomputation, by_reducer
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ..instruments.state import State
 
 _MESSAGE = 4000
+_ONCE = "Error"
+"""The node that @once_differentiable leaves in the graph of a derivative: it does nothing but fail."""
 
 
 def failure(error: BaseException, run: State) -> wire.Failure:
@@ -107,6 +109,10 @@ def _in_backward(error: BaseException, run: State, frame: FrameType) -> str:
         return kind
     if _miscounted(run):
         return "gradients_miscounted"
+    if by_recomputation(error):
+        return "recomputed_otherwise"
+    if any(type(node).__name__ == _ONCE for node in graph.walk(roots)):
+        return "differentiated_once"
     return "reducer_refused" if by_reducer(error, roots) else ""
 
 
@@ -126,7 +132,7 @@ def _miscounted(run: State) -> bool:
 def _without_gradient(error: BaseException, run: State) -> str:
     """The kind of a failure over a gradient that is None."""
     without = missing(error, run.frames, run.overlay.read)
-    results = [(name, tensor) for name, tensor in without if not tensor.is_leaf]
+    results = [(name, tensor) for name, tensor in without if not graph.is_leaf(tensor)]
     if results:
         run.found = _nonleaf(run, results)
         return "nonleaf_gradient"
@@ -165,7 +171,8 @@ def _nonleaf(run: State, tensors: list[tuple[str, torch.Tensor]]) -> tuple[wire.
 
 
 def _node(tensor: torch.Tensor) -> str:
-    return tensor.grad_fn.name() if tensor.grad_fn is not None else ""
+    node = graph.made_by(tensor)
+    return node.name() if node is not None else ""
 
 
 def _backward_kind(run: State, frame: FrameType) -> str:
@@ -177,8 +184,8 @@ def _backward_kind(run: State, frame: FrameType) -> str:
     given = (inputs,) if isinstance(inputs, torch.Tensor) else tuple(inputs or ())
     if not given and run.taps.current is not None:
         given = run.taps.current.inputs  # they were a generator, which torch has used up
-    lost = [t for t in tensors if not t.requires_grad and t.grad_fn is None]
-    if tensors and all(t.is_leaf and not any(t is one for one in given) for t in tensors) and given:
+    lost = [t for t in tensors if not t.requires_grad and graph.is_leaf(t)]
+    if tensors and all(graph.is_leaf(t) and not any(t is one for one in given) for t in tensors) and given:
         lost = tensors  # a loss that was cut and then flagged has no more of a graph
     if lost:
         run.found = (run.origins.of(lost) or _plain(run)) if run.origins is not None else ()
@@ -219,7 +226,7 @@ def _unused(roots: list[Any], inputs: tuple[Any, ...]) -> list[torch.Tensor]:
     nodes = set(graph.walk(roots))
     reached = nodes.union(map(id, graph.leaves(nodes)))
     found = (tensor for tensor in inputs if isinstance(tensor, torch.Tensor))
-    return [tensor for tensor in found if tensor.grad_fn not in reached and id(tensor) not in reached]
+    return [tensor for tensor in found if graph.made_by(tensor) not in reached and id(tensor) not in reached]
 
 
 def _of_refused(kind: str, target: torch.Tensor, run: State) -> tuple[wire.Origin, ...]:

@@ -125,7 +125,7 @@ class GraphSent:
             return
         for node in graph.starts([target]):
             self._edges[key_of(node), ("refused",)] = None
-        if target.grad_fn is None and target.requires_grad:
+        if graph.is_leaf(target) and target.requires_grad:
             self._picture.look_at_names()
             leaf = ("leaf", id(target))
             name = self._picture._names.name(target, "")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from ..engine import graph
 from ..program.frames import frames_of
 from .leaves import behind
 
@@ -24,12 +25,12 @@ def refused_parameters(error: BaseException, run: State) -> list[torch.Tensor]:
             group = frame.f_locals.get("param_group")
             params = list(copy.copy(group.get("params", ())) or ()) if isinstance(group, dict) else []
             given = [p for p in params if isinstance(p, torch.Tensor)]
-            if any(not p.is_leaf for p in given):
+            if any(not graph.is_leaf(p) for p in given):
                 first = len(frame.f_locals["self"].param_groups)
                 groups = {first: given, **_following(frame, first)}
                 if caller is not None:
                     run.behind = tuple(one for at in groups for one in behind(groups[at], at, caller, run.frames))
-                return [p for p in {id(p): p for one in groups.values() for p in one}.values() if not p.is_leaf]
+                return [p for p in {id(p): p for one in groups.values() for p in one}.values() if not graph.is_leaf(p)]
             if frame.f_locals.get("param_groups") == [] and caller is not None:
                 return _attributes(caller, run)
         elif run.frames.owns(frame.f_code):
@@ -52,4 +53,4 @@ def _attributes(frame: FrameType, run: State) -> list[torch.Tensor]:
     """The tensors that modules in scope keep as plain attributes although they are results of operations."""
     modules = [v for v in {**frame.f_globals, **run.frames.variables(frame)}.values() if isinstance(v, torch.nn.Module)]
     attributes = (value for module in modules for part in module.modules() for value in vars(part).values())
-    return [v for v in attributes if isinstance(v, torch.Tensor) and not v.is_leaf]
+    return [v for v in attributes if isinstance(v, torch.Tensor) and not graph.is_leaf(v)]

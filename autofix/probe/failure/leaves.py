@@ -24,15 +24,15 @@ _LEAVES = 8
 
 def behind(given: Sequence[torch.Tensor], group: int, caller: FrameType, frames: Frames) -> tuple[wire.Behind, ...]:
     """For each tensor that an optimizer was given, the leaves that it was made of; of a leaf, itself."""
-    own = {id(tensor) for tensor in given if tensor.is_leaf}
+    own = {id(tensor) for tensor in given if graph.is_leaf(tensor)}
     found: dict[int, list[int]] = {}
     for place, tensor in enumerate(given):
-        leaves = set(map(id, [tensor] if tensor.is_leaf else graph.leaves(graph.walk([tensor]))))
+        leaves = set(map(id, [tensor] if graph.is_leaf(tensor) else graph.leaves(graph.walk([tensor]))))
         if leaves and len(leaves) <= _LEAVES:
-            found[place] = [key for key in leaves if tensor.is_leaf or key not in own]
+            found[place] = [key for key in leaves if graph.is_leaf(tensor) or key not in own]
     paths = _paths(caller, {key for keys in found.values() for key in keys}, frames)
     return tuple(
-        wire.Behind(group, place, len(given), tuple(paths[key] for key in keys), leaf=given[place].is_leaf)
+        wire.Behind(group, place, len(given), tuple(paths[key] for key in keys), leaf=graph.is_leaf(given[place]))
         for place, keys in found.items()
         if all(key in paths for key in keys)
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ..engine import graph
 from ..program.expressions import UNKNOWN, holds, parsed, statements, value
 from ..wire import Frame
 
@@ -74,7 +75,7 @@ def _uses(statement: ast.stmt, part: ast.Attribute) -> bool:
 
 
 def _is_empty(tensor: Any) -> bool:
-    return isinstance(tensor, torch.Tensor) and tensor.is_leaf and tensor.requires_grad and tensor.grad is None
+    return isinstance(tensor, torch.Tensor) and graph.is_leaf(tensor) and tensor.requires_grad and tensor.grad is None
 
 
 def _given_none(frame: FrameType, frames: Frames) -> bool:
@@ -87,7 +88,7 @@ def _arguments(code: CodeType) -> tuple[str, ...]:
 
 
 def _without(tensor: torch.Tensor) -> bool:
-    return not tensor.requires_grad if tensor.is_leaf else not tensor.retains_grad
+    return not tensor.requires_grad if graph.is_leaf(tensor) else not tensor.retains_grad
 
 
 def _owners(tree: ast.Module, place: Frame, frame: FrameType) -> Iterator[ast.expr]:

@@ -9,6 +9,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from .. import wire
+from ..engine import graph
 from ..engine.refused import DERIVATIVE, name_of, numbers, short_name, tensors
 from ..engine.remembered import Remembered
 
@@ -152,7 +153,7 @@ class Origins(TorchFunctionMode):
 
     def of(self, roots: Iterable[torch.Tensor]) -> tuple[wire.Origin, ...]:
         """Where the graph of tensors was lost, the earliest place first."""
-        records = dict.fromkeys(self._records([t for t in roots if t.grad_fn is None]))
+        records = dict.fromkeys(self._records([t for t in roots if graph.is_leaf(t)]))
         if not records:
             records = dict.fromkeys(record for record, _ in list(self._left)[-_MOST:])
         return tuple(wire.Origin(kind, self._frames.resolve(raw)) for kind, raw in records)

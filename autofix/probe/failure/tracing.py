@@ -42,7 +42,7 @@ class Handle:
             self.given = self.alias if own is tensor else transforms.alias(tensor)
         self.version = own._version
         self.key = storage_key(own)
-        self.leaf = tensor.is_leaf and tensor.requires_grad
+        self.leaf = graph.is_leaf(tensor) and tensor.requires_grad
         self.raw = raw
 
 
@@ -132,7 +132,7 @@ class Tracer(Dispatch, Listener):
     def _made(self, tensor: torch.Tensor) -> tuple[int, bool]:
         """The age of what made all that a tensor shows, -1 where that is not so; and whether it is a view of that."""
         base = tensor._base
-        nodes = [one.grad_fn for one in (tensor, base) if one is not None]
+        nodes = [graph.made_by(one) for one in (tensor, base) if one is not None]
         ages = [int(node._sequence_nr()) for node in nodes if node is not None]
         whole = len(ages) == len(nodes) and (base is None or base.numel() == tensor.numel())
         return min(ages) if whole else -1, base is not None
@@ -202,7 +202,8 @@ class Tracer(Dispatch, Listener):
 
     def made(self, tensor: torch.Tensor) -> wire.Stack:
         """Where the result of an operation was made."""
-        return self._frames.resolve(self._stack(tensor.grad_fn._sequence_nr())) if tensor.grad_fn is not None else ()
+        node = graph.made_by(tensor)
+        return self._frames.resolve(self._stack(node._sequence_nr())) if node is not None else ()
 
     def _step_sites(self) -> tuple[wire.Write, ...]:
         """Where each optimizer was stepped."""

@@ -1,4 +1,4 @@
-"""What modules that stand between a program and autograd refuse: a reentrant checkpoint, the reducer of a copy."""
+"""What modules that stand between a program and autograd refuse: a checkpoint, the reducer of a copy."""
 
 from __future__ import annotations
 
@@ -24,6 +24,11 @@ def by_checkpoint(error: BaseException) -> bool:
     module: Any = sys.modules.get("torch.utils.checkpoint")
     backward = getattr(getattr(module, "CheckpointFunction", None), "backward", None)
     return backward is not None and frames_of(error)[-1].f_code is backward.__code__
+
+
+def by_recomputation(error: BaseException) -> bool:
+    """Whether a checkpoint without reentrance refused what it computed anew: no frame but its own raised that."""
+    return _module(frames_of(error)[-1]) == "torch.utils.checkpoint"
 
 
 def by_reducer(error: BaseException, roots: tuple[Any, ...] | None) -> bool:

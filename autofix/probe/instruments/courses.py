@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from .. import wire
+from ..engine import graph
 from ..engine.aliased import Aliased
 from ..engine.taps import Call, Listener, Taps, parameters
 from ..engine.transforms import wrapped
@@ -191,10 +192,15 @@ class Courses(Listener):
                 found.setdefault(name, wire.Held(name, values, after, loose=not course.kept, unused=unused))
         return {"courses": tuple(found.values())}
 
-    def _unused(self, tensor: torch.Tensor, course: _Course) -> bool:
-        if tensor in self.aliased:
-            return self._witness.sketch_all([tensor])[0] != course.now
-        return course.left != _mark(tensor)
+    def _unused(self, tensor: torch.Tensor, course: _Course) -> tuple[float, ...]:
+        if course.left == _mark(tensor) and tensor not in self.aliased:
+            return ()
+        left = course.now
+        if isinstance(course.stepped, torch.Tensor) and not course.watched:
+            left = (float(course.stepped),)
+        (ended,) = self._witness.sketch_all([tensor])
+        written = tuple(b - a for a, b in zip(left, ended, strict=False))
+        return written if any(written) else ()
 
 
 class Stepped(Listener):
@@ -218,7 +224,7 @@ def _is_state(tensor: torch.Tensor) -> bool:
     """Whether a tensor is one that lasts and has numbers in memory: no result of an operation, not of unknown shape."""
     return (
         type(tensor) in (torch.Tensor, torch.nn.Parameter)
-        and tensor.is_leaf
+        and graph.is_leaf(tensor)
         and tensor.is_floating_point()
         and tensor.layout is torch.strided
         and not tensor.is_inference()

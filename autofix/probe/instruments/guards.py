@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .. import wire
 from ..engine import graph
 from ..engine.quiet import quiet
+from ..engine.sketch import is_zero
 from ..engine.taps import Call, Listener, Taps, parameters
 from .terms import sums_of
 
@@ -243,7 +244,7 @@ class Guards(Listener):
         if sent is None:
             sent = self._sent[id(variable)] = _Sent(variable)
         gradient = variable.grad
-        if gradient is None or (sent.segments and not bool(gradient.any())):
+        if gradient is None or (sent.segments and is_zero(gradient)):
             sent.segments.clear()
             sent.calls.clear()
         sent.segments.setdefault(self._segment, call.stack)
@@ -305,7 +306,7 @@ class Guards(Listener):
 
     def _look_again(self, call: Call) -> None:
         for root, gradient in zip(call.roots, call.gradients, strict=False) if call.accumulate else ():
-            if root.grad_fn is not None and (gradient is None or bool((gradient == 1).all())):
+            if not graph.is_leaf(root) and (gradient is None or bool((gradient == 1).all())):
                 starts, summed = sums_of(root)
                 self._again += [
                     (index, call.index)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import wire
+from ..engine import graph
 from ..engine.taps import Listener, Taps
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class HeldStates(Listener):
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         kept = self._names.kept(set().union(*self._taps.owned))
-        states = {name: tensor for name, tensor in kept.items() if tensor.grad_fn is None}
+        states = {name: tensor for name, tensor in kept.items() if graph.is_leaf(tensor)}
         self._left -= sum(tensor.numel() for tensor in states.values())
         if self._left <= 0:
             return

@@ -43,8 +43,10 @@ class KeptGraphs(Listener):
         plain = torch.Tensor.detach
 
         def detach(tensor: torch.Tensor) -> torch.Tensor:
-            if tensor.grad_fn is not None and frames.owns(sys._getframe(1).f_code):  # not what torch or we cut
-                self._look(tensor.grad_fn)
+            if (node := graph.made_by(tensor)) is not None and frames.owns(
+                sys._getframe(1).f_code
+            ):  # not what torch or we cut
+                self._look(node)
             return plain(tensor)
 
         torch.Tensor.detach = detach

@@ -191,4 +191,4 @@ def _has_gradient(optimizer: torch.optim.Optimizer) -> bool:
 
 
 def _number(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and value.numel() == 1 and value.grad_fn is not None
+    return isinstance(value, torch.Tensor) and value.numel() == 1 and not graph.is_leaf(value)

@@ -22,6 +22,8 @@ MOST = 60
 """Passes beyond the failure after which no run goes on: rounding of reordered sums grows from step to step."""
 LEAST = 2
 """Steps beyond the failure without which nothing was compared: one alone shows no carried graph and no stale one."""
+_NEVER = 200
+"""Steps of another optimizer beyond the failure after which one that has made none at all is taken to make none."""
 _WAITING = 2.0
 """A budget counts the time that the script computes; of time in which it waits it may have this many times as much."""
 _LOOK = 0.25
@@ -126,8 +128,18 @@ class Stopper(Listener):
         if not counts:
             return self._taps.calls >= backwards + passes
         before = steps + [0] * (len(counts) - len(steps))
+        made = [have - had for have, had in zip(counts, before, strict=False)]
         asked = [index for index in optimizers if index < len(counts)] or range(len(counts))
-        return all(counts[index] >= before[index] + passes for index in asked)
+        return all(made[index] >= passes or self._never(index, max(made)) for index in asked)
+
+    def _never(self, index: int, most: int) -> bool:
+        """Whether an optimizer makes no step: others that do own all that it owns, or made many since the failure."""
+        owned, counts = self._taps.owned, self._taps.counts
+        if counts[index] or most < self._request.passes:
+            return False
+        others = set().union(*(mine for mine, count in zip(owned, counts, strict=True) if count))
+        concerned = not self._request.concerned or index in self._request.concerned
+        return owned[index] <= others or (most >= _NEVER and not concerned)
 
 
 class _Watch:

@@ -83,7 +83,7 @@ def sums_of(root: Any) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
 
     Each as the age of a node and which of its outputs it is.
     """
-    node, at = root.grad_fn, root.output_nr
+    node, at = graph.made_by(root), root.output_nr
     starts, summed = {(node._sequence_nr(), at)}, set[tuple[int, int]]()
     while node.name() in _WEIGHS and is_sum(node) and _factor(node, single=True):
         node, at = next((child, at) for child, at in node.next_functions if child is not None)

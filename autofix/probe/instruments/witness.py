@@ -30,6 +30,8 @@ class Witness(Listener):
         self._names = names
         self._sketcher = Sketcher()
         self._before: dict[int, list[torch.Tensor]] = {}
+        self._spare: dict[int, list[torch.Tensor]] = {}
+        """The memory of these from an earlier step: to ask for it anew takes longer than to fill it."""
         self._gradients: dict[int, tuple[tuple[float, ...], ...]] = {}
         self._evaluated: dict[int, int] = {}
         self._leaves: dict[int, tuple[int, torch.Tensor]] = {}
@@ -48,9 +50,18 @@ class Witness(Listener):
             if index in self._gradients:  # one more evaluation of a closure
                 self.steps.append(wire.Step(index, self._gradients[index], (), "closure", calls=self._evaluated[index]))
             else:
-                self._before[index] = [p.detach().clone() for p in params]
+                self._before[index] = self._copies(self._spare.pop(index, []), params)
             self._gradients[index], self._evaluated[index] = gradients, self._calls
         self._shapes[index] = self.guards.shape(index, optimizer) if self.guards is not None else ""
+
+    @staticmethod
+    def _copies(spare: list[torch.Tensor], params: list[torch.Tensor]) -> list[torch.Tensor]:
+        kinds = [[(t.shape, t.dtype, t.device, t.layout) for t in several] for several in (spare, params)]
+        if kinds[0] != kinds[1]:
+            return [p.detach().clone() for p in params]
+        for old, parameter in zip(spare, params, strict=True):
+            old.copy_(parameter.detach())
+        return spare
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         if index not in self._gradients:
@@ -60,6 +71,7 @@ class Witness(Listener):
             for parameter, old in zip(parameters(optimizer), before, strict=False):
                 torch.sub(parameter.detach(), old, out=old)  # in its place: a large model is held often enough
             changes = self._sketcher.sketches(list(before))
+            self._spare[index] = before
         losses, self._losses = tuple(self._losses), []
         gradients, shape = self._gradients.pop(index), self._shapes.pop(index, "")
         asks = any(parameter.requires_grad for parameter in parameters(optimizer))

@@ -133,8 +133,8 @@ class Follow:
         with torch._C.DisableTorchFunction():
             tensor = source.view_as(source)
             array = array_of(source) if how == "tolist" else value
-        if tensor.grad_fn is not None:
-            self._left[tensor.grad_fn._sequence_nr()] = raw
+        if (node := graph.made_by(tensor)) is not None:
+            self._left[node._sequence_nr()] = raw
             self.entered(tensor)
         if how == "item":
             return Followed(value, tensor.reshape(()))

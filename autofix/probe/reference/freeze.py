@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ..engine import graph
 from ..engine.aliased import data, set_data
 from ..engine.operators import Dispatch, Known, storage_key
 from ..engine.quiet import quiet
@@ -98,7 +99,8 @@ class Freeze(Perturb):
             self._asked.update(map(id, call.inputs))
         written = []
         with quiet():
-            for leaf in (*self._leaves(), *(t for t in call.inputs if isinstance(t, torch.Tensor) and t.is_leaf)):
+            inputs = (t for t in call.inputs if isinstance(t, torch.Tensor) and graph.is_leaf(t))
+            for leaf in (*self._leaves(), *inputs):
                 if id(leaf) not in self._trained and leaf.requires_grad and leaf.layout is torch.strided:
                     start = self._starts.pop(id(leaf), None)
                     if start is None:

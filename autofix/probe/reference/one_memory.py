@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from .. import wire
+from ..engine import graph
 from ..engine.operators import storage_key
 from ..engine.quiet import quiet
 from ..engine.refused import tensors
@@ -84,11 +85,11 @@ class OneMemory(Listener):
         if not isinstance(result, torch.Tensor):
             return
         with torch._C.DisableTorchFunction(), contextlib.suppress(RuntimeError, NotImplementedError):  # no memory
-            if self._assigned and result.grad_fn is not None:
+            if self._assigned and not graph.is_leaf(result):
                 self._read_after(args)
             if result._is_view() or func is torch.Tensor.detach:
                 self._views.keep(result, result._version)
-            if func is torch.Tensor.detach or (_asks(func) and args[0].is_leaf):
+            if func is torch.Tensor.detach or (_asks(func) and graph.is_leaf(args[0])):
                 leaf = self._gradients.of(args[0])
                 if _asks(func) and result is args[0].grad:
                     self._gradients.keep(result, args[0])
@@ -220,7 +221,7 @@ class OneMemory(Listener):
                 return bool(first._version)
             leaf, name = (first, second) if first.requires_grad else (second, first)
             before = self._views.of(name)
-            return leaf.is_leaf and before is not None and before < leaf._version
+            return graph.is_leaf(leaf) and before is not None and before < leaf._version
         return False
 
     def _of_one_view(self, parts: Any) -> int:

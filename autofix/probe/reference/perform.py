@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .one_memory import OneMemory
 
 _OVERRIDES = torch.overrides.__file__
+_CALLED = torch.nn.Module._call_impl.__code__
 _UNUSED = {"allow_unused": True, "materialize_grads": True}
 
 
@@ -53,6 +54,8 @@ class Perform(TorchFunctionMode, Listener):
         self._performed: dict[Raw, str] = {}
         self._pending: dict[int, Raw] = {}
         self._unreached: set[Raw] = set()
+        self._stepped: set[int] = set()
+        """The ids of the parameters that an optimizer has moved."""
         self._written_of: dict[int, torch.Tensor] = {}
         """The leaves that values were made of which an update wrote to a leaf, so without their gradient."""
         self._follow_values = follow
@@ -117,7 +120,7 @@ class Perform(TorchFunctionMode, Listener):
     def _write(
         self, kind: str, func: Any, args: Any, kwargs: Any, target: torch.Tensor
     ) -> Callable[[], Any] | None:  # fmt: skip
-        if kind == "view_modified" and isinstance(target.grad_fn, torch.autograd.function.BackwardCFunction):
+        if kind == "view_modified" and isinstance(graph.made_by(target), torch.autograd.function.BackwardCFunction):
             # Written in place, or through its base, it would lose the backward that its function has of its own.
             kept = not _discarded(func) and "out" not in kwargs
             return (lambda: _out_of_place(func, args, kwargs, target)[1]) if kept else None
@@ -173,9 +176,10 @@ class Perform(TorchFunctionMode, Listener):
         kind.add_param_group = add
 
     def take_assignments(self) -> None:
-        """Let a tensor without a graph that is assigned to the name of a parameter become the value of that parameter.
+        """Let a tensor that is assigned to the name of a parameter become the value of that parameter.
 
-        One with a graph may be meant as the value for one pass, too.
+        One with a graph may be meant as the value for one pass, too: not if it is made of the parameter alone, and
+        assigned after that had its gradient, where no module computes.
         """
         kind = torch.nn.Module
         assign = kind.__setattr__
@@ -183,7 +187,7 @@ class Perform(TorchFunctionMode, Listener):
         def assigned(module: torch.nn.Module, name: str, value: Any) -> None:
             parameter = vars(module).get("_parameters", {}).get(name)
             plain = isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter)
-            if not isinstance(parameter, torch.Tensor) or not plain or value.requires_grad:
+            if not isinstance(parameter, torch.Tensor) or not plain or not self._updates(parameter, value):
                 assign(module, name, value)
                 return
             self._performed.setdefault(self._frames.here(), "parameter_assigned")
@@ -195,11 +199,22 @@ class Perform(TorchFunctionMode, Listener):
 
         setattr(kind, "__setattr__", assigned)  # noqa: B010  mypy does not let a method be replaced
 
+    def _updates(self, parameter: torch.Tensor, value: torch.Tensor) -> bool:
+        """Whether a value that is assigned to the name of a parameter can only be meant as an update of it."""
+        if not value.requires_grad:
+            return True
+        trained = parameter.grad is not None or id(parameter) in self._stepped
+        alone = trained and all(leaf is parameter for leaf in graph.leaves(graph.walk([value])))
+        return alone and not _computing()
+
+    def step(self, _index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._stepped.update(id(one) for one in parameters(optimizer) if one.grad is not None)
+
     def _leaves_of(self, optimizer: torch.optim.Optimizer, given: list[Any]) -> list[Any]:
-        if not any(isinstance(one, torch.Tensor) and not one.is_leaf for one in given):
+        if not any(isinstance(one, torch.Tensor) and not graph.is_leaf(one) for one in given):
             return given
         self._performed.setdefault(self._frames.here(), "nonleaf_gradient")
-        taken = {id(t): t for t in given if not isinstance(t, torch.Tensor) or t.is_leaf}
+        taken = {id(t): t for t in given if not isinstance(t, torch.Tensor) or graph.is_leaf(t)}
         known, found = {*taken, *map(id, parameters(optimizer))}, dict[int, Any]()
         for one in given:
             if id(one) in taken:
@@ -220,9 +235,8 @@ class Perform(TorchFunctionMode, Listener):
 
     def _follow(self, changed: torch.Tensor) -> None:
         """Watch whether a later backward goes through the result of an operation."""
-        if changed.grad_fn is not None:
-            raw = self._frames.here()
-            self._pending[changed.grad_fn._sequence_nr()] = raw
+        if (node := graph.made_by(changed)) is not None:
+            self._pending[node._sequence_nr()] = self._frames.here()
 
     def _leaves(self, tensor: torch.Tensor) -> None:
         """A value left torch that is followed."""
@@ -293,7 +307,7 @@ def _out_of_place(func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> tu
 
 def _in_place(func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> tuple[torch.Tensor, Any]:
     """Make the user's own tensor go on as the result: all who hold it see the write, and it is a leaf no more."""
-    base = target if target.is_leaf or target._base is None else target._base
+    base = target if graph.is_leaf(target) or target._base is None else target._base
     whole = base.detach().clone().requires_grad_().clone()
     written = whole if base is target else _same_view(whole, target, base)
     result = func(*swapped(args, target, written), **swapped(kwargs, target, written))
@@ -313,6 +327,14 @@ def _same_view(whole: torch.Tensor, target: torch.Tensor, base: torch.Tensor) ->
     if whole.stride() != base.stride():
         raise RuntimeError("the layout of a copy differs from that of the tensor written")
     return whole.as_strided(target.size(), target.stride(), target.storage_offset() - base.storage_offset())
+
+
+def _computing() -> bool:
+    """Whether a module is being called."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code is not _CALLED:
+        frame = frame.f_back
+    return frame is not None
 
 
 def _discarded(func: Any) -> bool:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 SCALE = 0.02
 """Perturbation, relative to a parameter's mean magnitude (absolute where that is zero)."""
+_DRAWN = 1_000_003
+"""Numbers of noise that are drawn for one parameter, at most."""
+_PIECE = 1 << 18
 
 
 class Perturb(Listener):
@@ -140,7 +143,7 @@ class Perturb(Listener):
             if parameter is None or id(parameter) not in self._starting or is_lazy(parameter):
                 continue
             with quiet():
-                if self._left.get(id(parameter)) != _content(parameter):
+                if id(parameter) not in self._left or self._left[id(parameter)] != _content(parameter):
                     self._perturb(parameter)
 
     def _perturb(self, parameter: torch.Tensor, moved: int = 0) -> None:
@@ -154,8 +157,7 @@ class Perturb(Listener):
             mean = size / max(1, parameter.numel()) or 1.0
             if math.isfinite(mean):  # memory that was not initialised yet may hold anything
                 generator = torch.Generator().manual_seed(self._seeds[id(parameter)] + 7_919 * moved)
-                noise = torch.randn(parameter.shape, generator=generator).to(parameter)
-                data(parameter).add_(noise, alpha=SCALE * mean)
+                _add_noise(data(parameter), generator, SCALE * mean)
             self._left[id(parameter)] = _content(parameter)
         self._storages.clear()
 
@@ -212,7 +214,31 @@ def _same_memory(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 
 def _content(tensor: torch.Tensor) -> tuple[float, float]:
-    """What tells the values of a tensor from others: their sum, and that of their magnitudes, without a copy."""
+    """What tells the values of a tensor from others: their sum, and that of their magnitudes.
+
+    Of a large one piece by piece, so that each comes from memory once.
+    """
     plain = tensor.detach()
     wide = torch.promote_types(plain.dtype, torch.float32)
-    return float(plain.sum(dtype=wide)), float(torch.linalg.vector_norm(plain, 1, dtype=wide))
+    if plain.numel() <= _PIECE or not plain.is_contiguous():
+        return float(plain.sum(dtype=wide)), float(torch.linalg.vector_norm(plain, 1, dtype=wide))
+    total = size = 0.0
+    for piece in plain.view(-1).split(_PIECE):
+        total, size = total + float(piece.sum(dtype=wide)), size + float(piece.abs().sum(dtype=wide))
+    return total, size
+
+
+def _add_noise(tensor: torch.Tensor, generator: torch.Generator, scale: float) -> None:
+    """Add noise of this standard deviation. A large tensor gets the same again and again, each time weighted anew.
+
+    To draw it takes longer than all else. How many numbers are drawn is a prime: no two rows of a matrix get the same.
+    """
+    noise = torch.randn(min(tensor.numel(), _DRAWN), generator=generator).to(tensor)
+    flat = tensor.reshape(-1)
+    pieces = flat.split(_DRAWN)
+    weights = torch.rand(len(pieces), generator=generator).sub_(0.5).tolist()
+    for number, (piece, weight) in enumerate(zip(pieces, weights, strict=True)):
+        factor = weight + math.copysign(1.0, weight) if number else 1.0
+        piece.add_(noise[: piece.numel()], alpha=scale * factor)
+    if flat.data_ptr() != tensor.data_ptr():  # a copy, for its numbers do not lie in a row
+        tensor.copy_(flat.view(tensor.shape))

@@ -21,6 +21,7 @@ from .. import OURS
 from ..engine import graph, transforms
 from ..engine.operators import Dispatch, Known, storage_key, tensors_at, written_arguments
 from ..engine.quiet import quiet
+from ..engine.sketch import is_zero
 from ..engine.taps import Call, Listener
 from ..instruments.terms import addends
 from .averages import Averages
@@ -333,7 +334,7 @@ class Addends(Listener):
         if not call.accumulate:
             return
         with quiet():
-            gone = any(leaf.grad is None or not bool(leaf.grad.any()) for leaf in self._trained)
+            gone = any(leaf.grad is None or is_zero(leaf.grad) for leaf in self._trained)
         for node in list(graph.operations(addends(call.roots))):
             key = call.stack, node
             again = key in self._sent
@@ -357,7 +358,7 @@ class Addends(Listener):
     def backward_done(self, call: Call) -> None:
         leaves = graph.leaves(graph.walk(call.roots))
         with quiet():
-            self._trained = [leaf for leaf in leaves if leaf.grad is not None and bool(leaf.grad.any())]
+            self._trained = [leaf for leaf in leaves if leaf.grad is not None and not is_zero(leaf.grad)]
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._sent.clear()

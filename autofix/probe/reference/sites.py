@@ -156,7 +156,8 @@ class Sites:
             if "update" in actions:
                 self.met[raw] = "nonleaf_gradient"
                 return self._updated(result)
-            node = result.grad_fn.name() if result.grad_fn is not None else ""
+            made = graph.made_by(result)
+            node = made.name() if made is not None else ""
             if node and "leaf" in actions and actions["leaf"] in ("", node, _SINGLE.get(node)):
                 self.met[raw] = "nonleaf_gradient"
                 if not self._operation:
@@ -182,7 +183,7 @@ class Sites:
         if not self._operation:
             result = result.detach().requires_grad_()
             result.grad = torch.zeros_like(result)
-        elif result.grad_fn is not None:
+        elif not graph.is_leaf(result):
             result.retain_grad()
         return result
 

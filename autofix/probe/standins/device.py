@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from ..engine import graph
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
@@ -236,7 +238,7 @@ def _marked(tensor: Any) -> Any:
 
 def _moved(tensor: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
     """`tensor` on the GPU: a new tensor, unless it is there already; what was computed is taken to be."""
-    there = _MARK in tensor.__dict__ or tensor.grad_fn is not None
+    there = _MARK in tensor.__dict__ or not graph.is_leaf(tensor)
     if result is tensor and not there:
         result = tensor.clone()
     return _marked(result)

@@ -11,6 +11,9 @@ What several passes share was made once, before them. Cut after the first of the
 ones then leave a parameter without any gradient that an optimizer owns and that gets one otherwise, or where their
 losses would have no graph at all. What was made once is then to be computed anew.
 
+It breaks the law, too, where a write to a tensor that has a second name leaves a parameter without any gradient that an
+optimizer owns, and that gets one if the write goes to a copy (`hard = soft`, then `hard.zero_().scatter_(…)`).
+
 ## Where it is silent
 
 Where another optimizer uses what the loss sends, as a head's does: that of what is before it may be left over. Where
@@ -28,7 +31,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autofix.experiments.compare import comparable, norm, starved
+from autofix.experiments.readings import deprived, orphans
+from autofix.syntax.sources import Sources
 from autofix.verdict.law import KEPT, SILENT, Law, Ruling, Word, at
+from autofix.verdict.second_name import second_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,14 +52,18 @@ class EverythingOwnedLearns(Law):
     clause = "every parameter that an optimizer owns learns"
 
     def readings(self, runs: Runs) -> Iterator[Reading]:
-        """The code without the cut that leaves an optimizer nothing, where each loss trains its own."""
+        """The code without the cut that leaves an optimizer nothing, or with a write that goes to a copy."""
         if cut := _cut_off(runs):
             yield replace(runs.code, uncut=cut, separated=True)
+        elif _written_over(runs):
+            yield replace(runs.code, copied=True)
 
     def says(self, runs: Runs, reading: Reading) -> Ruling:
         if cut := _cut_off(runs):
             why = f"the cut at {at(cut)} leaves an optimizer without any gradient, ever"
             return KEPT if reading.uncut == cut else Ruling(Word.BROKEN, why)
+        if why := _written_over(runs):
+            return KEPT if reading.copied else Ruling(Word.BROKEN, why)
         if not ((reading.truncated or reading.constant) and runs.letter.reused):
             return SILENT
         if runs.letter.alone:
@@ -77,6 +87,21 @@ def _cut_off(runs: Runs) -> wire.Stack:
     places = {one.place[:1] for one in found}
     depends = _lines(runs.failure.stack) in {_lines(one.loss) for one in found}
     return places.pop() if len(places) == 1 and depends else ()
+
+
+def _written_over(runs: Runs) -> str:
+    """How a write by a second name leaves nothing to a parameter that learns if it goes to a copy; '' if none does."""
+    letter = runs.letter
+    if not runs.case.pool.copied or comparable(letter) or len(letter.steps) < _LEAST or not any(orphans(letter)):
+        return ""
+    sources = Sources.of(runs.case.pool.target)
+    written = (write for saved in runs.trace.saved for write in saved.writes)
+    places = {write.stack[:1]: name for write in written if (name := second_name(sources, write.stack))}
+    other = runs.of(replace(runs.code, copied=True)) if places else letter
+    if comparable(other) or any(deprived(other, letter)) or not (lost := next(deprived(letter, other), "")):
+        return ""
+    place, name = next(iter(places.items()))
+    return f"{lost} would never get a gradient, for {at(place)} writes to what {name} stands for"
 
 
 def _lines(stack: wire.Stack) -> tuple[tuple[str, int], ...]:

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from autofix.experiments.compare import comparable
 from autofix.verdict.derivatives import derivative, gradient
 from autofix.verdict.losses import losses
 from autofix.verdict.property import Example, Property
@@ -81,6 +82,25 @@ for _ in range(4):
     loss.backward()
     optimizer.step()
 """
+NATURAL = """
+import torch
+
+torch.manual_seed(0)
+net, critic = torch.nn.Linear(3, 2), torch.nn.Linear(2, 1)
+weights = list(net.parameters())
+optimizer = torch.optim.SGD(critic.parameters(), lr=0.1)
+for _ in range(4):
+    out = net(torch.randn(6, 3))
+    gain = torch.autograd.grad(out.sin().mean(), weights, retain_graph=True)
+    slope = torch.autograd.grad((out - out.detach()).square().sum(), weights)
+    curved = torch.autograd.grad(sum((s * g).sum() for s, g in zip(slope, gain)), weights)
+    with torch.no_grad():
+        for p, c in zip(weights, curved):
+            p += 0.01 * c
+    optimizer.zero_grad()
+    critic(net(torch.ones(6, 3)).detach()).square().mean().backward()
+    optimizer.step()
+"""
 OUT = ("score *= 2", "score = score * 2")
 KEPT = "score.sum().backward(retain_graph=True)"
 GIVEN = "score.sum(), x, create_graph=True)"
@@ -89,7 +109,8 @@ GIVEN = "score.sum(), x, create_graph=True)"
 class DerivativeIsConstant(Property):
     name, former = "derivative-is-constant", "constant"
     runs = (
-        "baseline", "doubled", "edited", "edited_nudged", "letter", "letter_frozen", "nudged", "nudged_frozen", "trace",
+        "baseline", "doubled", "edited", "edited_frozen", "edited_nudged", "edited_nudged_frozen",
+        "letter", "letter_frozen", "nudged", "nudged_frozen", "trace",
     )  # fmt: skip
     sentence = (
         "{subject} enters a later loss as a constant; with create_graph=True the loss would be trained through it"
@@ -103,6 +124,7 @@ class DerivativeIsConstant(Property):
     silent = (
         Example(ELSEWHERE.replace("LOSS", "score + (net(x.detach() + 0.1 * slope.sign()) - 1).square()"), *OUT),
         Example(ATTACK, "score.sum().backward()", KEPT),
+        Example(NATURAL, "sum(), weights)", "sum(), weights, create_graph=True)"),
         Example(FIGURE, "score.sum(), x)", "score.sum(), x, retain_graph=True)"),
         Example(BY_GRAD, "score.sum(), x)", GIVEN),
         Example(TASKS, "first.mean(), weights)", "first.mean(), weights, retain_graph=True)"),
@@ -132,4 +154,8 @@ def _half_given(evidence: Evidence) -> bool:
     # A reference gives a graph where that is what failed: there the code as it stands gives none.
     performed = sum(site.action == "create" for site in evidence.case.pool.sites)
     given = edited.with_graph > evidence.letter.with_graph - performed
-    return given and losses(evidence.edited_nudged) != losses(edited)
+    if not given or losses(evidence.edited_nudged) == losses(edited):
+        return False
+    # What only becomes a step by hand (a natural gradient) enters no loss: with steps undone, none depends on it.
+    frozen, nudged = evidence.edited_frozen, evidence.edited_nudged_frozen
+    return bool(comparable(frozen) or comparable(nudged)) or losses(nudged) != losses(frozen)

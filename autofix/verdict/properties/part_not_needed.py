@@ -4,8 +4,9 @@
 
 An edit that somebody else made has a part that repairs nothing and changes nothing in the runs that were compared:
 without that part the script gets past the failure too, and trains the same. Where each of several parts can be left
-out, but not all of them together, they replace each other and count as needed. So is a new condition that counts, and
-was true whenever it was asked.
+out, but not all of them together, they replace each other and count as needed. What is removed also counts as needed
+if the code as written trains otherwise without it: then the rest of the edit does instead what it did. A new condition
+that counts, and was true whenever it was asked, is not needed. A statement is brought back with what it needs.
 
 ## Why it matters
 
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from autofix.experiments.compare import LIVE, differences, same_shape
+from autofix.experiments.compare import LIVE, comparable, differences, same_shape
 from autofix.probe import wire
 from autofix.verdict.effect import compared_with
 from autofix.verdict.property import Example, Property
@@ -64,20 +65,43 @@ for step in range(8):
     h.square().mean().backward()
     optimizer.step()
 """
+MASKED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net = nn.Linear(3, 4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+most = 1e6
+for _ in range(8):
+    heat = net(torch.randn(5, 3)).sigmoid()
+    heat[:, 0] = 0
+    heat[:, 3] = 0
+    optimizer.zero_grad()
+    (heat - 0.3).square().sum().backward()
+    nn.utils.clip_grad_norm_(net.parameters(), most)
+    optimizer.step()
+"""
+ENDS = "    heat[:, 0] = 0\n    heat[:, 3] = 0\n"
+MASK = "    mask = torch.ones(4)\n    mask[0], mask[3] = 0, 0\n    heat = heat * mask\n"
+CLIPPED = MASKED[MASKED.index("most") :]
+CLIP = "    nn.utils.clip_grad_norm_(net.parameters(), most)\n"
 RUN = "h = cell("
 CUT = "h = h.detach()"
 
 
 class PartNotNeeded(Property):
     name, former = "part-not-needed", "unneeded"
-    runs = ("edited", "left_of", "parts_of", "without")
+    runs = ("edited", "followed", "left_of", "parts_of", "without", "without_in")
     sentence = "{subject}"
     raises = (
         Example(SCHEDULED, REST, REST.replace(FIRST, KEPT).replace("    scheduler.step()\n", "")),
+        Example(MASKED, CLIPPED, CLIPPED.replace("most = 1e6\n", "").replace(CLIP, "").replace(ENDS, MASK)),
         Example(CARRIED, RUN, f"if step < 1500:\n        {CUT}\n    {RUN}"),
     )
     silent = (
         Example(SCHEDULED, FIRST, KEPT),
+        Example(MASKED, ENDS, MASK),
         Example(CARRIED, RUN, f"if step > 0:\n        {CUT}\n    {RUN}"),
         Example(CARRIED, RUN, f"if h is not None:\n        {CUT}\n    {RUN}"),
     )
@@ -90,7 +114,7 @@ class PartNotNeeded(Property):
             return self.found(subject="the edit has too many parts to try it without each of them")
         idle = [part for part, other in evidence.without if _does_as_well(evidence, part, other)]
         for part in idle:
-            if not _stands_in(evidence, part, idle):
+            if not (_stands_in(evidence, part, idle) or _is_replaced(evidence, part, idle)):
                 frame = wire.Frame(str(part.path), part.line, 0, part.line, 0, "")
                 subject = f"{part.words} is not needed for the repair, and the runs compared do not show what it is for"
                 return self.found((frame,) if part.line else (), subject=subject)
@@ -103,7 +127,27 @@ def _does_as_well(evidence: Evidence, part: Part, other: wire.Trace) -> bool:
     if not evidence.case.passed(other) or (part.graph_only and same_shape(evidence.edited, other)):
         return False
     also = compared_with(evidence, evidence.assessment.reading or evidence.code)
-    return not differences(evidence.edited, other, LIVE, **also)
+    # What prints the numbers of the code as written is needed for that.
+    printed = not differences(evidence.followed, evidence.edited, LIVE, **(also | {"printed": True}))
+    return not differences(evidence.edited, other, LIVE, **(also | {"printed": also["printed"] or printed}))
+
+
+def _is_replaced(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
+    """Whether what a part removes does something in the code as written, so that the rest of the edit does it too.
+
+    Where the code does not even run without it, what needs it may be gone, too, and neither would be missed.
+    """
+    reading = evidence.assessment.reading or evidence.code
+    less = evidence.without_in(reading, part)
+    if less is None:
+        return False
+    if not comparable(less):
+        return bool(differences(evidence.followed, less, LIVE, **compared_with(evidence, reading)))
+    rest = [one for one in evidence.parts_of(part.left_out(evidence.files), whole=True) or () if not one.same_as(part)]
+    needed = [one for one in rest if not any(map(one.same_as, idle))]
+    return bool(needed) and not any(
+        _does_as_well(evidence, one, evidence.left_of(one.left_out(part.left_out(evidence.files)))) for one in needed
+    )
 
 
 def _stands_in(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
