@@ -27,6 +27,7 @@ from autofix.syntax.edits import set_keyword
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from autofix.probe.wire import Frame
     from autofix.syntax.source import Source
 
 WHY = "The derivative has a graph of its own, so that it can be differentiated in turn."
@@ -39,8 +40,9 @@ class DerivativeWithoutGraph(Rule):
 
     code, name = "AG407", "derivative-without-graph"
     title = "Give the derivative a graph"
-    causes = frozenset({Cause.NO_GRAPH})
+    causes = frozenset({Cause.NO_GRAPH, Cause.DIFFERENTIATED_ONCE})
     tier = Tier.ANSWER
+    usual = "failed", "a backward that is to be differentiated again is usually made of torch operations, unmarked"
     examples = (
         Example("""\
 import torch
@@ -113,6 +115,10 @@ loss = torch.tensor(w.exp().sum().item())
 loss.backward()
 """),
     )
+
+    def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
+        """Where a backward forbids a second derivative."""
+        return super().hints(diagnosis) if diagnosis.cause is Cause.DIFFERENTIATED_ONCE else iter(())
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """One proposal for each call that gave a derivative without a graph, and one for all in its function."""

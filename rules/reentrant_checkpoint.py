@@ -37,6 +37,10 @@ WHY = "The part then keeps its place in the graph, whether or not its input requ
 _FLAG = "use_reentrant"
 _SWITCHES = ("gradient_checkpointing_enable", "activation_checkpointing_enable")
 """Methods of models of transformers that put their layers under checkpoints."""
+_ANEW = (
+    "what a checkpoint runs anew usually depends on its arguments alone: it reads no counter, cache or mode that the "
+    "first run or a later statement changes, and draws with preserve_rng_state=True"
+)
 _CHECKPOINTS = ("utils.checkpoint.checkpoint", "utils.checkpoint.checkpoint_sequential")
 
 
@@ -45,7 +49,7 @@ class ReentrantCheckpoint(Rule):
 
     code, name = "AG412", "reentrant-checkpoint"
     title = "Checkpoint without reentrance"
-    causes = frozenset({Cause.NO_GRAPH, Cause.CHECKPOINT_REFUSED, Cause.REDUCER_REFUSED})
+    causes = frozenset({Cause.NO_GRAPH, Cause.CHECKPOINT_REFUSED, Cause.RECOMPUTED_OTHERWISE, Cause.REDUCER_REFUSED})
     tier = Tier.ANSWER
     usual = "failed", "a checkpoint is usually made without reentrance: use_reentrant=False"
     examples = (
@@ -197,8 +201,11 @@ checkpoint(torch.nn.Linear(2, 2), "last.pt").backward()
                 yield self.propose(after, WHY_INPUT, title="Let what goes in require a gradient", later=1)
 
     def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
-        """Where the checkpoint itself is refused."""
-        return super().hints(diagnosis) if diagnosis.cause is Cause.CHECKPOINT_REFUSED else iter(())
+        """Where the checkpoint itself is refused, or what it runs anew differs."""
+        if diagnosis.cause is Cause.CHECKPOINT_REFUSED:
+            yield from super().hints(diagnosis)
+        elif diagnosis.cause is Cause.RECOMPUTED_OTHERWISE:
+            yield from ((one.frame, _ANEW) for one in diagnosis.culprits if one.role == self.usual[0])
 
 
 def _reentrant(source: Source) -> Iterator[ast.Call]:
