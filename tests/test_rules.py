@@ -93,14 +93,34 @@ def test_each_cause_has_a_rule_that_says_what_is_usually_done() -> None:
     assert set(Cause) - told <= {Cause.OTHER, Cause.HOOK_REFUSED}
 
 
+ONCE = """\
+class Exp(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.exp()
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, grad):
+        return grad * 2
+torch.autograd.grad(Exp.apply(w).pow(2).sum(), w, create_graph=True)[0].sum().backward()
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [
         ("h = w.exp()\nh.sum().backward()\nh.prod().backward()\n", 4),
         ("torch.exp(w, out=torch.empty(2))\n", 3),
         ("(g,) = torch.autograd.grad(torch.ones(2).sum() + w.sum(), [torch.ones(2)])\n", 3),
+        (
+            "from torch.utils.checkpoint import checkpoint as again\nways = [torch.exp, lambda w: w.exp().exp()]\n"
+            + "again(lambda w: ways.pop()(w), w, use_reentrant=False).sum().backward()\n",
+            5,
+        ),
+        (ONCE, 12),
     ],
-    ids=["freed", "out", "unused"],
+    ids=["freed", "out", "unused", "anew", "once"],
 )
 def test_what_is_usually_done_stands_at_a_line_of_the_failure(
     probe: Probe, tmp_path: Path, text: str, line: int
