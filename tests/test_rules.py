@@ -93,6 +93,11 @@ def test_each_cause_has_a_rule_that_says_what_is_usually_done() -> None:
     assert set(Cause) - told <= {Cause.OTHER, Cause.HOOK_REFUSED}
 
 
+ANEW = """\
+from torch.utils.checkpoint import checkpoint
+ways = [torch.exp, lambda w: w.exp().exp()]
+checkpoint(lambda w: ways.pop()(w), w, use_reentrant=False).sum().backward()
+"""
 ONCE = """\
 class Exp(torch.autograd.Function):
     @staticmethod
@@ -113,11 +118,7 @@ torch.autograd.grad(Exp.apply(w).pow(2).sum(), w, create_graph=True)[0].sum().ba
         ("h = w.exp()\nh.sum().backward()\nh.prod().backward()\n", 4),
         ("torch.exp(w, out=torch.empty(2))\n", 3),
         ("(g,) = torch.autograd.grad(torch.ones(2).sum() + w.sum(), [torch.ones(2)])\n", 3),
-        (
-            "from torch.utils.checkpoint import checkpoint as again\nways = [torch.exp, lambda w: w.exp().exp()]\n"
-            + "again(lambda w: ways.pop()(w), w, use_reentrant=False).sum().backward()\n",
-            5,
-        ),
+        (ANEW, 5),
         (ONCE, 12),
     ],
     ids=["freed", "out", "unused", "anew", "once"],
