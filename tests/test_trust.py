@@ -445,6 +445,26 @@ for step in range(6):
     opt.step()
 """
 
+IMAGE = f"""{HEAD}
+weights = torch.randn(6, 3)
+
+
+def paint(image):
+    opt = torch.optim.SGD([image.requires_grad_()], lr=4.0)
+    for step in range(4):
+        image.clamp_(0, 1)
+        opt.zero_grad()
+        (image @ weights - 0.5).square().mean().backward()
+        opt.step()
+    image.clamp_(0, 1)
+    return image
+
+
+print(paint(torch.rand(5, 6)).mean().item())
+"""
+HELD, LAST = "        image.clamp_(0, 1)\n", "    image.clamp_(0, 1)\n    return"
+HELD_QUIETLY = (HELD, "        with torch.no_grad():\n            image.clamp_(0, 1)\n")
+
 RIGHT: dict[str, tuple[str, Edit]] = {
     "weights clamped before each pass": (CLAMPED, BEFORE),
     "weights clamped after each step": (UNRESTORED, AFTER),
@@ -480,6 +500,7 @@ RIGHT: dict[str, tuple[str, Edit]] = {
         ((LIMIT, "net.size.data = net.size.data.clamp(0, 1.6)"),),
     ),
     "curvature beside a view without gradient": (CURVED, (("(kl, own)", "(kl, own, create_graph=True)"),)),
+    "a last write to the leaf": (IMAGE, (HELD_QUIETLY, (LAST, "    image.data.clamp_(0, 1)\n    return"))),
     "small figures": (FIGURES, (("out.sum(), w)", "out.sum(), w, retain_graph=True)"),)),
 }
 WRONG: dict[str, tuple[str, Edit]] = {
@@ -525,6 +546,7 @@ WRONG: dict[str, tuple[str, Edit]] = {
     "a mask that is written": (MASKED, (KEEP, UNMASKED)),
     "no limit": (LIMITED, ((LIMIT, "limited = net.size.clamp(0, 1.6)"),)),
     "a limit in the forward": (LIMITED, ((LIMIT, "pass"), ("* net.size\n", "* net.size.clamp(0, 1.6)\n"))),
+    "a last write to another tensor": (IMAGE, (HELD_QUIETLY, (LAST, "    image = image.clamp(0, 1)\n    return"))),
     "other small figures": (FIGURES, (("out.sum(), w)", "(w * 7e-5).sum(), w)"),)),
 }
 

@@ -438,7 +438,8 @@ def moved_otherwise(reference: wire.Trace, candidate: wire.Trace) -> bool:
                 if 0 < latest <= alike and (len(seen) > 1 or latest < fewest):
                     return True
                 break
-    return False
+    # What was written behind the last step was used by nothing.
+    return alike == len(wanted) == len(got) > 0 and any(_finals(reference, candidate, LIVE, leaves=False))
 
 
 def _same_step(want: wire.Step, have: wire.Step) -> bool:
