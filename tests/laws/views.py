@@ -126,7 +126,7 @@ DEAR = (
     FIELD.mutated(
         "copies of the parts are collected",
         ("seen.append(field[2:-2])", "seen.append(field[2:-2].clone())"),
-        right=("out of place", "a copy is read"),
+        right=("a copy is written", "out of place", "a copy is read"),
     ),
     ROOM,
     FIELD.mutated(

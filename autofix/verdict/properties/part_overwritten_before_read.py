@@ -38,6 +38,7 @@ TO_THE_LETTER = (
     "    t[:, :2] = a * angle.cos() - b * angle.sin()\n    t[:, 2:] = b * angle.cos() + a * angle.sin()\n",
     "    a = a * angle.cos() - b * angle.sin()\n    t = torch.cat([a, b * angle.cos() + a * angle.sin()], 1)\n",
 )
+TURNED = VIEWS.replace(".tanh()", "").replace("b * angle.cos() + a * angle.sin()", "b * angle.cos()")
 LIFTED = VIEWS.replace("b * angle.cos() + a * angle.sin()", "b * angle.cos() + t[:, :2] * angle.sin()")
 
 
@@ -49,8 +50,5 @@ class PartOverwrittenBeforeRead(OfTheCode):
     raises = (Example(VIEWS, *TO_THE_LETTER), Example(BOTH, *TO_THE_LETTER))
     silent = (
         Example(LIFTED, TO_THE_LETTER[0].replace("a * angle.sin()", "t[:, :2] * angle.sin()"), TO_THE_LETTER[1]),
-        Example(
-            VIEWS.replace("b * angle.cos() + a * angle.sin()", "b * angle.cos()"), "a, b = t[:, :2], t[:, 2:]",
-            "a, b = t[:, :2].clone(), t[:, 2:].clone()",
-        ),
+        Example(TURNED, "a, b = t[:, :2], t[:, 2:]", "a, b = t[:, :2].clone(), t[:, 2:].clone()"),
     )  # fmt: skip
