@@ -300,6 +300,47 @@ def test_where_one_line_runs_backward_for_several_losses_of_a_pass_each_is_cut_w
         assert cut.outcome is not Outcome.SAFE
 
 
+TWO_PHASES = """
+    import torch
+
+    torch.manual_seed(2)
+    cell, head = torch.nn.GRUCell(2, 4), torch.nn.Linear(4, 1)
+    opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
+    h = torch.zeros(3, 4)
+    for _ in range(6):
+        opt.zero_grad()
+        h = cell(torch.randn(3, 2), h)
+        head(h).pow(2).mean().backward()
+        opt.step()
+        half = 0
+        opt.zero_grad()
+        h = cell(torch.randn(3, 2), h)
+        head(h).abs().mean().backward()
+        opt.step()
+        end = 0
+"""
+
+
+def test_a_state_that_goes_through_two_phases_is_cut_between_all_of_them(script: Scripts) -> None:
+    train, cut = script(TWO_PHASES), (("half = 0", "h = h.detach()"), ("end = 0", "h = h.detach()"))
+    assert train.verdict(*cut).effect is Effect.TRUNCATED
+    assert train.verdict(cut[1], ("pow(2).mean().backward()", "pow(2).mean().backward(retain_graph=True)")).effect in {
+        Effect.CHANGED, Effect.UNKNOWN,
+    }  # fmt: skip
+
+
+def test_what_two_phases_share_but_do_not_hand_on_is_no_state(script: Scripts) -> None:
+    """The second loss goes through the features of the first, which is no recurrence."""
+    text = TWO_PHASES.replace("        opt.step()\n        half = 0\n        opt.zero_grad()\n", "        opt.step()\n")
+    shared = text.replace(
+        "        h = cell(torch.randn(3, 2), h)\n        head(h).abs()", "        head(h.sin()).abs()"
+    )
+    kept = script(shared).verdict(
+        ("end = 0", "h = h.detach()"), ("pow(2).mean().backward()", "pow(2).mean().backward(retain_graph=True)")
+    )
+    assert kept.effect is Effect.TRUNCATED
+
+
 CROSSED = """
     import torch
 

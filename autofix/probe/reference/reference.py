@@ -11,6 +11,7 @@ import functools
 import resource
 import threading
 import weakref
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from ..instruments.uses import Uses
     from ..program.frames import Frames, Raw
 
+_LATEST = 8
+"""Backward calls that are remembered, to tell what came through them."""
 _SWEEP = 4096
 _DEAR = 1 << 18
 """Bytes of a saved tensor, on average, from which on to copy each costs more than to watch for writes."""
@@ -184,13 +187,14 @@ class Truncate(Listener):
     """Notes whether a backward reaches past the pass before it at its site, and cuts it there if asked to.
 
     A pass is what a site does from one step to the next: one line may run backward for several losses, and each of them
-    ends where the pass began. `reused` holds the sites with a pass that reached only nodes older than the pass before:
-    not a state that each pass hands to the next, but something made once, for several passes. `alone` says that these
-    passes had no leaf but in there, `added` that it was an addend of all their losses; `shared` are the ages of its
-    outermost nodes. As far as somebody watches for `sources`, `fed` says that data went into it, and `collected` that
-    it is data itself: something was drawn from it that all these passes use, and each of them applies its parameters
-    anew, in the same way. `once` says that all which passes take of earlier ones was made so: two passes that share
-    something look like two that hand it on.
+    ends where the pass began. A state that another site's backward went through, before a step, came from an earlier
+    pass, too, if it was made as what follows is: a recurrence goes on across the phases of a loop. `reused` holds the
+    sites with a pass that reached only nodes older than the pass before: not a state that each pass hands to the next,
+    but something made once, for several passes. `alone` says that these passes had no leaf but in there, `added` that
+    it was an addend of all their losses; `shared` are the ages of its outermost nodes. As far as somebody watches for
+    `sources`, `fed` says that data went into it, and `collected` that it is data itself: something was drawn from it
+    that all these passes use, and each of them applies its parameters anew, in the same way. `once` says that all which
+    passes take of earlier ones was made so: two passes that share something look like two that hand it on.
     """
 
     def __init__(
@@ -213,6 +217,9 @@ class Truncate(Listener):
         self._began: dict[Raw, list[int]] = {}
         """The age of the graph from which on each pass of a site but the first may have made its nodes."""
         self._steps = 0
+        self._reached: set[int] = set()
+        self._calls: deque[tuple[Raw, int, int, set[int]]] = deque(maxlen=_LATEST)
+        """The latest calls: where, after how many steps, the age of the graph at the end, and of what they reached."""
         self.carried = False
         self.reused: dict[Raw, None] = {}
         self._targets, self._averages, self._late = Targets(frames, names), Averages(), LateTerms(frames)
@@ -232,7 +239,7 @@ class Truncate(Listener):
         steps, age = self._ended.get(call.stack, (self._steps, 0))
         if steps < self._steps:
             began.append(age)
-        mark = began[-1] if began else -1
+        mark = self._crossed(call, began[-1] if began else -1)
 
         def recent(node: Any) -> bool:
             return bool(node._sequence_nr() >= mark)
@@ -245,6 +252,7 @@ class Truncate(Listener):
                 leaves.append(storage_key(variable))
             else:
                 fresh.append(node)
+        self._reached = {node._sequence_nr() for node in (*old, *fresh)}
         self._leaves.update(leaves)
         self._averages.watch(call, mark, set(leaves), old)
         self._late.watch(call, recent)
@@ -270,6 +278,19 @@ class Truncate(Listener):
         else:
             self._targets.watch(call, old, fresh)
 
+    def _crossed(self, call: Call, mark: int) -> int:
+        """Where a recurrence came through another site's backward and a step after the pass began; else `mark`."""
+        for stack, steps, age, reached in reversed(self._calls):
+            if stack == call.stack or steps == self._steps or age <= mark:
+                continue
+            nodes = list(graph.walk(call.roots, _since(age)))
+            older = [node for node in nodes if node._sequence_nr() < age]
+            if older and all(node._sequence_nr() in reached for node in older):
+                before = set(_applied(graph.walk_nodes(older, _since(mark))))
+                if not before.isdisjoint(_applied(_leading(nodes, older))):
+                    return age
+        return mark
+
     @property
     def collected(self) -> bool:
         """Whether all that passes took from earlier ones is data; of what only the last pass took, nobody knows yet."""
@@ -279,6 +300,8 @@ class Truncate(Listener):
 
     def backward_done(self, call: Call) -> None:
         self._ended[call.stack] = self._steps, graph.now()
+        if call.accumulate and not call.create:
+            self._calls.append((call.stack, self._steps, graph.now(), self._reached))
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._steps += 1
@@ -367,6 +390,21 @@ class Addends(Listener):
 def _applied(nodes: Iterable[graph.Node]) -> Iterator[tuple[int, str]]:
     """Each leaf that some nodes use themselves, with the kind of the node."""
     return ((id(leaf), node.name()) for node in nodes for leaf in graph.leaves(graph.children(node)))
+
+
+def _since(age: int) -> Callable[[graph.Node], bool]:
+    return lambda node: node._sequence_nr() >= age
+
+
+def _leading(nodes: Iterable[graph.Node], to: Iterable[graph.Node]) -> set[graph.Node]:
+    """Those nodes from which backward goes on to some others, with what they take in beside: a transposed weight."""
+    found, beside = set(to), set[graph.Node]()
+    for node in sorted(nodes, key=lambda node: node._sequence_nr()):  # children are older
+        below = set(graph.children(node))
+        if below & found:
+            found.add(node)
+            beside |= below
+    return (found | beside).difference(to)
 
 
 def _zeros(gradients: tuple[torch.Tensor | None, ...]) -> tuple[torch.Tensor | None, ...]:
