@@ -42,6 +42,7 @@ class Tally:
     any_right: int = 0
     culprit: int = 0
     none: int = 0
+    tried: int = 0
     rows: list[dict[str, object]] = field(default_factory=list)
 
 
@@ -128,6 +129,7 @@ def fix_case(case: Path, probe: Probe, python: Path, judge: Path, tally: Tally) 
     found = any(f.file.endswith(named) and abs(f.line - meta["bug_line"]) <= 1 for f in lines)
     tally.culprit += found
     tally.none += not report.fixes
+    tally.tried += len(report.fixes) + len(report.rejected)
     word, best = "none", None
     if report.fixes:
         best = report.fixes[0]
@@ -183,7 +185,8 @@ def main() -> None:
     if options.fix:
         print(
             f"cases {tally.cases}: safe and right {tally.safe_right}, safe and wrong {tally.safe_wrong}, "
-            f"best right {tally.any_right}, no offer {tally.none}, culprit named {tally.culprit}"
+            f"best right {tally.any_right}, no offer {tally.none}, culprit named {tally.culprit}, "
+            f"candidates judged for one repair {tally.tried / max(tally.cases, 1):.1f}"
         )
 
 
