@@ -154,7 +154,7 @@ DEAR = (
         "it shows what it does",
         ("        return self.state[:2]\n\n    def move", "        return self.state[:2].clone()\n\n    def move"),
         ("        return self.state[:2]\n\n\nroom", "        return self.state[:2] * 1\n\n\nroom"),
-        right=("a copy is read", "copies are shown"),
+        right=("a copy is written", "a copy is read", "copies are shown"),
     ),
     ROOM.mutated("only the speed is moved", ("        self.state[:2] += 0.5 * self.state[2:]\n", "")),
 )
