@@ -89,7 +89,7 @@ for _ in range(4):
     opt.step()
 """),
         Example("""\
-! it was frozen under a condition
+! unsafe: all was frozen under a condition, and the code does not say which part is meant to train
 import torch
 
 torch.manual_seed(0)

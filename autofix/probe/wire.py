@@ -330,8 +330,8 @@ class Fact:
     # stale | cross-talk | growth | kept-growth | mixed | wasted | same-loss-twice | loss-grows |
     # loss-grows-over-steps | elder | zero-difference | memory-held | one-memory-joined | part-overwritten |
     # mixed-with-itself | old-gradient-read | target-handed-on | term-is-late | gradient-adds-up |
-    # array-may-be-constant | value-left-numpy | term-is-array | weight-has-graph | written-of | stand-in |
-    # swallowed, or a suspicion
+    # array-may-be-constant | value-left-numpy | term-is-array | weight-has-graph | written-of | range-is-left |
+    # stand-in | swallowed, or a suspicion
     name: str
     subject: str
     stack: Stack = ()

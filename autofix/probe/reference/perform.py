@@ -251,6 +251,8 @@ class Perform(TorchFunctionMode, Listener):
         resolve, facts = self._frames.resolve, self._follow_values.facts() if self._follow_values is not None else []
         added = self._sites.added if self._sites is not None else {}
         facts += [wire.Fact("gradient-adds-up", "", resolve(raw)) for raw in added]
+        limited = self._sites.limited() if self._sites is not None else []
+        facts += [wire.Fact("range-is-left", "", resolve(raw)) for raw in limited]
         facts += [wire.Fact("written-of", self._names.name(leaf, "a leaf")) for leaf in self._written_of.values()]
         calls = (self._performed | (self._sites.met if self._sites is not None else {})).items()
         left_out = self._sites.left_out() if self._sites is not None else []

@@ -33,6 +33,8 @@ _REMAKE = ("torch.tensor", "torch.as_tensor")
 _SINGLE = {"SelectBackward0": "UnbindBackward0", "SliceBackward0": "SplitBackward0"}
 """What a reference makes one by one, as what torch makes all at once."""
 NOTHING = object()
+_RANGED = ("Softmax", "LogSoftmax", "Sigmoid", "LogSigmoid", "Softplus", "Exp", "Tanh")
+"""What the nodes of functions begin with whose results keep to a range, as probabilities and scales do."""
 _OURS = 2
 """References to a tensor that only the call that counts them and the variable it is in hold."""
 
@@ -56,6 +58,8 @@ class Sites:
         self.met: dict[Raw, str] = {}
         self.added: dict[Raw, None] = {}
         """Where results were made whose gradients add up."""
+        self._limited: dict[int, tuple[torch.Tensor, Raw]] = {}
+        """Leaves made of what a function gives that keeps to a range."""
         self._behind: list[torch.Tensor] = []
         self._held: list[torch.Tensor] = []
 
@@ -163,7 +167,10 @@ class Sites:
                 if not self._operation:
                     self._behind += graph.leaves(graph.walk([result]))
                     # Where a view is made a leaf, its steps are not to write what it is a view of.
-                    return result.detach().clone().requires_grad_()
+                    leaf = result.detach().clone().requires_grad_()
+                    if made is not None and _keeps_to_a_range(made):
+                        self._limited[id(leaf)] = leaf, raw
+                    return leaf
                 self._keep_gradient(result, raw)
         return result
 
@@ -198,9 +205,21 @@ class Sites:
         """The leaves that the script holds, of which leaves were made, and to which no gradient has come."""
         return [leaf for leaf in {id(leaf): leaf for leaf in self._held}.values() if leaf.grad is None]
 
+    def limited(self) -> list[Raw]:
+        """Where a function that keeps to a range gave what a leaf was made of that an optimizer owns."""
+        return [raw for key, (_, raw) in self._limited.items() if key in self._taken]
+
     def _here(self) -> tuple[Raw, dict[str, str]]:
         raw = self._frames.here()
         return raw, self._sites.get(self._frames.resolve(raw[:1])[0], {}) if raw else {}
+
+
+def _keeps_to_a_range(node: graph.Node | None) -> bool:
+    """Whether a result comes from such a function, but for operations on its result alone."""
+    while node is not None and not node.name().startswith(_RANGED):
+        children = list(graph.children(node))
+        node = children[0] if len(children) == 1 else None
+    return node is not None
 
 
 def _stacked(value: Any) -> torch.Tensor:
