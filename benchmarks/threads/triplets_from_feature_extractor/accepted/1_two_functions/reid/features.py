@@ -1,0 +1,16 @@
+import torch
+import torch.nn.functional as F
+
+
+def encode(model, x, chunk=8):
+    """unit vectors of all rows of x, chunk by chunk"""
+    out = []
+    for part in x.split(chunk):
+        out.append(F.normalize(model(part), dim=1))
+    return torch.cat(out)
+
+
+@torch.no_grad()
+def extract(model, x, chunk=8):
+    """as encode, for evaluation and mining"""
+    return encode(model, x, chunk)
