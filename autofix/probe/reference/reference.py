@@ -217,9 +217,8 @@ class Truncate(Listener):
         self._began: dict[Raw, list[int]] = {}
         """The age of the graph from which on each pass of a site but the first may have made its nodes."""
         self._steps = 0
-        self._reached: set[int] = set()
         self._calls: deque[tuple[Raw, int, int, set[int]]] = deque(maxlen=_LATEST)
-        """The latest calls: where, after how many steps, the age of the graph at the end, and of what they reached."""
+        """The latest calls: where, after how many steps, the age of the graph, and the ages of what they reached."""
         self.carried = False
         self.reused: dict[Raw, None] = {}
         self._targets, self._averages, self._late = Targets(frames, names), Averages(), LateTerms(frames)
@@ -244,15 +243,13 @@ class Truncate(Listener):
         def recent(node: Any) -> bool:
             return bool(node._sequence_nr() >= mark)
 
-        old, fresh, leaves = [], [], []
-        for node in graph.walk(call.roots, recent):
-            if not recent(node):
-                old.append(node)
-            elif (variable := graph.leaf(node)) is not None:
-                leaves.append(storage_key(variable))
-            else:
-                fresh.append(node)
-        self._reached = {node._sequence_nr() for node in (*old, *fresh)}
+        walked = list(graph.walk(call.roots, recent))
+        old = [node for node in walked if not recent(node)]
+        fresh = [node for node in walked if recent(node) and graph.leaf(node) is None]
+        leaves = [storage_key(leaf) for node in walked if recent(node) and (leaf := graph.leaf(node)) is not None]
+        if call.accumulate and not call.create:
+            reached = {node._sequence_nr() for node in (*old, *fresh)}
+            self._calls.append((call.stack, self._steps, graph.now(), reached))
         self._leaves.update(leaves)
         self._averages.watch(call, mark, set(leaves), old)
         self._late.watch(call, recent)
@@ -300,8 +297,6 @@ class Truncate(Listener):
 
     def backward_done(self, call: Call) -> None:
         self._ended[call.stack] = self._steps, graph.now()
-        if call.accumulate and not call.create:
-            self._calls.append((call.stack, self._steps, graph.now(), self._reached))
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._steps += 1

@@ -33,10 +33,12 @@ _REMAKE = ("torch.tensor", "torch.as_tensor")
 _SINGLE = {"SelectBackward0": "UnbindBackward0", "SliceBackward0": "SplitBackward0"}
 """What a reference makes one by one, as what torch makes all at once."""
 NOTHING = object()
-_RANGED = ("Softmax", "LogSoftmax", "Sigmoid", "LogSigmoid", "Softplus", "Exp", "Tanh")
-"""What the nodes of functions begin with whose results keep to a range, as probabilities and scales do."""
 _OURS = 2
 """References to a tensor that only the call that counts them and the variable it is in hold."""
+_RANGED = frozenset(
+    f"{name}Backward0" for name in ("Softmax", "LogSoftmax", "Sigmoid", "LogSigmoid", "Softplus", "Exp", "Tanh")
+)
+"""Functions whose results keep to a range, as probabilities and scales do."""
 
 
 class Sites:
@@ -216,7 +218,7 @@ class Sites:
 
 def _keeps_to_a_range(node: graph.Node | None) -> bool:
     """Whether a result comes from such a function, but for operations on its result alone."""
-    while node is not None and not node.name().startswith(_RANGED):
+    while node is not None and node.name() not in _RANGED:
         children = list(graph.children(node))
         node = children[0] if len(children) == 1 else None
     return node is not None

@@ -46,5 +46,8 @@ class RangeIsLeft(OfTheCode):
         Example(
             MIXED.replace("MADE", "nn.Linear(3, 3)(logits.tanh())"), "tanh())", "tanh()).detach().requires_grad_()"
         ),
+        Example(
+            MIXED.replace("MADE", "logits[:1].expand(3)"), "expand(3)", "expand(3).clone().detach().requires_grad_()"
+        ),
         Example(MIXED.replace("MADE", "logits.double().float()"), "float()", "float().detach().requires_grad_()"),
     )

@@ -15,17 +15,14 @@ meant to begin anew as a whole: then the graph ends there, too, and every pass i
 
 from __future__ import annotations
 
-import ast
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autofix.probe import wire
-from autofix.syntax.source import SourceError, parse
+from autofix.syntax.sources import Sources
 from autofix.verdict.property import Example, Property
+from autofix.verdict.resets import left_as_it_is
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from autofix.core.model import Finding
     from autofix.verdict.evidence import Evidence
 
@@ -71,112 +68,64 @@ BOTH = ("    optimizer.step()\n", f"{CUT[1]}    swing.place = swing.place.detach
 COUNTED = HALF.replace("self.place = self.start", "self.total = 0 * self.start").replace(
     "        self.time += 1", "        self.total = self.total + self.place.detach()\n        self.time += 1"
 ).replace("self.reset()", "self.place = self.start.clone()")  # fmt: skip
-_STARTS = frozenset({"clone", "detach", "copy", "expand", "repeat", "to", "float", "new_zeros", "new_ones"})
-"""Methods of tensors that give a start; others may give anything, as an environment does."""
+
+CELL = """
+import torch
+from torch import nn
+
+
+class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.LSTMCell(3, 4)
+        self.memory = torch.zeros(1, 4)
+        self.hidden = torch.zeros(1, 4)
+
+    def begin(self):
+        BEGIN
+
+    def forward(self, x):
+        self.hidden, self.memory = self.cell(x, (self.hidden, self.memory))
+        return self.hidden
+
+
+torch.manual_seed(0)
+reader = Reader()
+optimizer = torch.optim.SGD(reader.parameters(), lr=0.1)
+for _ in range(5):
+    reader.begin()
+    for _ in range(3):
+        out = reader(torch.randn(1, 3))
+    loss = (out - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+ZERO = "self.hidden = torch.zeros(1, 4)"
+KEPT = ("    optimizer.step()\n", "    optimizer.step()\n    reader.memory = reader.memory.detach()\n")
+BOTH_KEPT = ("    optimizer.step()\n", f"{KEPT[1]}    reader.hidden = reader.hidden.detach()\n")
 
 
 class StateIsResetInPart(Property):
     name = "state-is-reset-in-part"
     runs = ("trace",)
-    sentence = "{subject}; it may be meant to begin anew, too"
-    raises = (Example(HALF, *CUT),)
-    silent = (Example(NEVER, *BOTH), Example(COUNTED, *BOTH))
+    sentence = (
+        "`{method}` puts {other} back to its start, and leaves {kept} as it is; it may be meant to begin anew, too"
+    )
+    raises = (Example(HALF, *CUT), Example(CELL.replace("BEGIN", ZERO), *KEPT))
+    silent = (Example(NEVER, *BOTH), Example(COUNTED, *BOTH), Example(CELL.replace("BEGIN", "pass"), *BOTH_KEPT))
 
     def find(self, evidence: Evidence) -> Finding | None:
         if evidence.assessment.reading is None or not evidence.assessment.reading.truncated:
             return None
+        sources = Sources.of(evidence.case.pool.target)
+        main = sources.source(str(evidence.case.pool.target.script))
+        callers = list(sources.imported_by(main)) if main is not None else []
         carriers = (one for crossing in evidence.trace.crossings for one in crossing.carriers if one.kind == "tensor")
         for one in dict.fromkeys(carriers):
-            path = Path(one.file)
-            try:
-                tree = parse(path, evidence.case.pool.target.read(path))
-            except (SourceError, OSError):
+            if (source := sources.source(one.file)) is None:
                 continue
-            for kept, words in _half_reset(tree, one.path):
+            for kept, method, other in left_as_it_is(source, one.path, callers):
                 place = wire.Frame(one.file, kept.lineno, 0, kept.lineno, 0, one.function)
-                return self.found((place,), subject=words)
+                return self.found((place,), kept=one.path, other=other, method=method)
         return None
-
-
-def _half_reset(tree: ast.Module, path: str) -> Iterator[tuple[ast.expr, str]]:
-    """Where an attribute gets a new value beside one that some method puts back, with that in words."""
-    for kind in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
-        methods = {one.name: one for one in kind.body if isinstance(one, ast.FunctionDef) and one.args.args}
-        again = [one for name, one in methods.items() if name != "__init__"]
-        for method in again:
-            own, _, kept = path.partition(".")
-            values = _values(method)
-            if own != method.args.args[0].arg or kept not in {name for name, _ in values}:
-                continue
-            made = {name: _made_of(methods, method, name) for name, _ in values}
-            tied = {name for name in made if name != kept and name in made[kept] and kept in made[name]}
-            for reset in again:
-                back = [name for name, value in _values(reset) if name in tied and _is_a_start(value)]
-                left = reset is not method and kept not in _set(reset) and not _calls(reset) & methods.keys()
-                if back and left and _is_called(tree, methods.get("__init__"), reset.name):
-                    where = next(value for name, value in values if name == kept)
-                    yield where, f"`{reset.name}` puts {own}.{back[0]} back to its start, and leaves {path} as it is"
-
-
-def _values(method: ast.FunctionDef) -> list[tuple[str, ast.expr]]:
-    """The attributes of its object that a method binds, each with the new value."""
-    return [
-        (name, node.value)
-        for node in ast.walk(method)
-        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and node.value is not None
-        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
-        if (name := _own(method, target))
-    ]
-
-
-def _set(method: ast.FunctionDef) -> set[str]:
-    """The attributes that a method binds, or says something to (`self.cache.clear()`)."""
-    told = (n.func.value for n in ast.walk(method) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute))
-    return {name for name, _ in _values(method)} | {_own(method, one) for one in told}
-
-
-def _own(method: ast.FunctionDef, node: ast.AST) -> str:
-    """The name of an attribute of the object that a method belongs to; '' of anything else."""
-    mine = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-    return node.attr if mine and node.value.id == method.args.args[0].arg else ""  # type: ignore[attr-defined]
-
-
-def _made_of(methods: dict[str, ast.FunctionDef], method: ast.FunctionDef, name: str) -> set[str]:
-    """The attributes that the new values of one are made of, through local names and methods that are called."""
-    waiting, seen, found = [value for one, value in _values(method) if one == name], set[str](), set[str]()
-    bound = [node for node in ast.walk(method) if isinstance(node, ast.Assign)]
-    while waiting:
-        for node in ast.walk(waiting.pop()):
-            found.add(_own(method, node))
-            if isinstance(node, ast.Name) and node.id not in seen:
-                seen.add(node.id)
-                waiting += [one.value for one in bound if node.id in map(ast.unparse, one.targets)]
-    for called in found & methods.keys():
-        found |= {_own(methods[called], node) for node in ast.walk(methods[called])}
-    return found
-
-
-def _is_a_start(value: ast.expr) -> bool:
-    """Whether a value is read or made without asking anybody but torch."""
-    calls = [node.func for node in ast.walk(value) if isinstance(node, ast.Call)]
-    return all(
-        isinstance(one, ast.Attribute)
-        and (one.attr in _STARTS or (isinstance(one.value, ast.Name) and one.value.id in {"torch", "np", "numpy"}))
-        for one in calls
-    )
-
-
-def _calls(node: ast.AST) -> set[str]:
-    return {
-        one.func.attr for one in ast.walk(node) if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute)
-    }
-
-
-def _is_called(tree: ast.Module, made: ast.FunctionDef | None, name: str) -> bool:
-    """Whether a method is called elsewhere than where its object is made."""
-    inside = set(ast.walk(made)) if made is not None else set()
-    return any(
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == name
-        for node in ast.walk(tree)
-        if node not in inside
-    )
