@@ -223,6 +223,7 @@ class Run(State):
             follow.install(self.overlay)
         memory = OneMemory(self.frames, self.overlay.read)
         perform = Perform(self.frames, self.names, asked, follow, memory)
+        perform.by_hand = truncate.put
         perform.take_leaves()
         perform.take_assignments()
         heard += [perform, memory]

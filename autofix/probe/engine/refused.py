@@ -87,6 +87,12 @@ def written(func: Any, name: str, args: Any, kwargs: Any) -> torch.Tensor | None
     return next(iter(graded or found), None)
 
 
+@functools.lru_cache(maxsize=1024)
+def is_write(func: Any) -> bool:
+    """Whether a torch function writes to its first argument, as its name says."""
+    return _named_as_write(getattr(func, "__name__", ""))
+
+
 def _named_as_write(name: str) -> bool:
     """Whether a function of this name writes to its first argument, as torch's naming convention has it."""
     if name.startswith("__"):

@@ -20,7 +20,7 @@ from torch.overrides import TorchFunctionMode
 
 from .. import HERE, wire
 from ..engine import graph
-from ..engine.refused import DERIVATIVE, name_of, refused, swapped
+from ..engine.refused import DERIVATIVE, is_write, name_of, refused, swapped
 from ..engine.taps import NUDGE, Call, Listener, parameters
 from .follow import NOTHING as UNFOLLOWED
 from .sites import NOTHING, Sites
@@ -46,6 +46,9 @@ class Perform(TorchFunctionMode, Listener):
         self, frames: Frames, names: Names, asked: wire.Request, follow: Follow | None, memory: OneMemory
     ) -> None:  # fmt: skip
         super().__init__()
+        self.by_hand: Callable[[torch.Tensor], None] = lambda _written: None
+        """Who hears of writes that leave no trace in the graph and are no step of an optimizer."""
+        self._in_step = False
         self._memory = memory
         self._frames, self._names = frames, names
         self._operation = asked.reading == "operation"
@@ -72,6 +75,10 @@ class Perform(TorchFunctionMode, Listener):
         self._memory.before(func, args)
         result = self._done(func, args, kwargs or {})
         self._memory.after(func, args, result)
+        if is_write(func) and not self._in_step and args and isinstance(args[0], torch.Tensor):
+            with torch._C.DisableTorchFunction():
+                if not (self._operation and args[0].requires_grad and torch.is_grad_enabled()):
+                    self.by_hand(args[0])
         return result
 
     def _done(self, func: Any, args: Any, kwargs: Any) -> Any:
@@ -208,7 +215,11 @@ class Perform(TorchFunctionMode, Listener):
         return alone and not _computing()
 
     def step(self, _index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._in_step = True
         self._stepped.update(id(one) for one in parameters(optimizer) if one.grad is not None)
+
+    def step_done(self, _index: int, _optimizer: torch.optim.Optimizer) -> None:
+        self._in_step = False
 
     def _leaves_of(self, optimizer: torch.optim.Optimizer, given: list[Any]) -> list[Any]:
         if not any(isinstance(one, torch.Tensor) and not graph.is_leaf(one) for one in given):

@@ -214,6 +214,7 @@ class Truncate(Listener):
         self._leaves: set[int | None] = set()
         self._ended: dict[Raw, tuple[int, int]] = {}
         """How many steps there had been when a site last ran, and the age of the graph at its end."""
+        self._latest: Raw = ()
         self._began: dict[Raw, list[int]] = {}
         """The age of the graph from which on each pass of a site but the first may have made its nodes."""
         self._steps = 0
@@ -297,6 +298,7 @@ class Truncate(Listener):
 
     def backward_done(self, call: Call) -> None:
         self._ended[call.stack] = self._steps, graph.now()
+        self._latest = call.stack
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._steps += 1
@@ -304,6 +306,12 @@ class Truncate(Listener):
     def wrote(self, key: int) -> None:
         """A storage was written: where it is a leaf's, this is a step made by hand."""
         self._steps += key in self._leaves
+
+    def put(self, leaf: torch.Tensor) -> None:
+        """A leaf is given other values: where a step came before, the pass ends here, with what was made of the old."""
+        steps, _ = self._ended.get(self._latest, (self._steps, 0))
+        if steps < self._steps and storage_key(leaf) in self._leaves:
+            self._ended[self._latest] = steps, graph.now()
 
 
 class Constants(Listener):
