@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 Record = tuple[str, "Raw"]
 """How the graph was lost and where."""
+DISCRETE = "discrete"
+"""The kind of a result that can have no graph."""
 _MOST = 8
 _KEPT = 400
 _NUMBERS = ("item", "tolist", "__float__", "__int__")
@@ -86,6 +88,8 @@ class Origins(TorchFunctionMode):
         # A derivative is by what a graph begins at: what was cut before that is not why there is none behind it.
         cut = [t for t in given if not (derivative and t.requires_grad)]
         records = self._records(cut) + self._new("derivative" if derivative else last, given, out, len(results))
+        if records and not any(map(_is_continuous, out)) and any(map(_is_continuous, given)):
+            records = [(DISCRETE, self._frames.here())]  # no graph before it would lead through it
         if not records and not given:
             records = self._returned(args)
         if last in _NUMBERS or last in _ARRAYS:
@@ -127,8 +131,8 @@ class Origins(TorchFunctionMode):
             return [("no_grad", self._off)]
         if name in ("detach", "data", "derivative"):
             kind = name
-        elif all(not t.is_floating_point() and not t.is_complex() for t in out):
-            kind = "discrete"
+        elif not any(map(_is_continuous, out)):
+            kind = DISCRETE
         else:
             kind = "rebuilt" if name in ("tensor", "as_tensor", "new_tensor") else "undifferentiable"
             if len(out) < results:  # each of several is made of its own argument: broadcast_tensors, meshgrid
@@ -152,8 +156,12 @@ class Origins(TorchFunctionMode):
     # What is asked --------------------------------------------------------------------------------------------------
 
     def of(self, roots: Iterable[torch.Tensor]) -> tuple[wire.Origin, ...]:
-        """Where the graph of tensors was lost, the earliest place first."""
+        """Where the graph of tensors was lost, the earliest place first.
+
+        Of what is discrete, as a choice is, only where nothing else was lost: it never had a graph to lose.
+        """
         records = dict.fromkeys(self._records([t for t in roots if graph.is_leaf(t)]))
+        records = {one: None for one in records if one[0] != DISCRETE} or records
         if not records:
             records = dict.fromkeys(record for record, _ in list(self._left)[-_MOST:])
         return tuple(wire.Origin(kind, self._frames.resolve(raw)) for kind, raw in records)
@@ -169,3 +177,7 @@ class Origins(TorchFunctionMode):
         """Where a tensor without a graph was made."""
         raw = self._made.of(tensor)
         return () if raw is None else (wire.Origin("made", self._frames.resolve(raw)),)
+
+
+def _is_continuous(tensor: torch.Tensor) -> bool:
+    return tensor.is_floating_point() or tensor.is_complex()
