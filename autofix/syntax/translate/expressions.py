@@ -201,7 +201,7 @@ class ExpressionTranslation:
         kind = Kind.LIST if mine else Kind.TORCH if torch else Kind.OTHER if parts else Kind.NUMBER
         scalar = bool(mine) and all(made.scalar for _, made in parts)
         changed = any(made.changed for _, made in parts)
-        return Translated(text, kind, scalar, reason(mine), tuple(made for _, made in parts), changed)
+        return Translated(text, kind, scalar, reason(mine), tuple(made for _, made in parts), changed, several=True)
 
     _tuple = _list
 
@@ -219,6 +219,7 @@ class ExpressionTranslation:
             element.scalar,
             element.why,
             changed=any(made.changed for _, made in parts),
+            several=True,
         )
 
     _generatorexp = _listcomp
@@ -267,7 +268,8 @@ class ExpressionTranslation:
                 return element(self.value(scope, values))
             case ast.Expr(value=ast.Call(args=[*_, item])):
                 made = self.put(scope, item)
-                return replace(made, kind=Kind.LIST, parts=()) if made.kind in MOVED else Translated("", Kind.OTHER)
+                kind = Kind.LIST if made.kind in MOVED else Kind.OTHER
+                return Translated("", kind, made.scalar, made.why, changed=made.changed, several=True)
         return Translated("", Kind.OTHER)
 
     def _assigned(self, scope: Body, definition: ast.Assign | ast.AnnAssign, value: ast.expr) -> Translated:

@@ -175,6 +175,8 @@ class Translation(ExpressionTranslation):
             )
         if name == "transpose" and "axes" not in bound:
             return replace(bound_made["a"], text=f"{atom(self._tensor(bound_made['a']).text)}.T", changed=True)
+        if name == "diff" and "axis" not in bound:
+            _pad(bound_made)
         arguments = self._arguments(word, name, bound_made)
         why = reason(mine) if word.smooth else words.WITHOUT.get(name, words.COUNTED)
         if name == "where" and len(bound_made) > 1:
@@ -334,8 +336,16 @@ def _bound(node: ast.Call, word: Word) -> dict[str, ast.expr]:
     return bound
 
 
+def _pad(bound: dict[str, Translated]) -> None:
+    """Put a number before or behind the last axis of what is given, where numpy takes one and torch a tensor."""
+    for name, place in (("prepend", (1, 0)), ("append", (0, 1))):
+        if name in bound and bound[name].kind is Kind.NUMBER:
+            text = f"torch.nn.functional.pad({bound['a'].text}, {place}, value={bound.pop(name).text})"
+            bound["a"] = replace(bound["a"], text=text, changed=True)
+
+
 def _taken(made: Translated) -> Translated:
     """What a call takes that turns tensors into arrays unasked."""
     if made.kind in (Kind.OTHER, Kind.TORCH):
-        return replace(made, kind=Kind.ARRAY)
+        return replace(made, kind=Kind.LIST if made.several else Kind.ARRAY)
     return made

@@ -42,6 +42,8 @@ class Translated:
     why: str = ""
     parts: tuple[Translated, ...] = ()
     changed: bool = False
+    several: bool = False
+    """A list in the program, though nothing in it is known to be an array."""
 
 
 @dataclass(eq=False, slots=True)
@@ -75,8 +77,9 @@ def joined(several: Sequence[Translated]) -> Translated:
     mine = [made for made in several if made.kind is kind]
     parts = mine[0].parts if len(mine) == 1 else ()
     return Translated(
-        "", kind, all(made.scalar for made in mine), reason(mine), parts, any(made.changed for made in several)
-    )
+        "", kind, all(made.scalar for made in mine), reason(mine), parts, any(made.changed for made in several),
+        all(made.several for made in mine),
+    )  # fmt: skip
 
 
 def reason(several: Iterable[Translated]) -> str:

@@ -116,7 +116,7 @@ WORDS: dict[str, Word] = {
     # Along an axis.
     "cumsum": Word("cumsum", ("a", "axis"), ("a",), {"dim": "0"}),
     "cumprod": Word("cumprod", ("a", "axis"), ("a",), {"dim": "0"}),
-    "diff": Word("diff", ("a", "n", "axis"), ("a",)),
+    "diff": Word("diff", ("a", "n", "axis", "prepend", "append"), ("a",)),
     "trapz": Word("trapezoid", ("y", "x"), ("y",), scalar=True),
     "trapezoid": Word("trapezoid", ("y", "x"), ("y",), scalar=True),
     "sort": Word("sort", ("a",), ("a",), form="torch.sort({0}).values"),
