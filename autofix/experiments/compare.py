@@ -24,7 +24,7 @@ FROZEN = 4e-6
 """Relative tolerance while every step is undone: only the rounding of one pass is left."""
 FOLLOWED = 2e-4
 """Relative tolerance where one run computes with numpy and the other with torch: each rounds in its own way."""
-_ROUNDED, _STILL_THE_SAME = 4e-6, 1e-2
+_ROUNDED, _STILL_THE_SAME = 2e-5, 1e-2
 """Then a gradient may differ by the first of the largest of its step, up to the second of its own: where a loss hardly
 depends on a parameter, what rounding leaves is large beside its gradient."""
 EXACT = 0.0
@@ -36,6 +36,8 @@ _SAME_MOVE = 2e-3
 _NUMBER = re.compile(
     r"(?<![\w.])[-+]?(?:\d+\.\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|\d+(?:[eE][-+]?\d+)?|nan|inf)(?![\w.])"
 )
+_WRITTEN = 4e-6
+"""By how much, beside a tensor's norm, what is written to it may be moved otherwise."""
 _ANY = 1e9
 """A tolerance within which all values are the same."""
 _MOST = 20
@@ -487,7 +489,7 @@ def _same_write(want: tuple[float, ...], have: tuple[float, ...], size: float) -
     """Whether two writes moved a tensor of this norm alike; () moved nothing, one number is the norm's alone."""
     known = min(filter(None, (len(want), len(have))), default=0)
     pairs = zip(want or (0.0,) * known, have or (0.0,) * known, strict=False)
-    return all(abs(a - b) <= max(CHANGES * max(abs(a), abs(b)), _ROUNDED * size) for a, b in pairs)
+    return all(abs(a - b) <= max(CHANGES * max(abs(a), abs(b)), _WRITTEN * size) for a, b in pairs)
 
 
 def _rhythm(reference: wire.Trace, wanted: list[wire.Step], got: list[wire.Step]) -> Iterator[Change]:
