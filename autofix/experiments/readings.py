@@ -223,11 +223,16 @@ def deprived(run: wire.Trace, other: wire.Trace) -> Iterator[str]:
 
 
 def orphans(run: wire.Trace) -> Iterator[str]:
-    """The parameters of optimizers that step, but never with a gradient for them."""
+    """The parameters of optimizers that step, but never with a gradient for them.
+
+    Not the bias of a layer whose weight has one: no graph is missing there, the loss is made of derivatives.
+    """
     for index in range(len(run.counts)):
-        steps = _gradients(run, index)
-        for place, name in enumerate(run.parameters(index)):
-            if steps and not _ever(steps, place):
+        steps, names = _gradients(run, index), run.parameters(index)
+        learn = {name for place, name in enumerate(names) if _ever(steps, place)}
+        for name in names if steps else ():
+            layer, _, own = name.rpartition(".")
+            if name not in learn and not (own == "bias" and f"{layer}.weight" in learn):
                 yield name
 
 

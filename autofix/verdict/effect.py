@@ -53,8 +53,9 @@ def compared_with(runs: Runs, reading: Reading) -> dict[str, bool]:
     """What is compared besides the gradients that optimizers used, as keywords of `differences`."""
     pool = runs.case.pool
     letter = runs.of(reading.letter)
-    # What a conversion or a tensor's own gradient gives, and what comes after the last step, shows in print.
-    printed = letter.counts == pool.baseline.counts or runs.converts or runs.through_numpy or runs.looks_at_gradient
+    # What a conversion, a derivative or a tensor's own gradient gives, or what follows the last step, shows in print.
+    asked = runs.converts or runs.through_numpy or runs.looks_at_gradient or runs.failure.stack in letter.derivatives
+    printed = letter.counts == pool.baseline.counts or asked
     # Where a result keeps its gradient, the leaves behind it count only if the program still holds them.
     kept = reading.refused is OPERATION and runs.looks_at_gradient
     leaves = not kept or (UPDATE in pool.letters.contradicted and not letter.steps)

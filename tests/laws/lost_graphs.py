@@ -145,7 +145,54 @@ for _ in range(5):
     },
     frozenset({"on again", "never frozen"}),
 )
+FITTED = Program(
+    "a temperature is fitted within a validation",
+    """\
+net, x, y = Net(4, 3), torch.randn(12, 4), torch.arange(12) % 3
+scale = nn.Parameter(torch.ones(1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+own = torch.optim.SGD([scale], lr=0.05)
+
+
+def fit(scores):
+    for _ in range(2):
+        loss = F.cross_entropy(scores * scale, y)
+        own.zero_grad()
+        loss.backward()
+        own.step()
+
+
+def validate():
+    with torch.no_grad():
+        scores = net(x)
+        fit(scores)
+
+
+for _ in range(5):
+    F.cross_entropy(net(x), y).backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    validate()
+""",
+    {
+        "on in the fit": (("def fit", "@torch.enable_grad()\ndef fit"),),
+        "the scores alone": (("    fit(scores)\n", "fit(scores)\n"),),
+        "on everywhere": (
+            ("torch.no_grad()", "torch.enable_grad()"),
+            ("backward()\n        own", "backward(retain_graph=True)\n        own"),
+        ),
+        "a leaf of the loss": (("        own.zero_grad()", "        loss.requires_grad_()\n        own.zero_grad()"),),
+        "a leaf of the scores": (("fit(scores):", "fit(scores):\n    scores.requires_grad_()"),),
+    },
+    frozenset({"on in the fit", "the scores alone"}),
+)
 PROGRAMS = (
+    FITTED,
+    FITTED.mutated("the fit is the training of the network, too", ("SGD([scale]", "SGD([scale, *net.parameters()]")),
+    FITTED.mutated(
+        "another loss leaves gradient as well",
+        ("    validate()\n", "    validate()\n    (net(x).square().mean() * scale.detach()).sum().backward()\n"),
+    ),
     SAMPLED,
     SAMPLED.mutated(
         "another network is trained through the frozen one",
