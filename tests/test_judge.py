@@ -48,6 +48,19 @@ def test_the_reference_of_the_two_network_script_has_the_gradient_that_the_code_
     assert _row(trace.stdout) == pytest.approx([0.9232, 1.8465], abs=1e-4)
 
 
+def test_the_reference_goes_through_what_runs_in_inference_mode(script: Scripts) -> None:
+    evaluation = """
+    with torch.inference_mode():
+        first, second = G(t), D(t)
+        together = torch.stack([first, second, first])
+        together[0] = torch.cat((first[:1], first[1:]))
+        together.add_(1)
+    """
+    trace = script(TWO_NETWORKS.replace("\n    lossG =", evaluation + "\n    lossG =", 1)).run("reference")
+    assert trace.outcome == "finished", trace.detail
+    assert _row(trace.stdout) == pytest.approx([0.9232, 1.8465], abs=1e-4)
+
+
 def _row(text: str) -> list[float]:
     return [float(part) for part in text.split("[")[1].rstrip("]\n").split(",")]
 

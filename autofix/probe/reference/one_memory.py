@@ -232,7 +232,9 @@ class OneMemory(Listener):
         """
         made: dict[Any, list[int]] = {}
         whole: Counter[torch.Tensor] = Counter()
-        with torch._C.DisableTorchFunction(), contextlib.suppress(RuntimeError, NotImplementedError):  # no memory
+        again: list[int] = []
+        # Some have no memory, and what is made in inference mode counts no writes.
+        with torch._C.DisableTorchFunction(), contextlib.suppress(RuntimeError, NotImplementedError):
             for part in parts:
                 if (version := self._views.of(part)) is not None and part.numel():
                     made.setdefault((part.data_ptr(), part.shape, part.stride()), []).append(version)
