@@ -61,6 +61,15 @@ def test_the_reference_goes_through_what_runs_in_inference_mode(script: Scripts)
     assert _row(trace.stdout) == pytest.approx([0.9232, 1.8465], abs=1e-4)
 
 
+def test_a_module_of_shapes_alone_is_in_nobodys_way(script: Scripts) -> None:
+    shapes = (
+        'D = nn.Linear(2, 2)\n    skeleton = nn.Linear(2, 2).to("meta")\n    skeleton(torch.ones(1, 2, device="meta"))'
+    )
+    for mode in ("reference", "trace"):
+        trace = script(changed(TWO_NETWORKS, ("D = nn.Linear(2, 2)", shapes))).run(mode)
+        assert "meta" not in trace.detail
+
+
 def _row(text: str) -> list[float]:
     return [float(part) for part in text.split("[")[1].rstrip("]\n").split(",")]
 

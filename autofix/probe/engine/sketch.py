@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import torch
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
 
 WIDTH = 1 << 16
 PROJECTIONS = 3
@@ -51,9 +55,9 @@ class Sketcher:
         return torch._foreach_norm([_flat(tensor) for tensor in tensors]) if tensors else ()
 
     def sketches(self, tensors: list[torch.Tensor | None]) -> tuple[tuple[float, ...], ...]:
-        """[norm, projections...] of each tensor, linear in it but for the norm; () for None and for an empty tensor."""
+        """[norm, projections...] of each tensor, linear in it but for the norm; () where there are no numbers."""
         with torch.no_grad(), torch._C._DisableAutocast():  # a program may look where it computes in half precision
-            flats = [_flat(t) for t in tensors if t is not None and t.numel()]
+            flats = [_flat(t) for t in tensors if _has_numbers(t)]
             if not flats:
                 return tuple(() for _ in tensors)
             norms = torch.stack(torch._foreach_norm(flats)).double().tolist()
@@ -61,7 +65,7 @@ class Sketcher:
         made = iter(zip(norms, projections, strict=True))
         found: list[tuple[float, ...]] = []
         for tensor in tensors:
-            if tensor is None or not tensor.numel():
+            if not _has_numbers(tensor):
                 found.append(())
             else:
                 norm, projection = next(made)
@@ -75,6 +79,11 @@ class Sketcher:
             sketch if not sketch or math.isfinite(sketch[0]) else self.sketches([_finite(tensor)])[0]
             for tensor, sketch in found
         )
+
+
+def _has_numbers(tensor: torch.Tensor | None) -> TypeGuard[torch.Tensor]:
+    """Not where a tensor is empty, or a shape alone, as on `meta`."""
+    return tensor is not None and tensor.numel() > 0 and not tensor.is_meta
 
 
 def is_zero(tensor: torch.Tensor) -> bool:
@@ -95,7 +104,7 @@ def _finite(tensor: torch.Tensor) -> torch.Tensor:
 
 def _flat(tensor: torch.Tensor) -> torch.Tensor:
     """All numbers of a tensor in a row, real, in single or double precision, on the CPU."""
-    flat = tensor.detach()
+    flat = tensor.detach() if not tensor.is_meta else torch.zeros(1)
     flat = (flat.to_dense() if flat.layout != torch.strided else flat).reshape(-1)
     if flat.is_complex():
         flat = torch.view_as_real(flat).reshape(-1)

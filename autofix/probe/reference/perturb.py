@@ -130,7 +130,7 @@ class Perturb(Listener):
 
     def _by_storage(self) -> dict[int | None, torch.Tensor]:
         if not self._storages:
-            self._storages = {storage_key(p): p for p in self._starting.values() if not is_lazy(p)}
+            self._storages = {storage_key(p): p for p in self._starting.values() if _has_values(p)}
         return self._storages
 
     @staticmethod
@@ -140,7 +140,7 @@ class Perturb(Listener):
 
     def _use(self, used: Iterable[torch.Tensor | None]) -> None:
         for parameter in list(used):
-            if parameter is None or id(parameter) not in self._starting or is_lazy(parameter):
+            if parameter is None or id(parameter) not in self._starting or not _has_values(parameter):
                 continue
             with quiet():
                 if id(parameter) not in self._left or self._left[id(parameter)] != _content(parameter):
@@ -211,6 +211,11 @@ def _same_memory(one: torch.Tensor, other: torch.Tensor) -> bool:
     if is_lazy(one) or is_lazy(other) or one.layout is not torch.strided or other.layout is not torch.strided:
         return False
     return one.numel() == other.numel() > 0 and one.data_ptr() == other.data_ptr() != 0
+
+
+def _has_values(parameter: torch.Tensor) -> bool:
+    """Whether a parameter has values already: a lazy one gets a shape later, and one on `meta` is a shape alone."""
+    return not is_lazy(parameter) and not parameter.is_meta
 
 
 def _content(tensor: torch.Tensor) -> tuple[float, float]:
