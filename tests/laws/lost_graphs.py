@@ -191,7 +191,7 @@ PROGRAMS = (
     FITTED.mutated("the fit is the training of the network, too", ("SGD([scale]", "SGD([scale, *net.parameters()]")),
     FITTED.mutated(
         "another loss leaves gradient as well",
-        ("    validate()\n", "    validate()\n    (net(x).square().mean() * scale.detach()).sum().backward()\n"),
+        ("    validate()\n", "    (net(x).square().mean() * scale.detach()).sum().backward()\n    validate()\n"),
     ),
     SAMPLED,
     SAMPLED.mutated(
