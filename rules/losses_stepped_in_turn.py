@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import ast
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from autofix.core.model import Cause, Diagnosis
@@ -71,30 +72,32 @@ import torch
 
 
 class Trainer:
-    def __init__(self):
-        self.G = torch.nn.Linear(2, 3)
-        self.D = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
-        self.g_opt = torch.optim.SGD(self.G.parameters(), lr=0.1)
-        self.d_opt = torch.optim.SGD(self.D.parameters(), lr=0.1)
+    def __init__(self, G, D, E):
+        self.G, self.D, self.E = G, D, E
+        self.g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
+        self.d_opt, self.e_opt = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (D, E))
 
-    def losses(self, real):
+    def train(self, real):
         fake = self.G(torch.randn(4, 2))
-        return -self.D(fake).mean(), self.D(fake.detach()).mean() - self.D(real).mean()
-
-    def backward(self, g_loss, d_loss):
+        g_loss = -(self.D(fake) + self.E(fake)).mean()
+        d_loss, e_loss = (one(fake.detach()).mean() - one(real).mean() for one in (self.D, self.E))
+        for opt in (self.g_opt, self.d_opt, self.e_opt):
+            opt.zero_grad()
         d_loss.backward()
-+        g_loss.backward(inputs=list(self.G.parameters()))
-        self.d_opt.step()
+-        self.d_opt.step()
+        e_loss.backward()
++        g_loss.backward(inputs=[p for group in self.g_opt.param_groups for p in group["params"]])
++        self.d_opt.step()
+        self.e_opt.step()
 -        g_loss.backward()
         self.g_opt.step()
 
 
 torch.manual_seed(0)
-trainer = Trainer()
+critics = [torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1)) for _ in range(2)]
+trainer = Trainer(torch.nn.Linear(2, 3), *critics)
 for _ in range(3):
-    trainer.g_opt.zero_grad()
-    trainer.d_opt.zero_grad()
-    trainer.backward(*trainer.losses(torch.randn(4, 3)))
+    trainer.train(torch.randn(4, 3))
 """),
         Example("""\
 import torch
@@ -134,35 +137,35 @@ import torch
 torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
-
-
-def train(loss):
-    opt.zero_grad()
-    loss.backward(retain_graph=True)
-    opt.step()
-
-
 out = net(torch.ones(4, 2))
+train = lambda loss: (opt.zero_grad(), loss.backward(retain_graph=True), opt.step())
 train(out.mean())
 train(out.pow(2).mean())
 """),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """For each optimizer that stepped before the failing backward: its steps behind all backwards."""
-        failed = diagnosis.failure.stack
+        """The steps before the failing backward, behind it: of one loop, or all of one block together."""
+        turns = list(self._turns(diagnosis, sources))
+        ways = [partial(self._sequence, [turn for turn, _ in turns if turn.loop is None])]
+        ways += [partial(self._loop, turn, made) for turn, made in turns]
+        for way in ways:
+            with suppress(Declined):
+                if edits := way():
+                    yield self.propose(edits, WHY)
+
+    def _turns(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[tuple[Turn, Stack]]:
+        """Each step that wrote what the failing backward needs, once; and what made that."""
         seen: set[ast.stmt] = set()
-        several = len({site.optimizer for site in diagnosis.trace.step_sites}) > 1 or len(diagnosis.trace.counts) > 1
-        for saved in diagnosis.trace.saved:
+        trace = diagnosis.trace
+        if len({site.optimizer for site in trace.step_sites}) <= 1 and len(trace.counts) <= 1:
+            return
+        for saved in (*trace.saved, *trace.also):
             for write in saved.writes:
-                turn = scenes.turn(sources, write.stack, failed) if write.optimizer >= 0 and several else None
-                if turn is None or turn.step in seen:
-                    continue
-                seen.add(turn.step)
-                with suppress(Declined):
-                    edits = self._loop(turn, saved.made) if turn.loop is not None else self._sequence(turn)
-                    if edits:
-                        yield self.propose(edits, WHY)
+                turn = scenes.turn(sources, write.stack, diagnosis.failure.stack) if write.optimizer >= 0 else None
+                if turn is not None and turn.step not in seen:
+                    seen.add(turn.step)
+                    yield turn, saved.made
 
     def _loop(self, turn: Turn, made: Stack) -> list[Step]:
         """The steps of a loop in a second loop over the same."""
@@ -173,27 +176,31 @@ train(out.pow(2).mean())
         if any(frame.file == str(source.path) and _within(loop, frame.line) for frame in made):
             return []
         moved = blocks.with_clipping(block, turn.step)
-        keyword = _inputs(turn, optimizer)
-        if not keyword:
+        if not (keyword := _inputs(turn, optimizer)):
             return []
         header = f"for {source.segment(loop.target)} in {source.segment(loop.iter)}:"
         lines = [f"    {line}" for one in moved for line in names.copied(source, one)]
         gone = [edit for one in moved for edit in delete(source, one)]
         return [*keyword, *gone, *insert_after(source, loop, [header, *lines])]
 
-    def _sequence(self, turn: Turn) -> list[Step]:
-        """A step behind the backward that it stood before, which then reaches only its own optimizer's parameters."""
-        block = turn.block
+    def _sequence(self, turns: list[Turn]) -> list[Step]:
+        """Steps behind the backward that they stood before, which then reaches only its own optimizer's parameters."""
+        if not turns:
+            return []
+        turn, block = turns[0], turns[0].block
         last = block.index(turn.backward)
         while last + 1 < len(block) and vocabulary.prepares(calls.method(block[last + 1])):
             last += 1
         following = block[last + 1] if last + 1 < len(block) else None
         optimizer = _stepped(following) if following is not None else None
-        stepped = _stepped(turn.step)
-        if optimizer is None or stepped is None or ast.unparse(optimizer) == ast.unparse(stepped):
+        if optimizer is None or not (keyword := _inputs(turn, optimizer)):
             return []
-        keyword = _inputs(turn, optimizer)
-        return [*move_after(turn.source, [turn.step], turn.backward), *keyword] if keyword else []
+        others = {one.step: _stepped(one.step) for one in turns if one.block is block}
+        steps = [one for one, other in others.items() if other and ast.unparse(other) != ast.unparse(optimizer)]
+        moved = [
+            edit for one in sorted(steps, key=block.index) for edit in move_after(turn.source, [one], turn.backward)
+        ]
+        return [*moved, *keyword] if steps else []
 
 
 def _stepped(statement: ast.stmt) -> ast.expr | None:
@@ -214,10 +221,14 @@ def _inputs(turn: Turn, optimizer: ast.expr) -> list[Step]:
     if calls.keyword(call, "inputs") is not None:
         return []
     name = calls.path_of(optimizer)
+    here = turn.source.function(turn.call)
     for node in turn.source.walk():
         match node:
             case ast.Assign(targets=[made], value=ast.Call(args=[ast.Call(args=[], keywords=[]) as own, *_])):
-                if calls.path_of(made) == name and ast.unparse(own.func).endswith(".parameters"):
+                if calls.path_of(made) != name or not ast.unparse(own.func).endswith(".parameters"):
+                    continue
+                there = turn.source.function(node)
+                if there is here or there is None or names.locals_read(there, own.func) <= {name.partition(".")[0]}:
                     return set_keyword(turn.source, call, "inputs", f"list({turn.source.segment(own)})")
     groups = f'[p for group in {name}.param_groups for p in group["params"]]'
     return set_keyword(turn.source, call, "inputs", groups)

@@ -110,6 +110,22 @@ for step in range(6):
             p.copy_(b)
     print("done", step)
 """
+GROWN = """
+net = nn.Conv2d(1, 2, 3, padding=1).requires_grad_(False)
+picture = torch.randn(1, 1, 4, 4, requires_grad=True)
+optimizer = torch.optim.Adam([picture], lr=0.05)
+for octave in range(3):
+    if octave:
+        picture = F.interpolate(picture, scale_factor=2.0)
+        {grown}
+    for step in range(4):
+        optimizer.zero_grad()
+        loss = -torch.tanh(net(picture)).square().mean()
+        loss.backward()
+        print(picture.grad.norm().item())
+        optimizer.step()
+"""
+NEW_OPTIMIZER = "optimizer = torch.optim.Adam([picture.requires_grad_()], lr=0.05)"
 
 
 def doubts(report: Report) -> set[str]:
@@ -150,6 +166,16 @@ def test_optimizers_that_wait_are_left_alone(
     report = script(HEAD + CARRIED.format(before=before, loss=loss, then=then)).fix()
     assert report.fixes
     assert "steps-without-gradient" not in doubts(report)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(("grown", "safe"), [("", False), (NEW_OPTIMIZER, True)])
+def test_a_new_leaf_is_not_safe_where_the_optimizer_goes_on_with_what_it_was_made_of(
+    script: Scripts, grown: str, safe: bool
+) -> None:
+    report = script(HEAD + GROWN.format(grown=grown)).fix()
+    assert report.fixes
+    assert none_safe(report) is not safe
 
 
 @pytest.mark.torch

@@ -49,6 +49,8 @@ _THROUGH = ("numpy", "item")
 """How values leave torch whose graph can be followed through numpy and back."""
 _MOST_PLACES = 4
 """Places that may each have lost a graph, beyond which nobody tries which of them did."""
+_LEAST = 3
+"""Steps without any gradient from which on they are no accident of where a run ends."""
 _ACTIONS = dict.fromkeys(("detach", "data", "item", "rebuilt"), "keep") | {
     "no_grad": "grad", "derivative": "create", "plain": "require", "frozen": "unfreeze",
 }  # fmt: skip
@@ -204,6 +206,8 @@ def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace) -> str:
     lost += [name for name in orphans(run) if name in written]
     if run.left_out and not run.steps:  # what an optimizer is given need not be all that could be trained
         return f"{run.left_out[0]}, of which it is made, would get no gradient"
+    if forsaken := next(_forsaken(run), ""):
+        return f"the optimizer would go on with {forsaken}, of which it is made, and have no gradient for it any more"
     stale = next((fact.subject for fact in run.seen("stale")), "")
     if reading == OPERATION and stale and any(done.kind == "nonleaf_gradient" for done in run.performed):
         return f"what is computed from {stale} once would stay as it is, whatever a step does"
@@ -211,6 +215,15 @@ def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace) -> str:
         more = f" and {len(set(lost)) - 1} more" if len(set(lost)) > 1 else ""
         return f"{lost[0]}{more}, which an optimizer owns, would get no gradient"
     return ""
+
+
+def _forsaken(run: wire.Trace) -> Iterator[str]:
+    """What a new leaf was made of and an optimizer still holds, whose steps used its gradient before and none since."""
+    for index in range(len(run.counts)):
+        steps = _gradients(run, index)
+        for place, name in enumerate(run.parameters(index)):
+            if name in run.left_out and _ever(steps, place) and not _ever(steps[-_LEAST:], place):
+                yield name
 
 
 def deprived(run: wire.Trace, other: wire.Trace) -> Iterator[str]:
