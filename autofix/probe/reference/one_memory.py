@@ -34,6 +34,7 @@ _JOINS = frozenset({
     torch.column_stack,
 })  # fmt: skip
 _BOTH = 2
+_OFTEN = 3
 _ABOUT = frozenset({"grad", "shape", "dtype", "device", "ndim", "size", "dim", "numel", "requires_grad", "is_leaf"})
 """What asks a tensor for something else than its values."""
 
@@ -227,8 +228,9 @@ class OneMemory(Listener):
     def _of_one_view(self, parts: Any) -> int:
         """How many of these are views of one memory that was written between them, or one tensor that is written on.
 
-        When each was collected is known of views alone. A tensor that was written since it was joined before, and is
-        there more than once, is one that was collected again and again.
+        When each was collected is known of views alone. A tensor that is there more often than somebody puts one value
+        beside itself was collected again and again if it was written since it was joined before; or, where that is the
+        first time, as often as it is there.
         """
         made: dict[Any, list[int]] = {}
         whole: Counter[torch.Tensor] = Counter()
@@ -240,11 +242,13 @@ class OneMemory(Listener):
                     made.setdefault((part.data_ptr(), part.shape, part.stride()), []).append(version)
                 elif isinstance(part, torch.Tensor):
                     whole[part] += 1
-            again = [times for part, times in whole.items() if self._whole.of(part) not in (None, part._version)]
-            for part in whole:
+            for part, times in whole.items():
+                last = self._whole.of(part)
+                written = part._version >= times if last is None else part._version > last
+                again += [times] if written and times >= _OFTEN else []
                 self._whole.keep(part, part._version)
         several = [len(versions) for versions in made.values() if len(set(versions)) > 1]
-        return max([*several, *(times for times in again if times > 1)], default=0)
+        return max([*several, *again], default=0)
 
 
 def _same(one: torch.Tensor, other: torch.Tensor) -> bool:

@@ -3,11 +3,11 @@
 ## What it finds
 
 The code joins views (`torch.stack`, `torch.cat`) of the same part of one memory, which was written between them. An
-example is a solver that adds to its field in place and appends a slice of it every few steps. Another is a replay
-buffer that holds one tensor many times, because the environment writes its state in place. Or the code keeps an array
-of each pass, and all of them show the memory of one parameter: `path.append(w.detach().numpy())`. The edit keeps that.
-This is not said of parts that lie apart, of copies, of a part that is used twice with the same values, as in padding,
-or of an array that only the next pass replaces.
+example is a solver that adds to its field in place and appends a slice of it, or the field itself, every few steps.
+Another is a replay buffer that holds one tensor many times, because the environment writes its state in place. Or the
+code keeps an array of each pass, and all of them show the memory of one parameter: `path.append(w.detach().numpy())`.
+The edit keeps that. This is not said of parts that lie apart, of copies, of a part that is used twice with the same
+values, as in padding, or of an array that only the next pass replaces.
 
 ## Why it matters
 
@@ -73,12 +73,14 @@ class CollectedValuesAreOneMemory(OfTheCode):
     sentence = "{subject} values collected here are views of one memory, written between them: all are the last one"
     raises = (
         Example(SOLVER.replace("SEEN", "field[1:-1]"), *COPIED),
+        Example(SOLVER.replace("SEEN", "field"), *COPIED),
         Example(REPLAY.replace("KEPT", "state"), *DATA),
         Example(PATH.replace("KEPT", "path.append(w.numpy())"), "w.numpy()", "w.detach().numpy()"),
     )
     silent = (
         Example(SOLVER.replace("SEEN", "field[1:-1].clone()"), *COPIED),
         Example(SOLVER.replace("SEEN", "torch.cat([field[:1], field[:1], field])"), *COPIED),
+        Example(SOLVER.replace("SEEN", "torch.cat([field, field])"), *COPIED),
         Example(REPLAY.replace("KEPT", "state.clone()"), *DATA),
         Example(PATH.replace("KEPT", "last = w.numpy(); print(last.sum())"), "w.numpy()", "w.detach().numpy()"),
     )
