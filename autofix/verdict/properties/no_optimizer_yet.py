@@ -18,6 +18,7 @@ from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:
     from autofix.core.model import Finding
+    from autofix.probe import wire
     from autofix.verdict.evidence import Evidence
 
 TWO_PHASES = """
@@ -44,13 +45,32 @@ for _ in range(200):
 ONE_PHASE = TWO_PHASES.partition("optimizer = torch.optim.SGD([")[0].replace("200", "6")
 EDIT = ("seen = encoder(x)", "seen = encoder(x).detach()")
 
+FORCES = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(200):
+    x = torch.randn(6, 3, requires_grad=True)
+    x = x - x.mean(0)
+    energy = net(x).sum()
+    energy.backward(create_graph=True)
+    loss = (energy - 1).square() + (x.grad - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+LOOKED_AT = ("x.mean(0)", "x.mean(0)\n    x.retain_grad()")
+
 
 class NoOptimizerYet(Property):
     name, former = "no-optimizer-yet", "unowned"
     runs = ("edited", "letter")
     sentence = "{subject} gets no gradient any more; no optimizer owns it yet, but one made later may"
     raises = (Example(TWO_PHASES, *EDIT),)
-    silent = (Example(ONE_PHASE, *EDIT),)
+    silent = (Example(ONE_PHASE, *EDIT), Example(FORCES, *LOOKED_AT))
 
     def find(self, evidence: Evidence) -> Finding | None:
         letter = evidence.letter
@@ -59,8 +79,14 @@ class NoOptimizerYet(Property):
         # What the script itself writes (a target network, an average) is kept up by hand, not trained.
         known = {name for names in letter.names[: len(letter.counts)] for name in names}
         known |= {state.name for state in letter.states if state.changed}
-        known |= {name for reach in evidence.edited.reaches for name in reach.parameters}
+        known |= _reached(evidence.edited)
+        # A leaf that only one of two readings of the code makes is none that a later optimizer could own.
+        sure = [_reached(evidence.of(reading)) for reading in evidence.case.pool.letters.readings]
         for reach in letter.reaches:
-            if gone := [name for name in reach.parameters if name not in known]:
+            if gone := [name for name in reach.parameters if name not in known and all(name in one for one in sure)]:
                 return self.found(reach.stack, subject=gone[0])
         return None
+
+
+def _reached(run: wire.Trace) -> set[str]:
+    return {name for reach in run.reaches for name in reach.parameters}
