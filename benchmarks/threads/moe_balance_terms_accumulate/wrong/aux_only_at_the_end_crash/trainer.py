@@ -1,0 +1,36 @@
+import torch
+import torch.nn.functional as F
+
+
+class Trainer:
+    def __init__(self, model, lr=3e-3, accum=3, aux_coef=0.05, clip=None):
+        self.model = model
+        self.accum = accum
+        self.aux_coef = aux_coef
+        self.clip = clip
+        self.opt = torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.01)
+        self.history = []
+
+    def micro_step(self, tokens):
+        """one micro batch, gradients are accumulated"""
+        logits = self.model(tokens[:, :-1])
+        ce = F.cross_entropy(logits, tokens[:, 1:].reshape(-1))
+        (ce / self.accum).backward()
+        return ce.item()
+
+    def fit(self, loader):
+        self.opt.zero_grad(set_to_none=True)
+        ces = []
+        for i, tokens in enumerate(loader, 1):
+            ces.append(self.micro_step(tokens))
+            if i % self.accum:
+                continue
+            (self.aux_coef * sum(layer.aux[-1] for layer in self.model.layers) / len(self.model.layers)).backward()
+            if self.clip:
+                torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.clip)
+            self.opt.step()
+            self.opt.zero_grad(set_to_none=True)
+            self.model.reset_aux()
+            self.history.append(sum(ces) / len(ces))
+            ces = []
+        return self.history
