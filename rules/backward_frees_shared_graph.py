@@ -17,17 +17,12 @@ into the next: it then grows without bound, which the run shows.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from autofix.core.model import Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.probe.wire import Stack
+from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls, vocabulary
 from autofix.syntax.edits import set_keyword
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.probe.wire import Stack
 
 CREATE = (
     "The derivative gets a graph of its own, so that a loss can be trained through it, and keeps the one it came from."

@@ -14,19 +14,11 @@ Safe where the run shows that gradients are the same, computed with parameters o
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls
-from autofix.syntax.edits import Splice
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
+from autofix.syntax.edits import Splice, Step
 
 WHY = "What the context keeps is made anew in each pass, of the parameters as they are then."
 

@@ -15,17 +15,11 @@ owned still learns and that no other reading of the program holds.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
 from autofix.search.collecting import collectors, decorates, is_term, places, repeats, wrapped
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax.edits import without_gradient
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 WHY = "What is collected here is a constant of every pass that trains on it."
 WHY_TARGET = "A target is a constant of every loss that is held against it."

@@ -15,18 +15,22 @@ Never shown to be safe: as the code stands, no gradient by the copies exists to 
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from autofix.core.edit import Declined
-from autofix.core.model import Applicability, Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.search.rule import (
+    Applicability,
+    Cause,
+    Declined,
+    Diagnosis,
+    Example,
+    Proposal,
+    Rule,
+    Source,
+    Sources,
+    Tier,
+)
 from autofix.syntax import calls, names, vocabulary
 from autofix.syntax.edits import ensure_import, functional_call, replace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.source import Source
 
 WHY = "The module then computes with {copies}, so that its result depends on them, and through them on its parameters."
 WHY_COPY = "The result then comes from the parameters of {copies}, by which it is differentiated."

@@ -16,19 +16,11 @@ gradient penalty or the residual of a differential equation means.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names, vocabulary, writes
-from autofix.syntax.edits import delete, ensure_import, replace, replace_statement
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
+from autofix.syntax.edits import Step, delete, ensure_import, replace, replace_statement
 
 WHY = "A loss made of a derivative trains what made the derivative only through its graph."
 

@@ -16,19 +16,12 @@ Where another derivative still enters a loss as a plain number, both edits are s
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.probe.wire import Frame
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import vocabulary
 from autofix.syntax.edits import set_keyword
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.probe.wire import Frame
-    from autofix.syntax.source import Source
 
 WHY = "The derivative has a graph of its own, so that it can be differentiated in turn."
 TITLE_ALL = "Give each derivative a graph"

@@ -15,21 +15,13 @@ on from what its last forward left, or draws random numbers, the run shows that 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
 from autofix.diagnosis.scenes import parting
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, names, update
-from autofix.syntax.edits import delete, insert_before, rename, replace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
+from autofix.syntax.edits import Step, delete, insert_before, rename, replace
 
 WHY = "{call} is computed once, so that nothing overwrites what its backward needs; both places use what it gave."
 _LATER = (ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp, ast.IfExp, ast.BoolOp)

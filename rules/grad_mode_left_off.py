@@ -16,20 +16,21 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.probe.wire import Frame
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names, update
-from autofix.syntax.edits import append_call, decorate, delete, ensure_import, insert_after, insert_before, move_after
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.probe.wire import Frame
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
+from autofix.syntax.edits import (
+    Step,
+    append_call,
+    decorate,
+    delete,
+    ensure_import,
+    insert_after,
+    insert_before,
+    move_after,
+)
 
 WHY_BACK = "Gradients are on again for what comes after; the part without gradient stays without."
 WHY_OFF = "The forward that backward goes through records its graph."

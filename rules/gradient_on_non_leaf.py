@@ -18,12 +18,11 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
+from autofix.probe.wire import Origin
 from autofix.search import leaves
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import (
     append_call,
@@ -36,13 +35,7 @@ from autofix.syntax.edits import (
     replace,
     replace_statement,
     set_keyword,
-)  # fmt: skip
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.probe.wire import Origin
-    from autofix.syntax.source import Source
+)
 
 WHY_LEAF = "The tensor with the value that is meant is the leaf, so that its gradient arrives in it."
 WHY_PART = "The gradient of a part is the same part of the gradient of the whole, which is a leaf."

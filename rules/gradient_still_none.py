@@ -15,19 +15,11 @@ Safe where the run shows that, with zeros in the place of None, all gradients an
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names
-from autofix.syntax.edits import replace_statement, wrap
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
+from autofix.syntax.edits import Step, replace_statement, wrap
 
 WHY = "The first gradient is set, and those after it are added; None counts as zero."
 WHY_GUARD = "What has no gradient yet is left as it is."

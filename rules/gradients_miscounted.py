@@ -14,19 +14,11 @@ Safe: an argument that needs no gradient gets none. Where one that needs a gradi
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
-from autofix.syntax.edits import embed, replace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from autofix.syntax.calls import Function
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
+from autofix.syntax.calls import Function
+from autofix.syntax.edits import Step, embed, replace
 
 WHY = "The backward then gives one gradient for each argument of its forward, and none to those that need none."
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)

@@ -16,18 +16,13 @@ each time, without bound.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from autofix.core.model import Cause, Diagnosis
+from autofix.probe.wire import Carrier
 from autofix.search.cutting import after_backward, before_use, may_be_none, where_stored
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks
 from autofix.syntax.edits import insert_after
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.probe.wire import Carrier
 
 WHY = "The next iteration starts from the value of {path}, not from the graph of the iteration that made it."
 

@@ -16,19 +16,13 @@ computed with newer parameters. If nothing that is trained went into it, a detac
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from autofix.core.model import Cause, Diagnosis
 from autofix.diagnosis import scenes
+from autofix.probe.wire import Stack
 from autofix.search import anew
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax.edits import User, computed_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from autofix.probe.wire import Stack
-    from autofix.syntax.source import Source
 
 WHY_CLOSURE = "{path} is computed anew each time the function is called, from the parameters as they are then."
 WHY = "{path} is computed anew in each iteration, from the parameters as they are then."

@@ -17,20 +17,13 @@ values. The run compares all gradients with those that the writing code describe
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TypeGuard
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls, writes
-from autofix.syntax.edits import clone_before, embed, not_inplace, out_of_place
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
+from autofix.syntax.edits import Step, clone_before, embed, not_inplace, out_of_place
 
 WHY = "The result becomes a new tensor, and the one that backward needs stays as it was saved."
 WHY_COPY = "The write goes to a copy; the tensor that backward needs stays as it was saved."

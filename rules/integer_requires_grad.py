@@ -14,17 +14,11 @@ Safe: the values are the same, and there is no other way to read them that has a
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, TypeGuard
+from collections.abc import Iterator
+from typing import TypeGuard
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax.edits import append_call, ensure_import, replace, set_keyword
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.source import Source
 
 WHY = "The same values as floating point numbers can have a gradient."
 

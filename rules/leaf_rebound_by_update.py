@@ -19,21 +19,15 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import libcst as cst
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, update, writes
 from autofix.syntax.blocks import block_of
 from autofix.syntax.edits import Step, change, ensure_import, insert_after, replace_statement, without_gradient
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.source import Source
 
 WHY = "The update changes the values of the same leaf, which keeps receiving its gradient."
 

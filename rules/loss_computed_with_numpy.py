@@ -20,22 +20,15 @@ word for. Where one of several arrays may be meant as a constant, the code does 
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls
 from autofix.syntax.blocks import function_named
+from autofix.syntax.edits import Step
 from autofix.syntax.translate.functions import Translation
 from autofix.syntax.translate.made import MOVED, Kind
 from autofix.syntax.translate.written import written_out
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
 
 WHY = "torch computes the same values, and knows what they were computed from."
 

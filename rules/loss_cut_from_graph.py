@@ -16,20 +16,13 @@ Declines comparisons, `argmax` and numpy, which have no gradient that could be k
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, TypeGuard
+from collections.abc import Iterator
+from typing import TypeGuard
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.probe.wire import Frame, Origin, Stack
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names
-from autofix.syntax.edits import ensure_import, insert_before, receiver, remove_keyword, rename, replace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.probe.wire import Frame, Origin, Stack
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
+from autofix.syntax.edits import Step, ensure_import, insert_before, receiver, remove_keyword, rename, replace
 
 WHY = "The loss keeps the graph of what it was computed from."
 WHY_SKIPPED = "A pass to whose loss nothing was added has nothing to train on."

@@ -17,22 +17,16 @@ were computed with. Without `inputs`, a later loss would leave its gradient in p
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
 
-from autofix.core.model import Cause, Diagnosis
 from autofix.diagnosis import scenes
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.diagnosis.scenes import Turn
+from autofix.probe.wire import Stack
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, calls, names, vocabulary
-from autofix.syntax.edits import Declined, delete, insert_after, move_after, set_keyword
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.diagnosis.scenes import Turn
-    from autofix.probe.wire import Stack
-    from autofix.syntax.edits import Step
+from autofix.syntax.edits import Step, delete, insert_after, move_after, set_keyword
 
 WHY = "Each loss goes backward while the parameters are those it was computed with, and reaches only its optimizer's."
 _AGAIN = ("items", "values", "keys", "zip", "enumerate", "range", "parameters")

@@ -15,19 +15,23 @@ had. Other lists that are filled beside it may have to be emptied too.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from autofix.core.edit import Declined
-from autofix.core.model import Applicability, Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.probe.wire import Carrier, Frame
+from autofix.search.rule import (
+    Applicability,
+    Cause,
+    Declined,
+    Diagnosis,
+    Example,
+    Proposal,
+    Rule,
+    Source,
+    Sources,
+    Tier,
+)
 from autofix.syntax import blocks, names, nested
 from autofix.syntax.edits import insert_after
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.probe.wire import Carrier, Frame
-    from autofix.syntax.source import Source
 
 WHY = "The next pass begins with empty {paths}, and its loss reaches only what it computed itself."
 

@@ -18,19 +18,12 @@ program has without its checkpoints.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from autofix.core.model import Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.probe.wire import Frame
+from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls
-from autofix.syntax.edits import insert_after, replace, set_keyword
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.probe.wire import Frame
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
+from autofix.syntax.edits import Step, insert_after, replace, set_keyword
 
 WHY_INPUT = "What the frozen embedding gives then requires a gradient, and connects each part to the graph."
 WHY = "The part then keeps its place in the graph, whether or not its input requires a gradient."

@@ -16,20 +16,12 @@ that: no loss would reach that leaf, because the result is computed anew in each
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.probe.wire import Behind, Frame
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls, names
-from autofix.syntax.edits import Splice, embed, replace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from autofix.probe.wire import Behind, Frame
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
+from autofix.syntax.edits import Splice, Step, embed, replace
 
 _USUAL = "a result is made here, and an optimizer moves leaves: begin one with its value, as Parameter(value.detach())"
 WHY = "The optimizer moves the leaf, and the result is computed from it in every pass."

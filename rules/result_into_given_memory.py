@@ -15,19 +15,11 @@ Safe where nothing else reads the memory: another name of it would still show th
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls
-from autofix.syntax.edits import bind, out_of_place, remove_keyword
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
+from autofix.syntax.edits import Step, bind, out_of_place, remove_keyword
 
 WHY = "The result is a tensor of its own, with the graph of what it was computed from."
 

@@ -15,18 +15,10 @@ a constant has a `log_prob` in the loss, which then has a graph.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
-from autofix.syntax.edits import rename
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
+from autofix.syntax.edits import Step, rename
 
 WHY = "The draw then depends on the parameters of its distribution, and the loss reaches them."
 

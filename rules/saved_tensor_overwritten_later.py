@@ -16,21 +16,13 @@ tensors kept on an object, and is safe only where no gradient flows through them
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.probe.wire import Saved, Stack
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls, names, writes
-from autofix.syntax.edits import append_call, clone_before
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from autofix.probe.wire import Saved, Stack
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
+from autofix.syntax.edits import Step, append_call, clone_before
 
 WHY_USED = "Backward needs {name} as it was used here; the copy is out of reach of the later write."
 WHY_KEPT = "The write goes to new memory, and the tensor that backward needs stays as it was used."

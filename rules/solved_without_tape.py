@@ -15,18 +15,12 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from autofix.core.model import Applicability, Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.search.rule import Applicability, Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls, writes
 from autofix.syntax.edits import insert_after
 from autofix.syntax.iterated import iterations
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.source import Source
 
 WHY = "One step at the solution is recorded, and through it the loss reaches the parameters of {function}."
 _SOLUTION = """\

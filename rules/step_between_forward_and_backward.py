@@ -18,22 +18,15 @@ Moving the step keeps the values, but then the other loss may add to gradients t
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
 from autofix.diagnosis import scenes
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.diagnosis.scenes import Scene
+from autofix.probe.wire import Stack, Write
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, calls, names, update, vocabulary, writes
-from autofix.syntax.edits import insert_after, insert_before, move_after, move_before
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from autofix.diagnosis.scenes import Scene
-    from autofix.probe.wire import Stack, Write
-    from autofix.syntax.edits import Step
+from autofix.syntax.edits import Step, insert_after, insert_before, move_after, move_before
 
 WHY_MOVE = "The forward runs with the parameters that its backward will find."
 WHY_AGAIN = "The part that the step made stale is computed again, with the parameters that backward will find."

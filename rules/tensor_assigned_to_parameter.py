@@ -18,19 +18,11 @@ may be meant for this pass or as a new value; they train differently, and both r
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, names, writes
-from autofix.syntax.edits import embed, ensure_import, functional_call, replace, replace_statement
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
+from autofix.syntax.edits import Step, embed, ensure_import, functional_call, replace, replace_statement
 
 WHY_VALUE = "The value of this pass has a name of its own; the parameter stays the leaf that is trained."
 WHY_UPDATE = "The parameter takes the new value and stays the leaf that is trained."

@@ -15,18 +15,11 @@ afterwards must stay the same too.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls, names
 from autofix.syntax.edits import append_call, insert_before, replace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.source import Source
 
 WHY = "The values are handed over without the graph, which stays with the tensor."
 WHY_CACHE = "What is kept from the last forward is dropped or detached before the copy, which needs no graph."

@@ -17,18 +17,12 @@ place does not.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from autofix.core.model import Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.probe.wire import Frame, Origin
+from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, modes
 from autofix.syntax.edits import decorate, embed, ensure_import, replace, set_keyword, undecorate, unwrap
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.probe.wire import Frame, Origin
-    from autofix.syntax.source import Source
 
 WHY = "The forward that backward goes through records its graph."
 WHY_WITHIN = "What is called from the block trains with gradients; the rest of the block stays without."

@@ -16,20 +16,12 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.probe.wire import Crossing, Frame
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls, writes
-from autofix.syntax.edits import append_call
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.probe.wire import Crossing, Frame
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
+from autofix.syntax.edits import Step, append_call
 
 WHY = "The loss no longer runs back into the graph that {name} comes from; its own step used no gradient there."
 _DEEPEST = 4

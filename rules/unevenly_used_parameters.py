@@ -18,20 +18,12 @@ distribution. The run has one process: what the others see of the parameters is 
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls
-from autofix.syntax.edits import ensure_name, remove_keyword, replace, set_keyword
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
+from autofix.syntax.edits import Step, ensure_name, remove_keyword, replace, set_keyword
 
 _HANDLER = "DistributedDataParallelKwargs"
 _PLAIN = ("DistributedDataParallel", _HANDLER, "DDPStrategy")

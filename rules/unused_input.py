@@ -16,18 +16,12 @@ true gradient. The run compares what optimizers then use.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.probe.wire import Origin
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, calls, names, vocabulary
 from autofix.syntax.edits import append_call, insert_before, move_before, set_keyword
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.probe.wire import Origin
 
 WHY_INPUT = "The input requires a gradient before anything is computed from it, so that the result knows it."
 WHY_EARLIER = "What goes into the forward is the leaf that the derivative is taken by, not what it was made of."

@@ -16,20 +16,14 @@ the step is never safe: only the place of the forward suggests that one step is 
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from autofix.core.model import Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.probe.wire import Stack
+from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import move_after, move_before
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.probe.wire import Stack
-    from autofix.syntax.source import Source
-
-    Loop = ast.For | ast.While
+Loop = ast.For | ast.While
 
 WHY_TOTAL = "The loss is summed first; its backward then goes through the graph of each pass once."
 WHY_TERMS = "All terms are differentiated at the parameters that they were computed with, and make one step together."

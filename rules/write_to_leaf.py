@@ -16,27 +16,12 @@ only where they agree or where the rest of the program rules one out.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names, writes
-from autofix.syntax.edits import (
-    append_call,
-    clone_before,
-    embed,
-    insert_before,
-    out_of_place,
-    without_gradient,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
+from autofix.syntax.edits import Step, append_call, clone_before, embed, insert_before, out_of_place, without_gradient
 
 WHY_UPDATE = "Under no_grad the write is an update of the values: autograd allows it and does not follow it."
 WHY_DATA = "The write goes to the values behind {name}; autograd does not see it."

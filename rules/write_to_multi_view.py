@@ -17,14 +17,13 @@ The run compares with that; an out-of-place write that the tensor behind it shou
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls, modes, names, slices, vocabulary, writes
 from autofix.syntax.edits import (
+    Step,
     append_call,
     embed,
     ensure_import,
@@ -36,13 +35,7 @@ from autofix.syntax.edits import (
     unwrap,
     value_after,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.edits import Step
-    from autofix.syntax.slices import Loop
-    from autofix.syntax.source import Source
+from autofix.syntax.slices import Loop
 
 WHY = "{name} becomes a tensor of its own, which may change without the views beside it."
 WHY_ALL = "All parts are computed anew and put together, instead of being written through views."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable  # noqa: TC003 - pytest-lsp reads the annotations
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 

@@ -1,24 +1,35 @@
-"""What a rule author sees: `Rule`, `Example`, and the `Sources` a rule may read."""
+"""What a rule file imports: `Rule`, `Example`, the `Sources` that it may read, and the words that all rules use."""
 
 from __future__ import annotations
 
 import enum
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from autofix.core.edit import Declined
 from autofix.core.kinds import described
-from autofix.core.model import Applicability, Cause
+from autofix.core.model import Applicability, Cause, Diagnosis
+from autofix.probe.wire import Frame
+from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from autofix.core.model import Diagnosis
-    from autofix.probe.wire import Frame
+if TYPE_CHECKING:  # libcst, which it stands on, loads slowly
     from autofix.syntax.edits import Step
 
-__all__ = ["Example", "Proposal", "Rule", "Sources", "Tier"]
+__all__ = [
+    "Applicability",
+    "Cause",
+    "Declined",
+    "Diagnosis",
+    "Example",
+    "Proposal",
+    "Rule",
+    "Source",
+    "Sources",
+    "Tier",
+]
 
 
 @dataclass(frozen=True, slots=True)
