@@ -6,17 +6,15 @@ import ast
 import inspect
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autofix import cli
 from autofix.audit.fault import faults
 from autofix.render import catalogue
 from autofix.search import registry
 from autofix.verdict import property as found
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FOLDER = Path(__file__).parent.parent / "docs" / "rules"
 PROPERTIES = FOLDER.parent / "properties.md"

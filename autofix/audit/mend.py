@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from autofix.audit import repairs, told
 from autofix.audit.proof import Audited, Proof
-from autofix.audit.repair import Found
+from autofix.audit.repair import Found, Keeps, Offer
 from autofix.core.edit import Declined, EditConflict
-from autofix.core.model import Applicability, Candidate, Effect, Note, RunOutcome, Verdict
+from autofix.core.model import Applicability, Candidate, Effect, Note, RunOutcome, Suspicion, Target, Verdict
 from autofix.experiments.reproduce import audited
+from autofix.experiments.run import Probe
+from autofix.probe import wire
 from autofix.syntax.apply import BrokenRewrite, apply
 from autofix.syntax.edits import rendered
 from autofix.syntax.sources import Sources
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
-    from autofix.audit.repair import Keeps, Offer
-    from autofix.core.model import Suspicion, Target
-    from autofix.experiments.run import Probe
-    from autofix.probe import wire
 
 _TRIES = 20
 """Edits of one script that are tried at most: each is a run."""

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from autofix.audit import told
 from autofix.audit.repair import Keeps
+from autofix.core.model import Suspicion
 from autofix.experiments.requests import line_map
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from autofix.core.model import Suspicion
-    from autofix.probe import wire
+from autofix.probe import wire
 
 _CLOSE = 1e-5
 _NEARLY = 1e-4

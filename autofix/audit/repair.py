@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import ast
 import enum
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from autofix.core.edit import Declined
+from autofix.probe import wire
 from autofix.syntax import blocks
 from autofix.syntax.calls import name_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.probe import wire
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
-    from autofix.syntax.sources import Sources
+from autofix.syntax.edits import Step
+from autofix.syntax.source import Source
+from autofix.syntax.sources import Sources
 
 
 class Keeps(enum.Enum):

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from autofix.audit.fault import Fault, faults
 from autofix.check.known import named
 from autofix.core.model import Suspicion
+from autofix.probe import wire
 from autofix.probe.wire import Frame
 from autofix.syntax import names
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from autofix.probe import wire
-    from autofix.syntax.sources import Sources
+from autofix.syntax.sources import Sources
 
 LEARNS, COUNTS, KEEPS, TRAINS = (
     "everything owned learns", "every term counts", "a name keeps its value", "a loss trains what steps on it"

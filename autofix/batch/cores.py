@@ -10,16 +10,13 @@ import contextlib
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import BinaryIO
 
 import psutil
 
 from autofix.experiments.run import cores
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import BinaryIO
 
 if sys.platform != "win32":
     import fcntl

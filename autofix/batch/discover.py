@@ -7,16 +7,13 @@ import re
 import shlex
 import tomllib
 import warnings
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from autofix.check import walk
 from autofix.syntax.calls import imported
 from autofix.target import notebook
 from autofix.target.cells import CellError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _TRAINS = re.compile(rb"\b(backward|autograd|requires_grad|optim)\b")
 _NOT_RUN = {"setup.py", "conftest.py", "noxfile.py", "tasks.py"}

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from autofix.batch import pages, patches, results, worktree
-from autofix.batch.records import Job
+from autofix.batch.engines import Engine
+from autofix.batch.journal import Journal, Row
+from autofix.batch.progress import Progress
+from autofix.batch.records import Event, Job, Repository
 from autofix.batch.results import FAILING, RAN, RETRIED, Shown
 from autofix.core import git
 from autofix.core.model import Outcome
 from autofix.core.write import WriteRefused, put
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from autofix.batch.engines import Engine
-    from autofix.batch.journal import Journal, Row
-    from autofix.batch.progress import Progress
-    from autofix.batch.records import Event, Repository
 
 CHUNK = 8
 """How many targets of one repository a job runs; the others become jobs of their own."""

@@ -8,16 +8,13 @@ import os
 import sqlite3
 import sys
 import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, NamedTuple, Self
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, Self
 
 from autofix.batch.records import Found, Result
 from autofix.probe import wire
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-    from typing import BinaryIO
 
 if sys.platform != "win32":
     import fcntl

@@ -8,16 +8,14 @@ import math
 import os
 import shlex
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autofix.batch.records import Repository, Terms
 from autofix.core import config, limits
 from autofix.target import interpreter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 _MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt")
 _TEXTS = ("path", "url", "revision", "setup", "python")

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from autofix.batch.records import Change, Fault, Replacement, Result
+from autofix.batch.records import Change, Entry, Fault, Replacement, Result
+from autofix.core.model import Fix, Report
 from autofix.render import Snapshot, as_sarif, sentence
 from autofix.render.account import account, plain
 from autofix.render.words import RUNS, clean, cut, effect, headline, one_line, title
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from autofix.batch.records import Entry
-    from autofix.core.model import Fix, Report
 
 _LONGEST = 2000
 _MOST_LEFT = 12

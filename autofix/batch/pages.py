@@ -5,20 +5,16 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from autofix import __version__
-from autofix.batch.results import GROUPS, totals, trained
+from autofix.batch.records import Result
+from autofix.batch.results import GROUPS, Shown, totals, trained
 from autofix.core.model import Outcome
 from autofix.render.words import CAUSES, OUTCOMES, clean, diff_lines, masked
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from autofix.batch.records import Result
-    from autofix.batch.results import Shown
 
 _ATTENTION = ("unsafe", "unfixed", "available", "fixed", "not runnable", "idle", "clean")
 

@@ -5,22 +5,19 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from autofix.batch.records import Repository, Result
 from autofix.core import git
 from autofix.core.diff import unified_diff
 from autofix.core.edit import Edit, EditConflict, in_order
 from autofix.core.write import WriteRefused, write
 from autofix.syntax.apply import BrokenRewrite, apply
 from autofix.syntax.source import Source, SourceError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from autofix.batch.records import Repository, Result
 
 _ROOT = Path("/")
 _NAMED = re.compile(r"(?P<name>[^<>\n]+?) *<(?P<mail>[^<>\s]+)>")

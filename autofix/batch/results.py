@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
 from autofix import __version__
+from autofix.batch.records import Repository, Result
 from autofix.core.model import Applicability, Outcome
 from autofix.render.sarif import log
 from autofix.render.sarif import run as run_of
 from autofix.render.words import OUTCOMES, clean, valid
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from autofix.batch.records import Repository, Result
 
 SCHEMA_VERSION = 1
 GROUPS = ("fixed", "available", "unsafe", "unfixed", "clean", "idle", "not runnable")

@@ -8,21 +8,16 @@ import select
 import signal
 import subprocess
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import psutil
 
 from autofix.batch.cores import Core
-from autofix.batch.records import Event, Found, Result, target_key
+from autofix.batch.records import Event, Found, Job, Result, target_key
 from autofix.core import own
 from autofix.core.model import Outcome
 from autofix.probe import wire
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-from autofix.batch.records import Job
 
 _RUNS = 10
 """How many runs' time limits one target may take as a whole: a repair is some runs, of which most are short."""

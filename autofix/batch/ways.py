@@ -9,11 +9,9 @@ import ast
 import itertools
 import re
 import shlex
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 MOST = 4
 """Lines that are tried for one script, besides its plain one."""

@@ -14,25 +14,19 @@ import subprocess
 import sys
 import textwrap
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from autofix import pipeline
 from autofix.batch import discover, outcome, patches, ways, worktree
-from autofix.batch.records import Entry, Event, Found, Job, Result, target_key
+from autofix.batch.records import Entry, Event, Found, Job, Repository, Result, Terms, target_key
 from autofix.core.model import Outcome, Report, Target
 from autofix.experiments.run import Probe, ProbeError
 from autofix.experiments.warm import Warm
 from autofix.probe import wire
 from autofix.search import registry
 from autofix.target import interpreter, targets
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from autofix.batch.records import Repository, Terms
 
 Work = Callable[[Target, Probe], Report]
 

@@ -8,18 +8,15 @@ import os
 import shutil
 import stat
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import psutil
 
+from autofix.batch.records import Repository
 from autofix.check.walk import SKIPPED
 from autofix.core import git
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.batch.records import Repository
 
 _PREFIX = "autofix-batch-"
 _LARGE = 32 << 20

@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from autofix.check.finding import Finding
+from autofix.check.finding import Finding
 
 VERSION = 1
 Row = tuple[str, str, str]

@@ -11,22 +11,18 @@ import os
 import re
 import sys
 import tokenize
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from autofix.check.abstract.program import play
+from autofix.check.abstract.values import PlayPlace
+from autofix.check.finder import Finder, Spot
 from autofix.check.finding import Checked, Finding, Note, Problem
 from autofix.check.known import among, finders, named
 from autofix.syntax.source import Source, SourceError, parse
 from autofix.syntax.survey import survey
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from autofix.check.abstract.values import PlayPlace
-    from autofix.check.finder import Finder, Spot
 
 _MENTION = b"torch"
 _PLAYED = re.compile(

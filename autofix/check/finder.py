@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from collections.abc import Iterator
+from typing import ClassVar, NamedTuple
 
+from autofix.check.abstract.tape import Event
+from autofix.check.abstract.values import PlayPlace
 from autofix.syntax.calls import path_of
-from autofix.syntax.facts import Bind
+from autofix.syntax.facts import Bind, Block, Call, Scope
 from autofix.syntax.vocabulary import CUTS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.check.abstract.tape import Event
-    from autofix.check.abstract.values import PlayPlace
-    from autofix.syntax.facts import Block, Call, Scope
 
 # Calls that neither compute gradients nor put any to zero, whatever they are called on.
 _HARMLESS = frozenset({

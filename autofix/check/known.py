@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from collections.abc import Collection, Iterable
+from typing import Protocol, TypeVar
 
 from autofix.check.finder import Finder
 from autofix.core.kinds import kinds
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
 
 
 class Pattern(Protocol):

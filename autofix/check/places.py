@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
-from autofix.check.abstract.values import PlayPlace, stack
-
-if TYPE_CHECKING:
-    from autofix.check.abstract.tape import Event, Pass
-    from autofix.check.abstract.values import Node, Optimizer
+from autofix.check.abstract.tape import Event, Pass
+from autofix.check.abstract.values import Node, Optimizer, PlayPlace, stack
 
 
 def together(one: PlayPlace, other: PlayPlace) -> PlayPlace:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autofix import pipeline, render
 from autofix.audit import told
 from autofix.check.known import among, named
 from autofix.commands import showing
+from autofix.commands.opening import Opening
 from autofix.commands.paged import Page
 from autofix.core import config
 from autofix.core.model import Outcome, Report
@@ -17,11 +19,6 @@ from autofix.experiments.runner import unanswered
 from autofix.probe.wire import WireError
 from autofix.render import audit as shown
 from autofix.render.progress import progress
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from autofix.commands.opening import Opening
 
 KEPT, BROKEN, CANNOT = 0, 1, 2
 

@@ -5,23 +5,20 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from autofix.batch import cores, driver, engines, manifest, patches, results
 from autofix.batch.driver import Plan
+from autofix.batch.engines import Engine
 from autofix.batch.journal import Journal
 from autofix.batch.progress import progress
 from autofix.batch.records import UNFENCED, Terms
+from autofix.batch.results import Shown
 from autofix.core import config, git, limits
 from autofix.render.words import one_line
 from autofix.target import interpreter
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from autofix.batch.engines import Engine
-    from autofix.batch.results import Shown
 
 CANNOT, INTERRUPTED = 2, 130
 

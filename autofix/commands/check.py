@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from autofix.check import baseline, check, walk
+from autofix.check.finder import Finder
+from autofix.check.finding import Checked
 from autofix.core import config
 from autofix.render import findings as render
 from autofix.render.words import one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from autofix.check.finder import Finder
-    from autofix.check.finding import Checked
 
 NONE, FOUND, CANNOT = 0, 1, 2
 FORMATS = ("text", "json", "sarif", "github")

@@ -10,20 +10,15 @@ import sys
 import tempfile
 import termios
 import tty
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from rich.text import Text
 
 from autofix import render
-from autofix.core.model import Applicability, Outcome
-from autofix.render import terminal, words
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from rich.text import Text
-
-    from autofix.core.model import Fix, Question, Report
-    from autofix.render import Look
+from autofix.core.model import Applicability, Fix, Outcome, Question, Report
+from autofix.render import Look, terminal, words
 
 _KEYS = "[y]es  [n]o  [a]lternative  [e]dit  [q]uit  [?]"
 _HELP = """\

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autofix import pipeline, render
-from autofix.core.model import Outcome, Report, Target
+from autofix.core.model import Fix, Outcome, Report, Target
 from autofix.probe.wire import Setup
 from autofix.search import registry
 from autofix.target import targets
 from autofix.target.cells import Cell, changed, text
-
-if TYPE_CHECKING:
-    from autofix.core.model import Fix
 
 _NAME = "session.ipynb"
 _TYPES = (RuntimeError, ValueError, AttributeError, TypeError)

@@ -5,21 +5,17 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autofix.core import config
+from autofix.core.config import Settings
 from autofix.core.model import Outcome, Report, Target
 from autofix.experiments.run import Probe, ProbeError
 from autofix.experiments.warm import start
 from autofix.target import interpreter, targets
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from autofix.core.config import Settings
-
 
 _MOST_INPUT = 1 << 20
 """Bytes of standard input that every run of a repair is sent."""

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from autofix.core.model import Outcome, Report
+from autofix.core.model import Outcome, Report, Target
 from autofix.experiments import pictures
-from autofix.experiments.run import ProbeError
+from autofix.experiments.run import Probe, ProbeError
 from autofix.experiments.warm import start
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from autofix.core.model import Target
-    from autofix.experiments.run import Probe
-    from autofix.render import Snapshot
+from autofix.render import Snapshot
 
 
 class Page:

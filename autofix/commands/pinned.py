@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autofix import __version__
 from autofix.core.config import ConfigError
-from autofix.core.model import Applicability
+from autofix.core.model import Applicability, Fix, Report, Target
 from autofix.experiments.requests import plain
 from autofix.experiments.run import ProbeError, run
 from autofix.experiments.warm import start
 from autofix.probe.wire import Setup
 from autofix.render.words import one_line, title
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from autofix.core.model import Fix, Report, Target
 
 _MARK = "autofix pin: "
 _MADE = "pinned by autofix"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autofix import pipeline, render
 from autofix.check.known import named
@@ -16,24 +17,19 @@ from autofix.commands.paged import Page
 from autofix.commands.pinned import Pin
 from autofix.commands.showing import applied, complain, look, print_diff
 from autofix.core import config, kept
-from autofix.core.model import Outcome, Report, Target
+from autofix.core.config import Settings
+from autofix.core.model import Fix, Outcome, Report, Target
 from autofix.core.write import WriteRefused
 from autofix.experiments import crashed
+from autofix.experiments.run import Probe
 from autofix.experiments.runner import unanswered
 from autofix.probe.wire import WireError
 from autofix.render.progress import Tell, progress
 from autofix.render.words import title
 from autofix.search import registry
+from autofix.search.rule import Rule
 from autofix.target import targets
 from autofix.target.offered import OfferError, offered
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from autofix.core.config import Settings
-    from autofix.core.model import Fix
-    from autofix.experiments.run import Probe
-    from autofix.search.rule import Rule
 
 CANNOT = 2
 STATUS = {

@@ -5,18 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from autofix import pipeline, render
-from autofix.core.model import Applicability, Outcome
+from autofix.core.config import Settings
+from autofix.core.model import Applicability, Fix, Outcome, Report
 from autofix.core.write import WriteRefused
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from autofix.core.config import Settings
-    from autofix.core.model import Fix, Report
 
 
 def look(settings: Settings, typed: Sequence[str]) -> render.Look:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
 
 Code = tuple[str, int, int, int, int]
 _LONG = 2000

@@ -6,14 +6,12 @@ import dataclasses
 import math
 import re
 import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from autofix.core.limits import RunOptions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
 CHOICES = {
     "isolation": ("auto", "overlay", "landlock", "copy", "none"),

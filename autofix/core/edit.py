@@ -6,13 +6,10 @@ every other byte alone without understanding the file.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
+from pathlib import Path
 
 
 class EditConflict(Exception):  # noqa: N818 - named after what happened, not after its type

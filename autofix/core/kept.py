@@ -10,14 +10,11 @@ import json
 import re
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from autofix.core.config import ConfigError, nearest
+from autofix.core.model import Target
 from autofix.core.write import put, write
-
-if TYPE_CHECKING:
-    from autofix.core.model import Target
-    from autofix.probe import wire
+from autofix.probe import wire
 
 _TABLE = "[tool.autofix.readings]"
 _HEADER = re.compile(rb"^[ \t]*\[tool\.autofix\.readings\][ \t]*(#[^\n]*)?\r?\n?", re.MULTILINE)

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from autofix.core.edit import Edit
 from autofix.core.limits import Bounds
 from autofix.probe import wire
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from autofix.core.edit import Edit
 
 
 class Cause(enum.StrEnum):

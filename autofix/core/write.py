@@ -17,12 +17,9 @@ import re
 import secrets
 import stat
 import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
+from pathlib import Path
 
 if sys.platform != "win32":
     import fcntl

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from autofix.core.model import Cause, Culprit
 from autofix.diagnosis.keeping import built, handed_on, stored
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from autofix.probe import wire
-    from autofix.syntax.sources import Sources
+from autofix.probe import wire
+from autofix.syntax.sources import Sources
 
 _MOST = 14
 TOLD = 6

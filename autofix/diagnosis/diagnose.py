@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from autofix.core.model import Cause, Diagnosis
 from autofix.diagnosis.culprits import culprits
 from autofix.diagnosis.keeping import rebound
-
-if TYPE_CHECKING:
-    from autofix.probe import wire
-    from autofix.syntax.sources import Sources
+from autofix.probe import wire
+from autofix.syntax.sources import Sources
 
 _LEAFLESS = (Cause.NONLEAF_GRADIENT, Cause.UNUSED_INPUT, Cause.NO_GRAPH)
 

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from autofix.probe.wire import Frame
+from autofix.probe.wire import Carrier, Crossing, Frame, Origin, Stack, Write
 from autofix.syntax import blocks, names, update, writes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from autofix.probe.wire import Carrier, Crossing, Origin, Stack, Write
-    from autofix.syntax.source import Source
-    from autofix.syntax.sources import Sources
-
+from autofix.syntax.source import Source
+from autofix.syntax.sources import Sources
 
 _BINDING = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from autofix.probe.wire import Frame, Stack
 from autofix.syntax import blocks, calls, names, vocabulary
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from autofix.probe.wire import Frame, Stack
-    from autofix.syntax.source import Source
-    from autofix.syntax.sources import Sources
+from autofix.syntax.source import Source
+from autofix.syntax.sources import Sources
 
 Place = tuple[list[ast.stmt], ast.stmt]
 

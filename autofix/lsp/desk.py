@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from lsprotocol import types
 from pygls.uris import to_fs_path
+from pygls.workspace import Workspace
 
 from autofix.lsp import documents
+from autofix.lsp.documents import Document
 from autofix.syntax.source import SourceError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pygls.workspace import Workspace
-
-    from autofix.lsp.documents import Document
 
 
 class Desk:

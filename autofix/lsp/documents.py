@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from lsprotocol import types
 from pygls.uris import from_fs_path
 
+from autofix.lsp.positions import Columns
+from autofix.render.snapshot import Place
 from autofix.syntax.source import Source, SourceError, encoding, split
 from autofix.target import cells
 from autofix.target.cells import Cell
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from autofix.lsp.positions import Columns
-    from autofix.render.snapshot import Place
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from autofix.core.model import Applicability
-from autofix.lsp.positions import touch
-from autofix.render import words
+from autofix.check.finding import Finding
+from autofix.core.edit import Edit
+from autofix.core.model import Applicability, Fix, Report
+from autofix.lsp.documents import Document, EditorText
+from autofix.lsp.positions import Columns, touch
+from autofix.render import Snapshot, words
 from autofix.render.account import account, plain
 from autofix.render.snapshot import Place
 from autofix.syntax.source import Source
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from autofix.check.finding import Finding
-    from autofix.core.edit import Edit
-    from autofix.core.model import Fix, Report
-    from autofix.lsp.documents import Document, EditorText
-    from autofix.lsp.positions import Columns
-    from autofix.render import Snapshot
 
 SOURCE = "autofix"
 _UNVERIFIED = "not verified: run and repair the script to be sure"

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from lsprotocol import types
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _UNITS = {
     types.PositionEncodingKind.Utf8: ("utf-8", 1),

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from autofix import pipeline
-from autofix.core.model import Outcome
+from autofix.core.model import Outcome, Report, Target
+from autofix.experiments.run import Probe
 from autofix.experiments.runner import Runner, Stop
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from autofix.core.model import Report, Target
-    from autofix.experiments.run import Probe
-    from autofix.search.rule import Rule
+from autofix.search.rule import Rule
 
 _MOMENT = 2.0
 

@@ -6,15 +6,13 @@ import asyncio
 import io
 import os
 import signal
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from lsprotocol import types
+from typing_extensions import Buffer
 
 from autofix.lsp.offers import ANSWER
 from autofix.lsp.session import APPLY, EditorSession
-
-if TYPE_CHECKING:
-    from typing_extensions import Buffer
 
 RUN = "autofix.runAndRepair"
 RUN_KIND = f"{types.CodeActionKind.Source.value}.runAndRepair.autofix"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from lsprotocol import types
 from pygls.capabilities import get_capability
@@ -14,14 +16,16 @@ from pygls.lsp.server import LanguageServer
 
 from autofix import __version__
 from autofix.check import baseline, check
+from autofix.check.finder import Finder
 from autofix.check.known import finders
 from autofix.commands import check as command_check
 from autofix.core import config, kept
-from autofix.core.model import Applicability, Outcome, Target
+from autofix.core.model import Applicability, Fix, Outcome, Report, Target
 from autofix.core.write import WriteRefused
 from autofix.experiments.runner import Stop
 from autofix.lsp import offers
 from autofix.lsp.desk import Desk
+from autofix.lsp.documents import Document, EditorText
 from autofix.lsp.positions import Columns, touch
 from autofix.lsp.runs import RunQueue
 from autofix.probe import wire
@@ -30,14 +34,6 @@ from autofix.render.snapshot import Place
 from autofix.search import registry
 from autofix.syntax.source import SourceError
 from autofix.target import interpreter, targets
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-    from pathlib import Path
-
-    from autofix.check.finder import Finder
-    from autofix.core.model import Fix, Report
-    from autofix.lsp.documents import Document, EditorText
 
 APPLY = "autofix.applyFix"
 _PAUSE = 0.2

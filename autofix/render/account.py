@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from autofix.audit import told
+from autofix.core.model import Report, Suspicion
+from autofix.probe import wire
+from autofix.render.snapshot import Place, Snapshot
 from autofix.render.words import clean, one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.core.model import Report, Suspicion
-    from autofix.probe import wire
-    from autofix.render.snapshot import Place, Snapshot
 
 _COLUMNS = ("network", "tensors", "trained by", "losses at", "gradient", "remarks")
 

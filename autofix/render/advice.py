@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
-from autofix.core.model import Applicability, Outcome, RunOutcome
+from autofix.core.model import Applicability, Change, Fix, Outcome, Report, RunOutcome
+from autofix.probe.wire import Frame
 from autofix.render import words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from autofix.core.model import Change, Fix, Report
-    from autofix.probe.wire import Frame
-    from autofix.render.snapshot import Snapshot
+from autofix.render.snapshot import Snapshot
 
 _PARAMETERS = 8
 """How many parameters are spoken of, one sentence each; the count of the others follows."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+from autofix.check.finding import Checked
+from autofix.core.model import Report
 from autofix.render.machine import document
-
-if TYPE_CHECKING:
-    from autofix.check.finding import Checked
-    from autofix.core.model import Report
-    from autofix.render.snapshot import Snapshot
+from autofix.render.snapshot import Snapshot
 
 # None of these has slots: the tools for agents read their fields' defaults off the class, where slots stand in the way.
 Record = TypeVar("Record", "Answer", "Change", "Culprit", "Doubt", "Failure", "Fix", "Suspicion")

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any, TextIO
 
 from rich.text import Text
 
-from autofix.core.model import Outcome
+from autofix.core.model import Outcome, Report
 from autofix.render import machine
 from autofix.render.account import Account, account
-from autofix.render.terminal import accounted, candidate, console, following, put
+from autofix.render.snapshot import Snapshot
+from autofix.render.terminal import Look, accounted, candidate, console, following, put
 from autofix.render.words import clean, one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import TextIO
-
-    from autofix.core.model import Report
-    from autofix.render.snapshot import Snapshot
-    from autofix.render.terminal import Look
 
 SCHEMA_VERSION = 1
 

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import difflib
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from autofix.audit.fault import Fault
+from autofix.check.finder import Finder
 from autofix.core.kinds import described
 from autofix.core.model import Applicability
 from autofix.render.words import CAUSES
 from autofix.search import registry
 from autofix.search.rule import Example, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from autofix.check.finder import Finder
-    from autofix.verdict.property import Property
+from autofix.verdict.property import Property
 
 _PROPERTIES = """\
 # What makes an edit unsafe

@@ -5,19 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from autofix.check.finder import Finder
+from autofix.check.finding import Checked, Finding, Note
 from autofix.core.kinds import described
 from autofix.render import github, sarif
 from autofix.render.snapshot import Place
 from autofix.render.words import masked, one_line, valid
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from autofix.check.finder import Finder
-    from autofix.check.finding import Checked, Finding, Note
 
 SCHEMA_VERSION = 1
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from autofix.core.model import Outcome
+from autofix.core.model import Outcome, Report
+from autofix.render.snapshot import Place, Snapshot
 from autofix.render.words import best, code, effect, headline, one_line, role, sentence, title, told
-
-if TYPE_CHECKING:
-    from autofix.core.model import Report
-    from autofix.render.snapshot import Place, Snapshot
 
 
 def as_github(report: Report, snapshot: Snapshot) -> str:

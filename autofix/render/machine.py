@@ -7,20 +7,16 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from autofix.audit import told
-from autofix.core.model import Cause
+from autofix.core.model import Cause, Change, Finding, Fix, Report
+from autofix.probe.wire import Frame
 from autofix.render import words
 from autofix.render.advice import advice
+from autofix.render.snapshot import Snapshot
 from autofix.render.words import clean, valid
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from autofix.core.model import Change, Finding, Fix, Report
-    from autofix.probe.wire import Frame
-    from autofix.render.snapshot import Snapshot
 
 SCHEMA_VERSION = 1
 _PLACE = ("file", "line", "column", "end_line", "end_column", "cell")

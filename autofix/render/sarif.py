@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from autofix import __version__
-from autofix.core.model import Outcome
+from autofix.core.edit import Edit
+from autofix.core.model import Fix, Outcome, Report
+from autofix.probe.wire import Frame
+from autofix.render.snapshot import Place, Snapshot
 from autofix.render.words import CAUSES, best, code, effect, headline, one_line, role, sentence, title, told
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from autofix.core.edit import Edit
-    from autofix.core.model import Fix, Report
-    from autofix.probe.wire import Frame
-    from autofix.render.snapshot import Place, Snapshot
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _BASE = "SRCROOT"

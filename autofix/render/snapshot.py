@@ -6,17 +6,13 @@ import contextlib
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from autofix.core.model import RunOutcome
+from autofix.core.edit import Edit
+from autofix.core.model import Fix, Report, RunOutcome, Target
+from autofix.probe.wire import Frame
 from autofix.render.words import failure, masked, one_line, shortened
 from autofix.syntax.source import Source, SourceError
 from autofix.target import cells, notebook
-
-if TYPE_CHECKING:
-    from autofix.core.edit import Edit
-    from autofix.core.model import Fix, Report, Target
-    from autofix.probe.wire import Frame
 
 WIDEST = 100
 """Columns of an excerpt, where nobody says how many there are."""

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from autofix.core.model import Culprit, Report
 from autofix.render import words
-from autofix.render.snapshot import WIDEST, width
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.core.model import Culprit, Report
-    from autofix.render.snapshot import Place, Snapshot
+from autofix.render.snapshot import WIDEST, Place, Snapshot, width
 
 _MARGIN = len("  │ ")
 _NARROWEST = 20

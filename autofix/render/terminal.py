@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TextIO
 
 from rich.console import Console
 from rich.text import Text
 
-from autofix.core.model import Applicability, Outcome
+from autofix.core.model import Applicability, Fix, Outcome, Report
 from autofix.experiments.compare import norms
 from autofix.render import words
-from autofix.render.account import account, table
+from autofix.render.account import Account, account, table
+from autofix.render.snapshot import Snapshot
 from autofix.render.story import located, story, verbatim
 from autofix.render.words import EFFECTS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import TextIO
-
-    from autofix.core.model import Fix, Report
-    from autofix.render.account import Account
-    from autofix.render.snapshot import Snapshot
 
 _ALTERNATIVES = 5
 _CHANGES = 5

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING
 
-from autofix.core.model import Applicability, Cause, Effect, Outcome, RunOutcome
+from autofix.core.model import Applicability, Cause, Culprit, Effect, Fix, Outcome, Report, RunOutcome
+from autofix.probe.wire import Failure
 from autofix.search.registry import rules
-
-if TYPE_CHECKING:
-    from autofix.core.model import Culprit, Fix, Report
-    from autofix.probe.wire import Failure
 
 ROLES = {
     "built": "this module works in place",

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
+from autofix.core.model import Diagnosis
+from autofix.probe.wire import Carrier, Frame, Stack
 from autofix.syntax import blocks, calls, names, update, vocabulary
-from autofix.syntax.edits import computed_in, insert_before
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from autofix.core.model import Diagnosis
-    from autofix.probe.wire import Carrier, Frame, Stack
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
-    from autofix.syntax.sources import Sources
+from autofix.syntax.edits import Step, computed_in, insert_before
+from autofix.syntax.source import Source
+from autofix.syntax.sources import Sources
 
 Places = dict[ast.Assign, tuple["Source", "Frame"]]
 

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from autofix.core.edit import Declined
-from autofix.diagnosis.scenes import turn
+from autofix.core.model import Diagnosis
+from autofix.diagnosis.scenes import Turn, turn
+from autofix.probe.wire import Frame, Stack
 from autofix.syntax import blocks, calls, modes, names
-from autofix.syntax.edits import ensure_import, wrap
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.core.model import Diagnosis
-    from autofix.diagnosis.scenes import Turn
-    from autofix.probe.wire import Frame, Stack
-    from autofix.syntax.calls import Function
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
-    from autofix.syntax.sources import Sources
+from autofix.syntax.calls import Function
+from autofix.syntax.edits import Step, ensure_import, wrap
+from autofix.syntax.source import Source
+from autofix.syntax.sources import Sources
 
 _TWO = 2
 

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from autofix.core.edit import Declined
+from autofix.core.model import Diagnosis
+from autofix.probe.wire import Carrier, Crossing
 from autofix.syntax import blocks, calls, live, names, nested, writes
-from autofix.syntax.edits import Splice, append_call, ensure_name, insert_after, insert_before
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from autofix.core.model import Diagnosis
-    from autofix.probe.wire import Carrier, Crossing
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
-    from autofix.syntax.sources import Sources
+from autofix.syntax.edits import Splice, Step, append_call, ensure_name, insert_after, insert_before
+from autofix.syntax.source import Source
+from autofix.syntax.sources import Sources
 
 _HARMLESS = frozenset({
     "detach", "detach_", "Variable", "isinstance", "type", "len", "tuple", "list", "dict", "items", "values", "keys",

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from autofix.probe.wire import Origin
 from autofix.syntax import names
-from autofix.syntax.edits import replace
-
-if TYPE_CHECKING:
-    from autofix.probe.wire import Origin
-    from autofix.syntax.edits import Step
-    from autofix.syntax.sources import Sources
+from autofix.syntax.edits import Step, replace
+from autofix.syntax.sources import Sources
 
 
 def read_from_whole(origin: Origin, sources: Sources) -> list[Step]:

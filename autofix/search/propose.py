@@ -5,25 +5,20 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from autofix.core.edit import Declined, EditConflict
-from autofix.core.model import Candidate, Hint, Note
+from autofix.core.model import Candidate, Diagnosis, Hint, Note
+from autofix.probe import wire
+from autofix.search.rule import Proposal, Rule
 from autofix.syntax.apply import BrokenRewrite, apply
 from autofix.syntax.blocks import qualified
 from autofix.syntax.edits import remove_keyword, rendered
 from autofix.syntax.lost import lost_write
 from autofix.syntax.source import Source
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    from autofix.core.model import Diagnosis
-    from autofix.probe import wire
-    from autofix.search.rule import Proposal, Rule
-    from autofix.syntax.sources import Sources
+from autofix.syntax.sources import Sources
 
 _MOST = 40
 _HINTS = 4

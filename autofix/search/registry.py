@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
 
 from autofix.audit.fault import Fault, faults
+from autofix.check.finder import Finder
 from autofix.check.known import among, finders, named
 from autofix.core.kinds import kinds
 from autofix.search.rule import Rule
-
-if TYPE_CHECKING:
-    from autofix.check.finder import Finder
 
 
 @functools.cache

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import warnings
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from autofix.core.aligned import opcodes
 from autofix.core.edit import Edit, in_order
 from autofix.syntax.source import Source, SourceError, encoding
-
-if TYPE_CHECKING:
-    import ast
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
 
 class BrokenRewrite(Exception):  # noqa: N818 - names what came out

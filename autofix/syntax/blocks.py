@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
 from autofix.core.edit import Declined
+from autofix.probe.wire import Frame
 from autofix.syntax.calls import Function, method
+from autofix.syntax.source import Source
 from autofix.syntax.vocabulary import prepares, steps
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from autofix.probe.wire import Frame
-    from autofix.syntax.source import Source
 
 FIELDS = ("body", "orelse", "finalbody")
 """Where nodes keep their statements."""

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
 
+from autofix.syntax.source import Source
 from autofix.syntax.vocabulary import BACKWARD, BACKWARD_FUNCTION, GRAD
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from autofix.syntax.source import Source
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _NO_TENSOR = frozenset({

@@ -7,12 +7,10 @@ is bound to. `survey` fills these records in.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from autofix.syntax.calls import path_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class Block:

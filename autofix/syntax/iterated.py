@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from autofix.syntax.calls import path_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def iterations(node: ast.AST) -> Iterator[tuple[str, ast.Call]]:

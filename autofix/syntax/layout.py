@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from autofix.core.edit import Declined
 from autofix.syntax.blocks import FIELDS, block_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.source import Source
+from autofix.syntax.source import Source
 
 _NEWLINE = re.compile(r"\r\n?|\n")
 _SPACE = r"(?:[ \t\f]|\\(?:\r\n?|\n))*"

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from autofix.syntax import names
 from autofix.syntax.calls import path_of
+from autofix.syntax.source import Source
 from autofix.syntax.writes import written
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from autofix.syntax.source import Source
 
 Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
 _LATER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 from autofix.syntax.live import Needed, Scope, bound_by, nodes_of, written_by
 from autofix.syntax.source import Source, SourceError, within
 from autofix.syntax.sources import parsed
 from autofix.syntax.writes import written
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 

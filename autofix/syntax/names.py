@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from autofix.core.edit import Declined
 from autofix.syntax.blocks import block_of
 from autofix.syntax.calls import Function, path_of, whole
 from autofix.syntax.layout import lines_of
+from autofix.syntax.source import Source
 from autofix.syntax.vocabulary import STORES
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-
-    from autofix.syntax.source import Source
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 from autofix.syntax.calls import Function, path_of
 from autofix.syntax.vocabulary import STORES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 Bindings = dict[str, frozenset[ast.AST]]
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from autofix.syntax.calls import path_of
+from autofix.syntax.source import Source
 from autofix.syntax.vocabulary import PARTS
-
-if TYPE_CHECKING:
-    from autofix.syntax.source import Source
 
 
 @dataclass(frozen=True, slots=True)

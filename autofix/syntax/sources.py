@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import ast
 import functools
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from autofix.core.model import Target
+from autofix.probe.wire import Frame
 from autofix.syntax.blocks import function_named
 from autofix.syntax.calls import Function, imported, name_of, path_of
 from autofix.syntax.names import assignments, binds
 from autofix.syntax.source import Source, SourceError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from autofix.core.model import Target
-    from autofix.probe.wire import Frame
 
 N = TypeVar("N", bound=ast.AST)
 _CALLED = ("forward", "__call__")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar, NamedTuple
 
 from autofix.syntax.calls import path_of
 from autofix.syntax.facts import Bind, Block, Call, Module, Scope
 from autofix.syntax.modes import switches_off
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 
 def survey(tree: ast.Module, data: bytes) -> Module:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from autofix.syntax import blocks, names, vocabulary, writes
 from autofix.syntax.blocks import block_of
 from autofix.syntax.calls import method, name_of, path_of, statement_call
+from autofix.syntax.source import Source
 from autofix.syntax.vocabulary import DETACHED, SHARING, WRAPPING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from autofix.syntax.source import Source
 
 _KEEPING = frozenset({"append", "appendleft", "extend", "insert", "add", "put", "setdefault", "update"})
 _PASSING = frozenset({"dict", "list", "tuple", "min", "max", "copy"})

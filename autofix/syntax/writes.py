@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from autofix.syntax import vocabulary
 from autofix.syntax.blocks import around, block_of
 from autofix.syntax.calls import name_of, path_of, whole
 from autofix.syntax.modes import may_switch_off, switches_off
+from autofix.syntax.source import Source
 from autofix.syntax.vocabulary import INPLACE, VIEWS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.source import Source
 
 
 def written(source: Source, node: ast.AST) -> str:

@@ -8,21 +8,18 @@ from __future__ import annotations
 import difflib
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from json.decoder import scanstring  # type: ignore[attr-defined]
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from autofix.core.diff import unified_diff
 from autofix.core.edit import Edit
+from autofix.core.model import Fix, Report
 from autofix.syntax.apply import edits_between
 from autofix.target import cells
 from autofix.target.cells import Cell, CellError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from autofix.core.model import Fix, Report
 
 SUFFIX = ".ipynb"
 _SPACE = re.compile(r"[ \t\n\r]*")

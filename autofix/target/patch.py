@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from autofix.core.diff import split_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _HUNK = re.compile(rb"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _UNSUPPORTED = re.compile(rb"(rename|copy) (from|to) |GIT binary patch|Binary files |new mode |deleted file mode ")

@@ -5,13 +5,10 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from autofix.core.git import GitError, commit, git
+from autofix.core.model import Target
 from autofix.target.offered import OfferError, inside
-
-if TYPE_CHECKING:
-    from autofix.core.model import Target
 
 
 def since(target: Target, revision: str) -> tuple[Target, dict[Path, bytes]]:

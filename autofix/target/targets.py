@@ -5,24 +5,17 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from autofix.core.config import nearest
-from autofix.core.limits import Bounds
-from autofix.core.model import Target
+from autofix.core.limits import Bounds, RunOptions
+from autofix.core.model import Report, Target
 from autofix.probe.wire import Setup
 from autofix.target import entries, interpreter, notebook
-from autofix.target.cells import CellError
+from autofix.target.cells import Cell, CellError
 from autofix.target.entries import Entry
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from autofix.core.limits import RunOptions
-    from autofix.core.model import Report
-    from autofix.target.cells import Cell
 
 _ENVIRONMENT = {"MPLBACKEND": "Agg", "HYDRA_FULL_ERROR": "1", "WANDB_MODE": "disabled"}
 """So that plots do not wait for a window, hydra does not swallow the failure, and nothing is logged elsewhere."""

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
 
+from autofix.audit.repair import Found, Offer
 from autofix.audit.repairs import clearing, copies, losses, order, owning
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from autofix.audit.repair import Found, Offer
 
 REPAIRS: Mapping[str, Callable[[Found], Iterator[Offer]]] = {
     "missing-zero-grad": clearing.missing,

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from autofix.audit.repair import Found, Offer, calls, stepped
+from autofix.audit.repair import Found, Offer, Place, calls, stepped
 from autofix.syntax import blocks
 from autofix.syntax.edits import insert_after, insert_before, move_after, move_before, replace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.audit.repair import Place
 
 
 def missing(found: Found) -> Iterator[Offer]:

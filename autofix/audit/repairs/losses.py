@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from autofix.audit.repair import Found, Keeps, Offer, Place, calls
 from autofix.syntax import blocks, names
 from autofix.syntax.calls import name_of, path_of
 from autofix.syntax.edits import (
+    Step,
     append_call,
     change,
     delete,
@@ -19,12 +20,7 @@ from autofix.syntax.edits import (
     replace_statement,
     set_keyword,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
+from autofix.syntax.source import Source
 
 _ACTIVATIONS = ("softmax", "sigmoid")
 _NORMALISING = ("softmax", "log_softmax", "normalize")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from autofix.audit.repair import Found, Keeps, Offer, calls, stepped, target_of
+from autofix.audit.repair import Found, Keeps, Offer, Place, calls, stepped, target_of
 from autofix.syntax import blocks
 from autofix.syntax.calls import name_of, statement_call
 from autofix.syntax.edits import (
@@ -19,11 +19,6 @@ from autofix.syntax.edits import (
     replace,
     replace_statement,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.audit.repair import Place
 
 _CALLED = ("zero_grad", "step", "train", "eval", "update", "backward")
 """Methods of a training loop that take no argument and are called for what they do."""

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from autofix.audit.repair import Found, Keeps, Offer, Place
 from autofix.syntax import blocks, names
 from autofix.syntax.calls import name_of, path_of
-from autofix.syntax.edits import delete, embed, insert_after, move_after, move_before, rename, replace_statement
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
+from autofix.syntax.edits import Step, delete, embed, insert_after, move_after, move_before, rename, replace_statement
+from autofix.syntax.source import Source
 
 _READ_ONCE = ("parameters", "named_parameters", "filter", "map", "chain")
 """Calls whose result can be read once."""

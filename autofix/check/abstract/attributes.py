@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import ast
 
 from autofix.check.abstract import nets, operators
 from autofix.check.abstract.player import NoGradient, NotYet, Player
@@ -28,9 +28,6 @@ from autofix.check.abstract.values import (
     bound,
 )
 from autofix.syntax.vocabulary import VIEWS
-
-if TYPE_CHECKING:
-    import ast
 
 _PLAIN_ATTRIBUTES = frozenset({
     "shape", "dtype", "device", "ndim", "is_leaf", "is_cuda", "layout", "itemsize", "nbytes", "grad_fn", "is_sparse",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from autofix.check.abstract import containers, gradients, library, methods, nets, torchlike
 from autofix.check.abstract.attributes import PROPERTIES, Attributes
@@ -30,10 +30,6 @@ from autofix.check.abstract.values import (
     contents,
 )
 from autofix.syntax.calls import path_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 _DEEPEST = 24
 

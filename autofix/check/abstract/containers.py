@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import ast
+from collections.abc import Callable
 
-from autofix.check.abstract.player import NoGradient
+from autofix.check.abstract.player import NoGradient, Player
 from autofix.check.abstract.values import Ask, Const, Listed, Mapped, Opaque, Plain, Value
-
-if TYPE_CHECKING:
-    import ast
-    from collections.abc import Callable
-
-    from autofix.check.abstract.player import Player
 
 
 def method(player: Player, receiver: Value, name: str, ask: Ask) -> Value:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, ClassVar
 
 from autofix.check.abstract import containers, library, nets, operators
 from autofix.check.abstract.calling import Caller
@@ -26,10 +26,6 @@ from autofix.check.abstract.values import (
     Value,
 )
 from autofix.syntax.calls import path_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
 
 OPERATIONS: dict[type[ast.operator], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow", ast.MatMult: "matmul",

@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import ast
+from collections.abc import Mapping
 
-from autofix.check.abstract.values import (
-    MAYBE,
-    YES,
-    Ask,
-    Const,
-    Listed,
-    Opaque,
-    Tensor,
-    Value,
-    contents,
-)
-
-if TYPE_CHECKING:
-    import ast
-    from collections.abc import Mapping
-
-    from autofix.check.abstract.player import Player
+from autofix.check.abstract.player import Player
+from autofix.check.abstract.values import MAYBE, YES, Ask, Const, Listed, Opaque, Tensor, Value, contents
 
 
 def _flag(said: Mapping[str, Value], name: str) -> bool | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
 
 from autofix.check.abstract import operators
+from autofix.check.abstract.player import Player
 from autofix.check.abstract.values import (
     YES,
     Ask,
@@ -23,14 +25,8 @@ from autofix.check.abstract.values import (
     contents,
 )
 
-if TYPE_CHECKING:
-    import ast
-    from collections.abc import Callable, Mapping, Sequence
-
-    from autofix.check.abstract.player import Player
-
-    Words = Mapping[str, Value]
-    Given = Sequence[Value]
+Words = Mapping[str, Value]
+Given = Sequence[Value]
 
 STANDARD = frozenset({
     "argparse", "collections", "copy", "csv", "datetime", "functools", "glob", "io", "itertools", "json", "logging",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar
 
 from autofix.check.abstract import containers, nets, operators
 from autofix.check.abstract.expressions import OPERATIONS, Expressions
@@ -29,10 +30,6 @@ from autofix.check.abstract.values import (
     Value,
 )
 from autofix.syntax.calls import path_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
 
 NEXT, BREAK, CONTINUE, RETURN, RAISE = range(5)
 _DECORATORS = frozenset({"property", "staticmethod", "classmethod", "dataclass", "contextmanager"})

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import ast
+from collections.abc import Callable, Iterator, Sequence
 
 from autofix.check.abstract import gradients, library, nets, operators
+from autofix.check.abstract.player import Player
 from autofix.check.abstract.values import (
     MAYBE,
     YES,
@@ -19,12 +21,6 @@ from autofix.check.abstract.values import (
     Value,
     contents,
 )
-
-if TYPE_CHECKING:
-    import ast
-    from collections.abc import Callable, Iterator, Sequence
-
-    from autofix.check.abstract.player import Player
 
 _SAME = frozenset({
     "to", "cuda", "cpu", "train", "eval", "float", "double", "half", "share_memory", "bfloat16", "to_empty",

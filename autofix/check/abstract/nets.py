@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import ast
+from collections.abc import Iterator, Sequence
 
 from autofix.check.abstract import operators
+from autofix.check.abstract.player import Player
 from autofix.check.abstract.values import (
     MAYBE,
     YES,
@@ -22,12 +24,6 @@ from autofix.check.abstract.values import (
     contents,
 )
 from autofix.syntax.vocabulary import INPLACE
-
-if TYPE_CHECKING:
-    import ast
-    from collections.abc import Iterator, Sequence
-
-    from autofix.check.abstract.player import Player
 
 _WEIGHTED = (
     "Linear",

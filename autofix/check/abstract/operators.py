@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
+from autofix.check.abstract.tape import Tape
 from autofix.check.abstract.values import (
     NO,
     YES,
@@ -13,17 +14,12 @@ from autofix.check.abstract.values import (
     Named,
     Opaque,
     Plain,
+    PlayPlace,
     Tensor,
     Value,
     contents,
 )
 from autofix.syntax.vocabulary import PARTS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from autofix.check.abstract.tape import Tape
-    from autofix.check.abstract.values import PlayPlace
 
 VIEWS = frozenset({
     "view", "view_as", "transpose", "t", "permute", "squeeze", "unsqueeze", "expand", "expand_as", "narrow", "select",

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import sys
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
 from autofix.check.abstract import operators
+from autofix.check.abstract.tape import Tape
 from autofix.check.abstract.values import (
     MAYBE,
     NO,
@@ -29,11 +30,6 @@ from autofix.check.abstract.values import (
     Value,
     contents,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from autofix.check.abstract.tape import Tape
 
 _ALL = 32
 """So many elements of a known container are gone through one by one."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import functools
 import re
 from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from autofix.check.abstract import nets
 from autofix.check.abstract.machine import Machine
@@ -15,10 +16,6 @@ from autofix.check.abstract.player import FOREIGN, PlayOver
 from autofix.check.abstract.tape import Event, Tape
 from autofix.check.abstract.values import Ask, CallFrame, Class, Function, Instance, PlayPlace, contents
 from autofix.syntax.source import SourceError, parse
-
-if TYPE_CHECKING:
-    import ast
-    from collections.abc import Callable, Iterator
 
 _SCRIPT, _ALONE, _WHOLE = 3_000, 250, 4_000
 """Steps that the script may take, a function by itself, and all together."""

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
-from autofix.check.abstract.values import MAYBE, NO, YES, Happening, Node, Opaque, PlayPlace, Saved, Tensor
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from autofix.check.abstract.values import CallFrame, Optimizer
+from autofix.check.abstract.values import (
+    MAYBE,
+    NO,
+    YES,
+    CallFrame,
+    Happening,
+    Node,
+    Opaque,
+    Optimizer,
+    PlayPlace,
+    Saved,
+    Tensor,
+)
 
 
 class Pass(NamedTuple):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import ast
+from collections.abc import Callable
 
 from autofix.check.abstract import gradients, library, methods, nets, operators
+from autofix.check.abstract.player import Player
 from autofix.check.abstract.values import (
     YES,
     Ask,
@@ -22,12 +24,6 @@ from autofix.check.abstract.values import (
     Value,
     contents,
 )
-
-if TYPE_CHECKING:
-    import ast
-    from collections.abc import Callable
-
-    from autofix.check.abstract.player import Player
 
 _FLOATING = (
     "torch.FloatTensor",

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    import ast
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 NO, MAYBE, YES = 0, 1, 2
 """Whether something requires a gradient."""

@@ -14,13 +14,9 @@ It stays silent where a network or a function is not in the project, and where p
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from autofix.check.abstract.tape import Event
 from autofix.check.finder import Finder, Spot, spot
 from autofix.check.places import apart, carried, earlier_pass, made, made_once, said, seen_from_backward
-
-if TYPE_CHECKING:
-    from autofix.check.abstract.tape import Event
 
 
 class BackwardFreesSharedGraph(Finder):

@@ -16,15 +16,11 @@ their value in more than one place.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from autofix.check.finder import Finder, Spot, backwards, value_at
 from autofix.syntax.calls import path_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.facts import Bind, Scope
+from autofix.syntax.facts import Bind, Scope
 
 _CUTS = ("detach", "item")
 _WEIGHTS = ("lamb", "weight", "alpha", "beta", "gamma", "coef", "scale")

@@ -12,12 +12,8 @@ It stays silent where the tensor is not known to be such a leaf.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from autofix.check.abstract.tape import Event
 from autofix.check.finder import Finder, Spot, spot
-
-if TYPE_CHECKING:
-    from autofix.check.abstract.tape import Event
 
 
 class GradientStillNone(Finder):

@@ -14,13 +14,9 @@ It stays silent where a network or a function is not in the project: it might de
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from autofix.check.abstract.tape import Event
 from autofix.check.finder import Finder, Spot, spot
 from autofix.check.places import carried, collected, earlier_pass, made, said, taken_in
-
-if TYPE_CHECKING:
-    from autofix.check.abstract.tape import Event
 
 
 class GraphCarriedOver(Finder):

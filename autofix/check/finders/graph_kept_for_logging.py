@@ -16,16 +16,11 @@ name might have been given a plain number in between.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from autofix.check.finder import Finder, Spot, backwards
 from autofix.syntax.calls import path_of, whole
-from autofix.syntax.facts import Bind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.facts import Block, Call, Scope
+from autofix.syntax.facts import Bind, Block, Call, Scope
 
 _TENSOR_METHODS = {"mean", "sum", "squeeze", "clone", "cpu", "view", "reshape"}
 

@@ -13,13 +13,9 @@ It stays silent where a network or a function is not in the project, and where p
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from autofix.check.abstract.tape import Event
 from autofix.check.finder import Finder, Spot, spot
 from autofix.check.places import earlier_pass, made, made_once, said, taken_in
-
-if TYPE_CHECKING:
-    from autofix.check.abstract.tape import Event
 
 
 class GraphMadeOnce(Finder):

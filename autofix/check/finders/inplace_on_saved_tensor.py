@@ -15,13 +15,9 @@ It stays silent under `no_grad`, and where it does not know that the operation b
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from autofix.check.abstract.tape import Event
 from autofix.check.finder import Finder, Spot, spot
 from autofix.check.places import said
-
-if TYPE_CHECKING:
-    from autofix.check.abstract.tape import Event
 
 _UPDATES = ("step", "load_state_dict", "init")
 

@@ -15,14 +15,10 @@ It stays silent where the gradient of the new tensor itself is read, and where i
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from autofix.check.finder import Finder, Spot, backwards, value_at
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.facts import Bind, Scope
+from autofix.syntax.facts import Bind, Scope
 
 _NEW = {"torch.tensor", "torch.autograd.Variable", "torch.autograd.variable.Variable", "torch.FloatTensor"}
 

@@ -15,14 +15,10 @@ optimizer puts gradients to zero, and where the optimizer is handed to another f
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from autofix.check.finder import Finder, Spot, backwards, is_optimizer, owners, steps
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.facts import Block, Call, Scope
+from autofix.syntax.facts import Block, Call, Scope
 
 # Other ways to be rid of old gradients; who knows what they act on.
 _OTHER_WAYS = (b".grad = None", b".grad=None", b"grad.zero_", b"grad.data.zero_", b"set_to_none", b"reset_grad",

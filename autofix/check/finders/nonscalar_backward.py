@@ -12,13 +12,9 @@ It stays silent where it does not know how many values a tensor has.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from autofix.check.abstract.tape import Event
 from autofix.check.finder import Finder, Spot, spot
 from autofix.check.places import said
-
-if TYPE_CHECKING:
-    from autofix.check.abstract.tape import Event
 
 
 class NonscalarBackward(Finder):

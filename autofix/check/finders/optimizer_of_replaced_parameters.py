@@ -14,14 +14,10 @@ It stays silent where another optimizer is made later, or `add_param_group` is c
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from autofix.check.finder import Finder, Spot, makes_optimizer, owners
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.facts import Bind, Scope
+from autofix.syntax.facts import Bind, Scope
 
 _WITHOUT_PARAMETERS = {
     "Identity", "Dropout", "ReLU", "Sigmoid", "Tanh", "Flatten", "Softmax", "AvgPool2d", "MaxPool2d",

@@ -15,15 +15,11 @@ and about layers without parameters. A class in another file may use the layer b
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from autofix.check.finder import Finder, Spot
 from autofix.syntax.calls import path_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.facts import Module, Scope
+from autofix.syntax.facts import Module, Scope
 
 _LAYERS = frozenset(
     ("Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "LSTM", "GRU", "RNN", "LSTMCell",

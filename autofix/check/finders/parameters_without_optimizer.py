@@ -15,14 +15,10 @@ more than one optimizer.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from autofix.check.finder import Finder, Spot, backwards, is_network, makes_optimizer, owners
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.facts import Scope
+from autofix.syntax.facts import Scope
 
 _KNOWS = ("to", "cuda", "cpu", "train", "zero_grad", "float", "double")
 

@@ -14,13 +14,9 @@ was, and torch does not complain.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from autofix.check.abstract.tape import Event
 from autofix.check.finder import Finder, Spot, spot
 from autofix.check.places import said
-
-if TYPE_CHECKING:
-    from autofix.check.abstract.tape import Event
 
 
 class ResultGivenToOptimizer(Finder):

@@ -14,14 +14,10 @@ It stays silent for schedulers that are not torch's, for `ReduceLROnPlateau`, an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from autofix.check.finder import Finder, Spot, is_optimizer, makes_scheduler
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.facts import Block, Call, Scope
+from autofix.syntax.facts import Block, Call, Scope
 
 
 class SchedulerBeforeOptimizer(Finder):

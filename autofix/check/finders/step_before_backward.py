@@ -15,14 +15,10 @@ stands before both.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from autofix.check.finder import Finder, Spot, backwards, cleared_for, steps
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.syntax.facts import Scope
+from autofix.syntax.facts import Scope
 
 
 class StepBeforeBackward(Finder):

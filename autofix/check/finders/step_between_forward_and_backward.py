@@ -14,13 +14,9 @@ It stays silent where the optimizer's parameters are not known, or where none of
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from autofix.check.abstract.tape import Event
 from autofix.check.finder import Finder, Spot, spot
 from autofix.check.places import said, seen_from_backward, together
-
-if TYPE_CHECKING:
-    from autofix.check.abstract.tape import Event
 
 
 class StepBetweenForwardAndBackward(Finder):

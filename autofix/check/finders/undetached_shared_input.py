@@ -14,13 +14,9 @@ It stays silent where a network, an optimizer or a function is not in the projec
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from autofix.check.abstract.tape import Event
 from autofix.check.finder import Finder, Spot, spot
 from autofix.check.places import apart, earlier_pass, made, said
-
-if TYPE_CHECKING:
-    from autofix.check.abstract.tape import Event
 
 
 class UndetachedSharedInput(Finder):

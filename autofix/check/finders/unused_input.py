@@ -13,12 +13,8 @@ It stays silent where an input may require a gradient.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from autofix.check.abstract.tape import Event
 from autofix.check.finder import Finder, Spot, spot
-
-if TYPE_CHECKING:
-    from autofix.check.abstract.tape import Event
 
 
 class UnusedInput(Finder):

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from autofix.probe.wire import Frame, Stack
+from autofix.render.snapshot import Snapshot
 from autofix.render.words import masked
 from autofix.syntax.source import Source, SourceError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from autofix.probe.wire import Frame, Stack
-    from autofix.render.snapshot import Snapshot
-
 
 _ASSIGNED = re.compile(r"([A-Za-z_][\w.]*(?:, *[A-Za-z_][\w.]*)*) *(?::[^=]+)?=(?!=)")
 

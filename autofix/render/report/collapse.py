@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from autofix.probe.wire import Frame, Graph, Node
+from autofix.probe.wire import Frame, Graph, Node
 
 FEW = 12
 """Nodes up to which each op is a box of its own."""

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from autofix.render.report.collapse import collapse
-from autofix.render.report.layout import HEIGHT, WIDTH, lay_out
+from autofix.probe.wire import Graph, Node
+from autofix.render.report.code import Code
+from autofix.render.report.collapse import Drawn, collapse
+from autofix.render.report.layout import HEIGHT, WIDTH, Layout, lay_out
 from autofix.render.words import cut, one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from autofix.probe.wire import Graph, Node
-    from autofix.render.report.code import Code
-    from autofix.render.report.collapse import Drawn
-    from autofix.render.report.layout import Layout
 
 _TITLE, _LINE, _NOTE = 23, 25, 30
 WIDEST = 660

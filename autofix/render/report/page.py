@@ -9,24 +9,20 @@ import os
 import re
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from autofix import __version__
-from autofix.core.model import Effect, Outcome
+from autofix.core.model import Effect, Fix, Outcome, Report
+from autofix.experiments.pictures import Pictures
 from autofix.render import words
 from autofix.render.account import account
 from autofix.render.report import layout, plots
 from autofix.render.report.code import Code
-from autofix.render.report.drawing import drawing
-
-if TYPE_CHECKING:
-    from autofix.core.model import Fix, Report
-    from autofix.experiments.pictures import Pictures
-    from autofix.render.report.drawing import Drawing
-    from autofix.render.snapshot import Snapshot
+from autofix.render.report.drawing import Drawing, drawing
+from autofix.render.snapshot import Snapshot
 
 _MARK = '<meta name="generator" content="autofix'
 _HEAD = 2000

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from autofix.core.model import Treatment
+from autofix.core.model import Comparison, Treatment, Verdict
 from autofix.experiments.compare import norm
+from autofix.probe.wire import Step
 from autofix.render.words import one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from autofix.core.model import Comparison, Verdict
-    from autofix.probe.wire import Step
 
 WIDTH, HEIGHT = 240, 86
 _LEFT, _RIGHT, _TOP, _BOTTOM = 8, 8, 20, 20

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import libcst as cst
 
 from autofix.core.edit import Declined
 from autofix.syntax.edits.expressions import change, expression, replace
-
-if TYPE_CHECKING:
-    from autofix.syntax.edits.steps import Step
-    from autofix.syntax.edits.unit import Guard
-    from autofix.syntax.source import Source
+from autofix.syntax.edits.steps import Step
+from autofix.syntax.edits.unit import Guard
+from autofix.syntax.source import Source
 
 _NOTHING, _SPACE = cst.SimpleWhitespace(""), cst.SimpleWhitespace(" ")
 

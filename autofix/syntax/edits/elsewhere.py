@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from autofix.syntax import blocks, calls, names, update
+from autofix.syntax.calls import Function
 from autofix.syntax.edits.expressions import rename
 from autofix.syntax.edits.statements import delete, insert_before, move_before, replace_statement
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from autofix.syntax.calls import Function
-    from autofix.syntax.edits.steps import Step
-    from autofix.syntax.source import Source
+from autofix.syntax.edits.steps import Step
+from autofix.syntax.source import Source
 
 User = ast.FunctionDef | ast.For | ast.While
 Plain = ast.Assign | ast.AugAssign

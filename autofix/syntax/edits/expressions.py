@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import libcst as cst
 
 from autofix.core.edit import Declined
-from autofix.syntax.edits.unit import NodeChange, holder
+from autofix.syntax.edits.steps import Step
+from autofix.syntax.edits.unit import Guard, NodeChange, holder
 from autofix.syntax.layout import newline_near
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from autofix.syntax.edits.steps import Step
-    from autofix.syntax.edits.unit import Guard
-    from autofix.syntax.source import Source
+from autofix.syntax.source import Source
 
 _PRIMARY = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
 _TWICE = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)

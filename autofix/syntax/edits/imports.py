@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from autofix.core.edit import Declined
+from autofix.syntax.calls import Function
 from autofix.syntax.edits.statements import decorate, insert_after, insert_before, wrap
 from autofix.syntax.edits.steps import Splice, Step
 from autofix.syntax.layout import newline_near
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from autofix.syntax.calls import Function
-    from autofix.syntax.source import Source
+from autofix.syntax.source import Source
 
 
 def ensure_import(source: Source, module: str) -> tuple[str, list[Step]]:

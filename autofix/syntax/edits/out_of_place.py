@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from autofix.core.edit import Declined
 from autofix.syntax.apply import apply
@@ -12,14 +11,11 @@ from autofix.syntax.edits.calls import remove_keyword, set_keyword
 from autofix.syntax.edits.expressions import aug_to_assign, bind, rename, replace
 from autofix.syntax.edits.imports import ensure_import
 from autofix.syntax.edits.statements import insert_before, replace_statement
-from autofix.syntax.edits.steps import rendered
+from autofix.syntax.edits.steps import Step, rendered
 from autofix.syntax.names import binds
 from autofix.syntax.source import Source
 from autofix.syntax.vocabulary import VIEWS
 from autofix.syntax.writes import chain, flag_of, in_place, is_module, root, with_gradient, written
-
-if TYPE_CHECKING:
-    from autofix.syntax.edits.steps import Step
 
 
 def out_of_place(source: Source, node: ast.AST) -> list[Step]:

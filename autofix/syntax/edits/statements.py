@@ -6,17 +6,13 @@ Statements that share a line are given lines of their own where one comes betwee
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from autofix.core.edit import Declined
+from autofix.syntax.calls import Function
 from autofix.syntax.edits.steps import Shift, Splice, Step, reindented
 from autofix.syntax.layout import StatementRun, line_start, newline_near, run_of, unit_near
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from autofix.syntax.calls import Function
-    from autofix.syntax.source import Source
+from autofix.syntax.source import Source
 
 _FIRST = "a docstring or __future__ import must stay first"
 

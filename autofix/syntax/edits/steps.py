@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -12,11 +12,7 @@ from autofix.core.aligned import opcodes
 from autofix.core.edit import Edit, EditConflict
 from autofix.syntax.edits.unit import NodeChange, Unit, holder, parsed
 from autofix.syntax.layout import newline_near
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from autofix.syntax.source import Source
+from autofix.syntax.source import Source
 
 _TOKEN = re.compile(r"\w+|[^\S\r\n]+|\r\n?|.", re.DOTALL)
 

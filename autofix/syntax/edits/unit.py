@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import libcst as cst
 from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
 
 from autofix.core.edit import Declined
 from autofix.syntax.layout import header_start, is_compound, newline_near
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    from autofix.syntax.source import Source
+from autofix.syntax.source import Source
 
 Guard = Callable[[Any], Any]
 """Puts an expression into parentheses where Python would otherwise group it differently."""

@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Collection
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from autofix.core.edit import Declined
 from autofix.syntax.calls import Function, known, path_of
 from autofix.syntax.reaching import Reaching
+from autofix.syntax.source import Source
 from autofix.syntax.translate import words
-from autofix.syntax.translate.made import (
-    MOVED,
-    Body,
-    Kind,
-    Translated,
-    atom,
-    element,
-    joined,
-    reason,
-    short,
-    spelled,
-)
+from autofix.syntax.translate.made import MOVED, Body, Kind, Translated, atom, element, joined, reason, short, spelled
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from autofix.syntax.source import Source
-
-    Resolve = Callable[[Source, ast.Call], tuple[Source, Function] | None]
+Resolve = Callable[[Source, ast.Call], tuple[Source, Function] | None]
 
 
 class ExpressionTranslation:

@@ -4,28 +4,14 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from autofix.core.edit import Declined
 from autofix.syntax.calls import Function, keyword, name_of, path_of
+from autofix.syntax.source import Source
 from autofix.syntax.translate import words
 from autofix.syntax.translate.expressions import ExpressionTranslation
-from autofix.syntax.translate.made import (
-    MOVED,
-    Body,
-    Kind,
-    Translated,
-    atom,
-    element,
-    joined,
-    reason,
-    short,
-    spelled,
-)
+from autofix.syntax.translate.made import MOVED, Body, Kind, Translated, atom, element, joined, reason, short, spelled
 from autofix.syntax.translate.words import WORDS, Word
-
-if TYPE_CHECKING:
-    from autofix.syntax.source import Source
 
 _BUILTINS = frozenset({
     "sum", "max", "min", "abs", "len", "zip", "enumerate", "sorted", "reversed", "pow", "round", "int", "float", "list",

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from autofix.syntax.calls import Function
-    from autofix.syntax.reaching import Reaching
-    from autofix.syntax.source import Source
+from autofix.syntax.calls import Function
+from autofix.syntax.reaching import Reaching
+from autofix.syntax.source import Source
 
 
 class Kind(Enum):

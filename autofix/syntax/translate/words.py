@@ -6,11 +6,8 @@ torch has to be told. What is not in a row is not translated.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MODULES = ("numpy", "math")
 RENAMED = {

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from autofix.core.edit import Declined
 from autofix.syntax.blocks import block_of
 from autofix.syntax.calls import Function, name_of, path_of
-from autofix.syntax.edits import delete, ensure_import, insert_after, replace, replace_statement
+from autofix.syntax.edits import Step, delete, ensure_import, insert_after, replace, replace_statement
 from autofix.syntax.layout import lines_of
+from autofix.syntax.source import Source
+from autofix.syntax.translate.functions import Translation
 from autofix.syntax.translate.made import MOVED, Body, Kind, Translated, respelled
 from autofix.syntax.vocabulary import STORES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
-    from autofix.syntax.translate.functions import Translation
 
 _LEFT = ("backward", "shape", "ndim", "item", "tolist", "detach", "cpu", "dim", "numel", "requires_grad")
 """What may be asked of a tensor as of what it was."""
