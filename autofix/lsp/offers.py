@@ -27,11 +27,18 @@ ANSWER = "autofix.answer"
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """What the editor can do with edits and diagnostics."""
+    """The editor: the document that it has of a file, how it counts columns, and what it can do with what we say."""
 
+    shown: Callable[[Path], Document | None]
+    columns: Columns
     annotations: bool
     versions: bool
     related: bool
+
+    def located(self, place: Place) -> tuple[EditorText, types.Range] | None:
+        """Where a place is in the editor; None where it has no document of the file."""
+        document = self.shown(place.file)
+        return document.range(place, self.columns) if document is not None else None
 
 
 class RunResult:
@@ -46,20 +53,16 @@ class RunResult:
         """Whether every file that was read for the report is still as it was."""
         return all(read(path) == data for path, data in self.files.items())
 
-    def failure(
-        self, shown: Callable[[Path], Document | None], columns: Columns
-    ) -> tuple[EditorText, types.Range] | None:
+    def failure(self, client: Client) -> tuple[EditorText, types.Range] | None:
         """Where the failure is shown."""
         failed = words.failure(self.report)
         if failed is None or not failed.stack:
             return None
-        return _located(self._snapshot.place(failed.stack[0]), shown, columns)
+        return client.located(self._snapshot.place(failed.stack[0]))
 
-    def diagnostic(
-        self, shown: Callable[[Path], Document | None], columns: Columns, client: Client
-    ) -> tuple[EditorText, types.Diagnostic] | None:
+    def diagnostic(self, client: Client) -> tuple[EditorText, types.Diagnostic] | None:
         """The failure, with the culprit lines as what it is related to."""
-        where = self.failure(shown, columns)
+        where = self.failure(client)
         if where is None:
             return None
         part, span = where
@@ -68,7 +71,7 @@ class RunResult:
             diagnosis.declined or words.CAUSES[diagnosis.cause] if diagnosis else words.OUTCOMES[self.report.outcome]
         )
         said = [words.headline(self.report), words.one_line(cause)]
-        related = [*self._culprits(shown, columns)]
+        related = [*self._culprits(client)]
         if not client.related:
             said += [f"{item.message}: line {item.location.range.start.line + 1}" for item in related]
         if diagnosis is not None and not self.report.fixes:
@@ -80,18 +83,14 @@ class RunResult:
             related_information=related if client.related else None,
         )  # fmt: skip
 
-    def found(
-        self, shown: Callable[[Path], Document | None], columns: Columns, client: Client
-    ) -> Iterator[tuple[EditorText, types.Diagnostic]]:
+    def found(self, client: Client) -> Iterator[tuple[EditorText, types.Diagnostic]]:
         """What the run showed that crashes nothing, each with the further lines that belong to it."""
         for one in account(self.report, self._snapshot).findings:
-            if (where := _located(one.place, shown, columns)) is None:
+            if (where := client.located(one.place)) is None:
                 continue
-            others = [_located(place, shown, columns) for place in one.others]
             related = [
-                types.DiagnosticRelatedInformation(types.Location(at[0].uri, at[1]), "belongs to it")
-                for at in others
-                if at is not None
+                types.DiagnosticRelatedInformation(types.Location(part.uri, span), "belongs to it")
+                for part, span in filter(None, map(client.located, one.others))
             ]
             level = types.DiagnosticSeverity.Warning if one.sure else types.DiagnosticSeverity.Information
             yield where[0], types.Diagnostic(
@@ -103,35 +102,29 @@ class RunResult:
         """Who trains what, and the laws, as lines of text; '' where the run was not looked at so closely."""
         return plain(account(self.report, self._snapshot))
 
-    def _culprits(
-        self, shown: Callable[[Path], Document | None], columns: Columns
-    ) -> Iterator[types.DiagnosticRelatedInformation]:
+    def _culprits(self, client: Client) -> Iterator[types.DiagnosticRelatedInformation]:
         for culprit in words.told(self.report):
-            where = _located(self._snapshot.place(culprit.frame), shown, columns)
+            where = client.located(self._snapshot.place(culprit.frame))
             if where is not None and culprit.role != "failed":
                 part, span = where
                 yield types.DiagnosticRelatedInformation(types.Location(part.uri, span), words.role(culprit))
 
-    def near(
-        self, uri: str, span: types.Range, shown: Callable[[Path], Document | None], columns: Columns
-    ) -> bool:  # fmt: skip
+    def near(self, uri: str, span: types.Range, client: Client) -> bool:
         """Whether the failure, a line that explains it, or what crashes nothing is where the cursor is."""
         frames = [culprit.frame for culprit in self.report.diagnosis.culprits] if self.report.diagnosis else []
         frames += [frame for one in self.report.suspicions if one.sure for frame in (one.frame, *one.others)]
-        places = [_located(self._snapshot.place(frame), shown, columns) for frame in frames]
-        found = [where for where in (self.failure(shown, columns), *places) if where is not None]
+        places = (client.located(self._snapshot.place(frame)) for frame in frames)
+        found = filter(None, (self.failure(client), *places))
         return any(part.uri == uri and touch(at, span) for part, at in found)
 
-    def edit(
-        self, fix: Fix, shown: Callable[[Path], Document | None], columns: Columns, client: Client
-    ) -> types.WorkspaceEdit | None:
+    def edit(self, fix: Fix, client: Client) -> types.WorkspaceEdit | None:
         """A fix as edits of the versions that were judged; None where the editor has no place for one of them."""
         asks = fix.verdict.applicability is not Applicability.SAFE and client.annotations
         edits: dict[tuple[str, int | None], list[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit]] = {}
         for edit in fix.candidate.edits:
-            document = shown(edit.path)
+            document = client.shown(edit.path)
             place = _place(edit, fix.originals[edit.path])
-            made = document.text_edit(place, edit.text, columns) if document is not None else None
+            made = document.text_edit(place, edit.text, client.columns) if document is not None else None
             if made is None:
                 return None
             part, change = made
@@ -181,13 +174,6 @@ def _place(edit: Edit, data: bytes) -> Place:
 
 def _annotation(fix: Fix) -> types.ChangeAnnotation:
     return types.ChangeAnnotation(f"Unsafe: {words.title(fix)}", needs_confirmation=True, description=words.effect(fix))
-
-
-def _located(
-    place: Place, shown: Callable[[Path], Document | None], columns: Columns
-) -> tuple[EditorText, types.Range] | None:  # fmt: skip
-    document = shown(place.file)
-    return document.range(place, columns) if document is not None else None
 
 
 def _paths(report: Report) -> set[Path]:

@@ -76,6 +76,8 @@ class EditorSession(LanguageServer):
     def client(self) -> offers.Client:
         edits = "workspace.workspace_edit"
         return offers.Client(
+            self.desk.shown,
+            self.columns,
             annotations=get_capability(self.client_capabilities, f"{edits}.change_annotation_support") is not None,
             versions=bool(get_capability(self.client_capabilities, f"{edits}.document_changes")),
             related=bool(
@@ -129,11 +131,11 @@ class EditorSession(LanguageServer):
     def _diagnostics(self, document: Document) -> Iterator[tuple[EditorText, types.Diagnostic]]:
         proved: list[tuple[EditorText, types.Range]] = []
         for result in self.standing():
-            made = result.diagnostic(self.desk.shown, self.columns, self.client)
+            made = result.diagnostic(self.client)
             if made is not None and made[0] in document.parts:
                 proved.append((made[0], made[1].range))
                 yield made
-            for part, diagnostic in result.found(self.desk.shown, self.columns, self.client):
+            for part, diagnostic in result.found(self.client):
                 if part in document.parts:
                     proved.append((part, diagnostic.range))
                     yield part, diagnostic
@@ -260,13 +262,13 @@ class EditorSession(LanguageServer):
     def fixes(self, uri: str, span: types.Range) -> Iterator[types.CodeAction]:
         """The fixes of the failure, or of what crashes nothing, at a place: the best safe one preferred."""
         for result in self.standing():
-            if not result.near(uri, span, self.desk.shown, self.columns):
+            if not result.near(uri, span, self.client):
                 continue
-            made = result.diagnostic(self.desk.shown, self.columns, self.client)
-            found = [made] if made is not None else result.found(self.desk.shown, self.columns, self.client)
+            made = result.diagnostic(self.client)
+            found = [made] if made is not None else result.found(self.client)
             about = [one for part, one in found if made is not None or (part.uri == uri and touch(one.range, span))]
             for number, fix in enumerate(result.report.fixes):
-                edit = result.edit(fix, self.desk.shown, self.columns, self.client)
+                edit = result.edit(fix, self.client)
                 if edit is not None:
                     safe = fix.verdict.applicability is Applicability.SAFE
                     ask = not safe and not self.client.annotations
@@ -301,7 +303,7 @@ class EditorSession(LanguageServer):
             if result.report.target.script.as_uri() != script or not 0 <= number < len(result.report.fixes):
                 continue
             fix = result.report.fixes[number]
-            edit = result.edit(fix, self.desk.shown, self.columns, self.client)
+            edit = result.edit(fix, self.client)
             if edit is not None and await self._agreed(fix):
                 await self.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(edit, offers.title(fix)))
             return
