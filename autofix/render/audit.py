@@ -44,20 +44,17 @@ def as_json(report: Report, snapshot: Snapshot) -> str:
     """One object, in ASCII."""
     document: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
-        "outcome": str(report.outcome),
-        "message": clean(report.message),
+        **machine.picked(report, "outcome message"),
         "findings": [
             {"code": one.code, "name": one.name, "level": "broken" if one.sure else "noted",
              "message": clean(one.message), **machine.span(one.frame, snapshot),
-             "others": [machine.span(frame, snapshot) for frame in one.others]}
+             "others": machine.spans(one.others, snapshot)}
             for one in report.suspicions
         ],
         "fixes": [machine.fix(one, snapshot) for one in report.fixes],
         "applied": report.applied,
         **machine.audit(report, snapshot),
-        "conditions": [clean(condition) for condition in report.conditions],
-        "isolation": clean(report.isolation),
-        "torch": clean(report.torch),
+        **machine.picked(report, "conditions isolation torch"),
         "timings": {name: machine.number(seconds) for name, seconds in report.timings.items()},
     }  # fmt: skip
     return json.dumps(document, indent=2, allow_nan=False) + "\n"

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from autofix.audit import told
-from autofix.core.model import Cause, Change, Finding, Fix, Report
+from autofix.core.model import Cause, Finding, Fix, Report
 from autofix.probe.wire import Frame
 from autofix.render import words
 from autofix.render.advice import advice
@@ -32,49 +32,33 @@ def document(report: Report, snapshot: Snapshot) -> dict[str, Any]:
     culprits = report.diagnosis.culprits if report.diagnosis is not None else ()
     return {
         "schema_version": SCHEMA_VERSION,
-        "outcome": str(report.outcome),
-        "message": clean(report.message),
+        **picked(report, "outcome message"),
         "advice": advice(report, snapshot),
         "script": valid(str(target.script)),
         "module": valid(target.module) if target.module is not None else None,
         "args": [valid(word) for word in target.argv],
         "failure": _failure(report, snapshot),
         "culprits": [
-            {
-                "role": clean(culprit.role),
-                "note": clean(culprit.note),
-                "message": words.role(culprit),
-                "aside": culprit.aside,
-                **span(culprit.frame, snapshot),
-            }
-            for culprit in culprits
+            {**picked(one, "role note"), "message": words.role(one), "aside": one.aside, **span(one.frame, snapshot)}
+            for one in culprits
         ],
         "fixes": [fix(one, snapshot) for one in report.fixes],
         "rejected": [fix(one, snapshot) for one in report.rejected],
-        "notes": [{"rule": clean(note.rule), "reason": clean(note.reason)} for note in report.notes],
+        "notes": [picked(note, "rule reason") for note in report.notes],
         "hints": [
             {"rule": hint.rule, "message": clean(hint.sentence), **span(hint.frame, snapshot)} for hint in report.hints
         ],
         "suspicions": [
             {
-                "code": one.code,
-                "name": one.name,
-                "message": clean(one.message),
-                "sure": one.sure,
+                **picked(one, "code name message sure"),
                 **span(one.frame, snapshot),
-                "others": [span(frame, snapshot) for frame in one.others],
+                "others": spans(one.others, snapshot),
             }
             for one in report.suspicions
         ],
         "audit": audit(report, snapshot) if report.books is not None else None,
         "question": _question(report, snapshot),
-        "conditions": [clean(condition) for condition in report.conditions],
-        "applied": report.applied,
-        "isolation": clean(report.isolation),
-        "wrote": [clean(what) for what in report.wrote],
-        "reached": [clean(host) for host in report.reached],
-        "calls": report.calls,
-        "torch": clean(report.torch),
+        **picked(report, "conditions applied isolation wrote reached calls torch"),
         "python": valid(str(target.python)) if target.python is not None else None,
         "timings": {name: number(seconds) for name, seconds in report.timings.items()},
     }
@@ -88,18 +72,15 @@ def audit(report: Report, snapshot: Snapshot) -> dict[str, Any]:
         "finished": books is not None and books.finished,
         "incomplete": clean(books.incomplete) if books is not None else "",
         "losses": [
-            {**at(loss.stack, snapshot), "calls": loss.calls, "first": number(loss.first), "last": number(loss.last)}
+            {**at(loss.stack, snapshot), **picked(loss, "calls first last")}
             for loss in (books.losses if books is not None else ())
         ],
         "optimizers": [
-            {**at(one.made, snapshot), "kind": clean(one.kind), "steps": one.steps, "without_gradient": one.empty,
-             "tensors": one.tensors}
+            {**at(one.made, snapshot), **picked(one, "kind steps tensors"), "without_gradient": one.empty}
             for one in (books.trainers if books is not None else ())
         ],
         "networks": [
-            {"name": clean(one.name), "optimizer": one.optimizer, "losses": list(one.losses), "tensors": one.tensors,
-             "numbers": one.numbers, "gradient": number(one.gradient), "unreached": one.unreached,
-             "frozen": one.frozen, "mode": one.training}
+            picked(one, "name optimizer losses tensors numbers gradient unreached frozen") | {"mode": one.training}
             for one in (books.networks if books is not None else ())
         ],
     }  # fmt: skip
@@ -126,8 +107,7 @@ def _failure(report: Report, snapshot: Snapshot) -> dict[str, Any] | None:
         return None
     return {
         "cause": str(report.diagnosis.cause if report.diagnosis is not None else Cause.OTHER),
-        "type": clean(failure.type),
-        "message": clean(failure.message),
+        **picked(failure, "type message"),
         **at(failure.stack, snapshot),
         "declined": clean(report.diagnosis.declined) if report.diagnosis is not None else "",
         "traceback": clean(report.traceback),
@@ -142,22 +122,17 @@ def fix(fix: Fix, snapshot: Snapshot) -> dict[str, Any]:
         "rules": list(candidate.rules),
         "title": "; then ".join(candidate.titles),
         "why": " ".join(candidate.whys),
-        "applicability": str(verdict.applicability),
-        "run": str(verdict.run),
-        "effect": str(verdict.effect),
-        "summary": clean(verdict.summary),
-        "detail": clean(verdict.detail),
+        **picked(verdict, "applicability run effect summary detail"),
         "reading": str(verdict.reading or ""),
         "guards": [_finding(finding, snapshot) for finding in verdict.findings],
         "later": _later(fix, snapshot),
-        "changed": [_change(change) for change in verdict.changes],
+        "changed": [picked(one, "parameter step reference candidate note relative") for one in verdict.changes],
         "edits": [
             {"file": valid(str(edit.path)), "start": edit.start, "end": edit.end, "text": edit.text}
             for edit in candidate.edits
         ],
         "diff": snapshot.diff(fix),
-        "seconds": number(verdict.seconds),
-        "peak_bytes": verdict.peak_bytes,
+        **picked(verdict, "seconds peak_bytes"),
     }
 
 
@@ -167,10 +142,7 @@ def _later(fix: Fix, snapshot: Snapshot) -> dict[str, Any] | None:
     words = snapshot.later(fix)
     if failure is None or not words:
         return None
-    return {
-        "type": clean(failure.type), "message": clean(failure.message), "words": words,
-        **at(failure.stack, snapshot),
-    }  # fmt: skip
+    return {**picked(failure, "type message"), "words": words, **at(failure.stack, snapshot)}
 
 
 def _finding(finding: Finding, snapshot: Snapshot) -> dict[str, Any]:
@@ -180,20 +152,27 @@ def _finding(finding: Finding, snapshot: Snapshot) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _change(change: Change) -> dict[str, Any]:
-    return {
-        "parameter": clean(change.parameter),
-        "step": change.step,
-        "reference": number(change.reference),
-        "candidate": number(change.candidate),
-        "note": clean(change.note),
-        "relative": number(change.relative),
-    }
+def picked(record: Any, names: str) -> dict[str, Any]:
+    """Some fields of a record by their names: texts without what a terminal would obey, numbers that JSON has."""
+    return {name: _plain(getattr(record, name)) for name in names.split()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, float):
+        return number(value)
+    return [_plain(one) for one in value] if isinstance(value, tuple) else value
 
 
 def at(stack: Sequence[Frame], snapshot: Snapshot) -> dict[str, Any]:
     """Where the innermost frame of a stack stands; a null for each field where there is none."""
     return span(stack[0], snapshot) if stack else dict.fromkeys(_PLACE)
+
+
+def spans(frames: Iterable[Frame], snapshot: Snapshot) -> list[dict[str, Any]]:
+    """Where some frames stand."""
+    return [span(frame, snapshot) for frame in frames]
 
 
 def span(frame: Frame, snapshot: Snapshot) -> dict[str, Any]:
@@ -202,10 +181,7 @@ def span(frame: Frame, snapshot: Snapshot) -> dict[str, Any]:
     cell = snapshot.cell(place)
     return {
         "file": valid(str(place.file)),
-        "line": place.line,
-        "column": place.column,
-        "end_line": place.end_line,
-        "end_column": place.end_column,
+        **picked(place, "line column end_line end_column"),
         "cell": {"number": cell[0], "line": cell[1]} if cell is not None else None,
     }
 
