@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar, NamedTuple
 
 from autofix.check.abstract.tape import Event
 from autofix.check.abstract.values import PlayPlace
+from autofix.check.places import said
 from autofix.syntax.calls import path_of
 from autofix.syntax.facts import Bind, Block, Call, Scope
 from autofix.syntax.vocabulary import CUTS
@@ -46,8 +47,13 @@ class Finder:
     """Examples; each line on which something is found ends in `# found`."""
     passes: ClassVar[tuple[str, ...]] = ()
     """Examples that look alike and are right, or in which nobody can tell."""
-    kinds: ClassVar[frozenset[str]] = frozenset()
-    """The events of a play that it tells of; the file is played only if a finder asks for some."""
+    kinds: ClassVar[Mapping[str, str]] = {}
+    """The events of a play that it tells of, each with its sentence, '' where `told` finds one: `{made}` is the line
+    where what it is about was made, `{text}` the event's own words. A file is played only if a finder asks for some.
+    """
+    made: ClassVar[str] = ""
+    """What is said at the line where that was made, and `caused`: at the line that is the cause."""
+    caused: ClassVar[str] = ""
 
     def spots(self, scope: Scope) -> Iterator[Spot]:
         """Every suspicious node of one scope; none for a finder that is told events."""
@@ -56,8 +62,9 @@ class Finder:
 
     def told(self, event: Event) -> Spot | None:
         """What an event of one of its `kinds` comes to; None where it is another finder's."""
-        del event
-        return None
+        sentence = self.kinds[event.kind].format(made=said(event.made_at, event), text=event.text)
+        notes = ((event.made_at, self.made), (event.caused_at, self.caused))
+        return spot(event.place, sentence, *(note for note in notes if note[1]))
 
 
 def spot(place: PlayPlace, message: str, *notes: tuple[PlayPlace | None, str]) -> Spot:

@@ -24,7 +24,7 @@ class BackwardFreesSharedGraph(Finder):
 
     code, name = "AG201", "backward-frees-shared-graph"
     title = "Two backwards through one graph"
-    kinds = frozenset({"twice"})
+    kinds = {"twice": ""}
     finds = (
         """\
 import torch

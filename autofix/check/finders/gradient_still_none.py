@@ -12,8 +12,7 @@ It stays silent where the tensor is not known to be such a leaf.
 
 from __future__ import annotations
 
-from autofix.check.abstract.tape import Event
-from autofix.check.finder import Finder, Spot, spot
+from autofix.check.finder import Finder
 
 
 class GradientStillNone(Finder):
@@ -21,7 +20,11 @@ class GradientStillNone(Finder):
 
     code, name = "AG305", "gradient-still-none"
     title = "Something is added to a gradient that is still None"
-    kinds = frozenset({"gradient-still-none"})
+    kinds = {
+        "gradient-still-none": "this adds to a gradient that is still None: no backward has reached the tensor since it "
+        "was made or zeroed",
+    }
+    made = "the tensor is made here"
     finds = (
         """\
 import torch
@@ -62,9 +65,3 @@ x.grad = torch.zeros(3)
 x.grad += torch.autograd.grad((x - 1).pow(2).sum(), x)[0]
 """,
     )
-
-    def told(self, event: Event) -> Spot | None:
-        message = (
-            "this adds to a gradient that is still None: no backward has reached the tensor since it was made or zeroed"
-        )
-        return spot(event.place, message, (event.made_at, "the tensor is made here"))

@@ -24,7 +24,7 @@ class GraphCarriedOver(Finder):
 
     code, name = "AG203", "graph-carried-over"
     title = "A state is carried into the next iteration with its graph"
-    kinds = frozenset({"twice"})
+    kinds = {"twice": ""}
     finds = (
         """\
 import torch

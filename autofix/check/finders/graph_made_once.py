@@ -23,7 +23,7 @@ class GraphMadeOnce(Finder):
 
     code, name = "AG204", "graph-made-once"
     title = "A graph is made before the loop and used in every pass"
-    kinds = frozenset({"twice"})
+    kinds = {"twice": ""}
     finds = (
         """\
 import torch

@@ -27,7 +27,7 @@ class InplaceOnSavedTensor(Finder):
 
     code, name = "AG101", "inplace-on-saved-tensor"
     title = "In-place write to a tensor that backward needs"
-    kinds = frozenset({"overwritten"})
+    kinds = {"overwritten": ""}
     finds = (
         """\
 import torch

@@ -13,9 +13,7 @@ It stays silent where the tensor may be a leaf or keep its gradient (`retain_gra
 
 from __future__ import annotations
 
-from autofix.check.abstract.tape import Event
-from autofix.check.finder import Finder, Spot, spot
-from autofix.check.places import said
+from autofix.check.finder import Finder
 
 
 class LeafReboundByUpdate(Finder):
@@ -23,7 +21,11 @@ class LeafReboundByUpdate(Finder):
 
     code, name = "AG303", "leaf-rebound-by-update"
     title = "The gradient of a result is used, and is None"
-    kinds = frozenset({"gradient-none", "flag-on-non-leaf"})
+    kinds = {
+        "gradient-none": "the gradient of a result is used here; it is None, since the tensor of {made} is no leaf",
+        "flag-on-non-leaf": "requires_grad is switched off for what is computed in {made}; only a leaf has this flag",
+    }
+    made = "the tensor is computed here"
     finds = (
         """\
 import torch
@@ -68,15 +70,3 @@ if y.grad is not None:
     y.grad.zero_()
 """,
     )
-
-    def told(self, event: Event) -> Spot | None:
-        made = event.made_at
-        if event.kind == "flag-on-non-leaf":
-            message = (
-                f"requires_grad is switched off for what is computed in {said(made, event)}; only a leaf has this flag"
-            )
-        else:
-            message = (
-                f"the gradient of a result is used here; it is None, since the tensor of {said(made, event)} is no leaf"
-            )
-        return spot(event.place, message, (made, "the tensor is computed here"))

@@ -29,7 +29,7 @@ class LossCutFromGraph(Finder):
 
     code, name = "AG401", "loss-cut-from-graph"
     title = "backward() from a loss that has no graph"
-    kinds = frozenset({"no-graph"})
+    kinds = {"no-graph": ""}
     finds = (
         """\
 import torch

@@ -12,9 +12,7 @@ It stays silent where it does not know how many values a tensor has.
 
 from __future__ import annotations
 
-from autofix.check.abstract.tape import Event
-from autofix.check.finder import Finder, Spot, spot
-from autofix.check.places import said
+from autofix.check.finder import Finder
 
 
 class NonscalarBackward(Finder):
@@ -22,7 +20,10 @@ class NonscalarBackward(Finder):
 
     code, name = "AG403", "nonscalar-backward"
     title = "backward() from more than one value"
-    kinds = frozenset({"nonscalar"})
+    kinds = {
+        "nonscalar": "this loss has many values, one for each sample, and is not reduced after {made}",
+    }
+    made = "the loss is made here"
     finds = (
         """\
 import torch
@@ -55,8 +56,3 @@ loss = crit(net(torch.randn(4, 2)), torch.tensor([0, 1, 2, 0]))
 loss.backward(torch.ones(4))
 """,
     )
-
-    def told(self, event: Event) -> Spot | None:
-        made = event.made_at
-        message = f"this loss has many values, one for each sample, and is not reduced after {said(made, event)}"
-        return spot(event.place, message, (made, "the loss is made here"))

@@ -23,7 +23,7 @@ class RecordsNeverEmptied(Finder):
 
     code, name = "AG205", "records-never-emptied"
     title = "A list still holds what an earlier pass has computed, with its graph"
-    kinds = frozenset({"twice"})
+    kinds = {"twice": ""}
     finds = (
         """\
 import torch

@@ -14,9 +14,7 @@ was, and torch does not complain.
 
 from __future__ import annotations
 
-from autofix.check.abstract.tape import Event
-from autofix.check.finder import Finder, Spot, spot
-from autofix.check.places import said
+from autofix.check.finder import Finder
 
 
 class ResultGivenToOptimizer(Finder):
@@ -24,7 +22,10 @@ class ResultGivenToOptimizer(Finder):
 
     code, name = "AG304", "result-given-to-optimizer"
     title = "An optimizer is given the result of an operation"
-    kinds = frozenset({"non-leaf-owned"})
+    kinds = {
+        "non-leaf-owned": "the optimizer is given a tensor that is no leaf: it is computed in {made}",
+    }
+    made = "the tensor is computed here"
     finds = (
         """\
 import torch
@@ -55,8 +56,3 @@ net = torch.nn.Linear(2, 3).cuda()
 opt = torch.optim.SGD([{"params": net.parameters()}], lr=0.1)
 """,
     )
-
-    def told(self, event: Event) -> Spot | None:
-        made = event.made_at
-        message = f"the optimizer is given a tensor that is no leaf: it is computed in {said(made, event)}"
-        return spot(event.place, message, (made, "the tensor is computed here"))

@@ -24,7 +24,7 @@ class StepBetweenForwardAndBackward(Finder):
 
     code, name = "AG102", "step-between-forward-and-backward"
     title = "step() between a forward and its backward"
-    kinds = frozenset({"overwritten"})
+    kinds = {"overwritten": ""}
     finds = (
         """\
 import torch

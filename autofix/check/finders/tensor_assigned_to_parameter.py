@@ -13,8 +13,7 @@ It stays silent where anybody has reached into the module's own dictionaries bef
 
 from __future__ import annotations
 
-from autofix.check.abstract.tape import Event
-from autofix.check.finder import Finder, Spot, spot
+from autofix.check.finder import Finder
 
 
 class TensorAssignedToParameter(Finder):
@@ -22,7 +21,7 @@ class TensorAssignedToParameter(Finder):
 
     code, name = "AG306", "tensor-assigned-to-parameter"
     title = "A tensor is assigned to the name of a parameter"
-    kinds = frozenset({"assigned-to-parameter"})
+    kinds = {"assigned-to-parameter": "a tensor is assigned to {text}, which is a parameter of this module"}
     finds = (
         """\
 import torch
@@ -65,6 +64,3 @@ class Scaled(torch.nn.Module):
         return x * self.scale
 """,
     )
-
-    def told(self, event: Event) -> Spot | None:
-        return spot(event.place, f"a tensor is assigned to {event.text}, which is a parameter of this module")

@@ -14,9 +14,7 @@ It stays silent where the tensor may require no gradient.
 
 from __future__ import annotations
 
-from autofix.check.abstract.tape import Event
-from autofix.check.finder import Finder, Spot, spot
-from autofix.check.places import said
+from autofix.check.finder import Finder
 
 
 class TensorToNumpy(Finder):
@@ -24,7 +22,11 @@ class TensorToNumpy(Finder):
 
     code, name = "AG404", "tensor-to-numpy"
     title = "A tensor that requires a gradient is handed to numpy or copied"
-    kinds = frozenset({"numpy", "copied-non-leaf"})
+    kinds = {
+        "numpy": "an array cannot hold the graph of the tensor that is made in {made}; detach() it first",
+        "copied-non-leaf": "this copies a tensor that is computed in {made}; only leaves can be copied",
+    }
+    made = "the tensor is made here"
     finds = (
         """\
 import torch
@@ -62,13 +64,3 @@ twin = copy.deepcopy(net)
 print(np.mean([net(x).mean().item() for x in torch.randn(3, 4, 2)]))
 """,
     )
-
-    def told(self, event: Event) -> Spot | None:
-        made = event.made_at
-        if event.kind == "copied-non-leaf":
-            message = f"this copies a tensor that is computed in {said(made, event)}; only leaves can be copied"
-        else:
-            message = (
-                f"an array cannot hold the graph of the tensor that is made in {said(made, event)}; detach() it first"
-            )
-        return spot(event.place, message, (made, "the tensor is made here"))

@@ -24,7 +24,7 @@ class UndetachedSharedInput(Finder):
 
     code, name = "AG202", "undetached-shared-input"
     title = "A loss reaches into a network that it does not train"
-    kinds = frozenset({"twice"})
+    kinds = {"twice": ""}
     finds = (
         """\
 import torch

@@ -13,8 +13,7 @@ It stays silent where an input may require a gradient.
 
 from __future__ import annotations
 
-from autofix.check.abstract.tape import Event
-from autofix.check.finder import Finder, Spot, spot
+from autofix.check.finder import Finder
 
 
 class UnusedInput(Finder):
@@ -22,7 +21,10 @@ class UnusedInput(Finder):
 
     code, name = "AG405", "unused-input"
     title = "A derivative with respect to a tensor that requires no gradient"
-    kinds = frozenset({"input-without-gradient"})
+    kinds = {
+        "input-without-gradient": "this is a derivative with respect to a tensor that requires no gradient",
+    }
+    caused = "its graph ended here"
     finds = (
         """\
 import torch
@@ -55,10 +57,3 @@ def derivative(net, t):
     return torch.autograd.grad(net(t).sum(), t, create_graph=True)[0]
 """,
     )
-
-    def told(self, event: Event) -> Spot | None:
-        return spot(
-            event.place,
-            "this is a derivative with respect to a tensor that requires no gradient",
-            (event.caused_at, "its graph ended here"),
-        )

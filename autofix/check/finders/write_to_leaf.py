@@ -14,9 +14,7 @@ It stays silent where the tensor may require no gradient.
 
 from __future__ import annotations
 
-from autofix.check.abstract.tape import Event
-from autofix.check.finder import Finder, Spot, spot
-from autofix.check.places import said
+from autofix.check.finder import Finder
 
 
 class WriteToLeaf(Finder):
@@ -24,7 +22,10 @@ class WriteToLeaf(Finder):
 
     code, name = "AG301", "write-to-leaf"
     title = "In-place write to a leaf that requires a gradient"
-    kinds = frozenset({"leaf-written"})
+    kinds = {
+        "leaf-written": "this writes in place, outside of no_grad(), to the leaf of {made}, which requires a gradient",
+    }
+    made = "the leaf is made here"
     finds = (
         """\
 import torch
@@ -89,10 +90,3 @@ layer.requires_grad_(False)
 layer.weight.mul_(2)
 """,
     )
-
-    def told(self, event: Event) -> Spot | None:
-        made = event.made_at
-        message = (
-            f"this writes in place, outside of no_grad(), to the leaf of {said(made, event)}, which requires a gradient"
-        )
-        return spot(event.place, message, (made, "the leaf is made here"))

@@ -23,7 +23,7 @@ class WriteToMultiView(Finder):
 
     code, name = "AG105", "write-to-multi-view"
     title = "In-place write to one of several views"
-    kinds = frozenset({"multi-view-written", "quiet-view-written"})
+    kinds = {"multi-view-written": "", "quiet-view-written": ""}
     finds = (
         """\
 import torch
