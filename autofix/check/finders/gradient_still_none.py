@@ -21,8 +21,8 @@ class GradientStillNone(Finder):
     code, name = "AG305", "gradient-still-none"
     title = "Something is added to a gradient that is still None"
     kinds = {
-        "gradient-still-none": "this adds to a gradient that is still None: no backward has reached the tensor since it "
-        "was made or zeroed",
+        "gradient-still-none": "this adds to a gradient that is still None: no backward has reached the tensor since "
+        "it was made or zeroed",
     }
     made = "the tensor is made here"
     finds = (
