@@ -149,14 +149,10 @@ class Attributes(Player):
         if tensor.derived:
             return self.unknown(node)
         if tensor.needs == YES and tensor.grad:
-            made = Tensor()
-            made.cut = self.tape.happening(self.place(node), ".grad")
-            return made
+            return Tensor(cut=self.tape.happening(self.place(node), ".grad"))
         if type(tensor) is Tensor and tensor.needs == YES and tensor.is_leaf:
             return NotYet()
-        made = Opaque()
-        made.data = True
-        return made
+        return Opaque(data=True)
 
     def set_attribute(self, receiver: Value, name: str, value: Value, node: ast.AST) -> None:
         match receiver:

@@ -94,8 +94,7 @@ class Caller(Attributes):
         self.spend()
         if function.receiver is not None:
             ask = ask._replace(given=[function.receiver, *ask.given])
-        inner = CallFrame(function, function.frame, self.place(ask.node), function.frame.file)
-        inner.around = around
+        inner = CallFrame(function, function.frame, self.place(ask.node), function.frame.file, around=around)
         inner.given = {id(one.node) for value in (*ask.given, *ask.words.values()) for one in contents(value)}
         outer, before, switched = self.frame, self.tape.grad, self.tape.switched
         self._fill(inner, function, list(ask.given), dict(ask.words), ask.node)
@@ -243,9 +242,7 @@ class Caller(Attributes):
                 nets.fill(self, made, foreign[0].rpartition(".")[2], ask)
             return Const(None)
         if name == "forward" and foreign and foreign[0].startswith("torch.nn."):
-            twin = Instance(None, foreign[0])
-            twin.attributes = made.attributes
-            return nets.run(self, twin, ask)
+            return nets.run(self, Instance(None, foreign[0], made.attributes), ask)
         found_here = methods.of_module(self, made, name, ask) if nets.is_module(made) else None
         return found_here if found_here is not None else self.unknown(ask.node)
 

@@ -59,9 +59,6 @@ class Expressions(Caller):
             return self.frame.file == self.main
         return self.truth(self.evaluate(test))
 
-    def _constant(self, node: ast.Constant) -> Value:
-        return Const(node.value)
-
     def _name(self, node: ast.Name) -> Value:
         holder = self.frame.holder(node.id)
         if holder is not None:
@@ -76,9 +73,6 @@ class Expressions(Caller):
         value = self.unknown(node)
         self.frame.globals.names.setdefault(node.id, value)
         return value
-
-    def _attribute_of(self, node: ast.Attribute) -> Value:
-        return self.attribute(self.evaluate(node.value), node.attr, node)
 
     def _call(self, node: ast.Call) -> Value:
         function = node.func
@@ -140,9 +134,7 @@ class Expressions(Caller):
         tensors = [one for one in (left, right) if isinstance(one, Tensor)]
         if all(isinstance(one, Opaque) for one in tensors):
             if all(one.node is None for one in tensors):
-                made = Opaque()
-                made.data = True
-                return made
+                return Opaque(data=True)
             unclear = Opaque()
             saved = [(tensors[0], tensors[-1])] if name in {"mul", "matmul"} and len(tensors) > 1 else []
             result = self.tape.operate(
@@ -277,8 +269,8 @@ class Expressions(Caller):
 
     def _generate(self, generators: Sequence[ast.comprehension], action: Callable[[], object]) -> bool:
         outer = self.frame
-        self.frame = CallFrame(outer.function, outer, PlayPlace(outer, generators[0].iter), outer.file)
-        self.frame.given, self.frame.generates = outer.given, True
+        place = PlayPlace(outer, generators[0].iter)
+        self.frame = CallFrame(outer.function, outer, place, outer.file, given=outer.given, generates=True)
         try:
             return self._nested(generators, action)
         finally:
@@ -344,9 +336,6 @@ class Expressions(Caller):
             parts.append(str(value.value) if isinstance(value, Const) else None)
         return Const("".join(part for part in parts if part is not None)) if None not in parts else Plain()
 
-    def _lambda(self, node: ast.Lambda) -> Value:
-        return self.function(node)
-
     def _walrus(self, node: ast.NamedExpr) -> Value:
         value = self.evaluate(node.value)
         comprehension = self.frame
@@ -372,19 +361,15 @@ class Expressions(Caller):
         self._yielded().extend(self.elements(self.evaluate(node.value), node)[0])
         return Plain()
 
-    def _await(self, node: ast.Await | ast.Starred) -> Value:
-        return self.evaluate(node.value)
-
-    def _slice_alone(self, _: ast.Slice) -> Value:
-        return Plain()
-
     EXPRESSIONS: ClassVar[dict[type[ast.AST], Callable[[Expressions, Any], Value]]] = {
-        ast.Constant: _constant, ast.Name: _name, ast.Attribute: _attribute_of, ast.Call: _call,
-        ast.BinOp: _operation, ast.UnaryOp: _unary, ast.Compare: _compare, ast.IfExp: _choice, ast.BoolOp: _logical,
-        ast.Subscript: _subscript, ast.ListComp: _collected, ast.SetComp: _collected, ast.GeneratorExp: _collected,
-        ast.DictComp: _mapped, ast.Tuple: _sequence, ast.List: _sequence, ast.Set: _sequence, ast.Dict: _dictionary,
-        ast.JoinedStr: _text, ast.Lambda: _lambda, ast.NamedExpr: _walrus, ast.Yield: _yield,
-        ast.YieldFrom: _yield_from, ast.Await: _await, ast.Starred: _await, ast.Slice: _slice_alone,
+        ast.Constant: lambda _, node: Const(node.value), ast.Name: _name, ast.Call: _call, ast.BinOp: _operation,
+        ast.Attribute: lambda self, node: self.attribute(self.evaluate(node.value), node.attr, node),
+        ast.UnaryOp: _unary, ast.Compare: _compare, ast.IfExp: _choice, ast.BoolOp: _logical, ast.Subscript: _subscript,
+        ast.ListComp: _collected, ast.SetComp: _collected, ast.GeneratorExp: _collected, ast.DictComp: _mapped,
+        ast.Tuple: _sequence, ast.List: _sequence, ast.Set: _sequence, ast.Dict: _dictionary, ast.JoinedStr: _text,
+        ast.Lambda: lambda self, node: self.function(node), ast.NamedExpr: _walrus, ast.Yield: _yield,
+        ast.YieldFrom: _yield_from, ast.Await: lambda self, node: self.evaluate(node.value),
+        ast.Starred: lambda self, node: self.evaluate(node.value), ast.Slice: lambda *_: Plain(),
     }  # fmt: skip
 
 

@@ -83,9 +83,7 @@ def _derivative(player: Player, outputs: list[Tensor], target: Tensor, create: b
     if isinstance(target, Opaque):
         return player.unknown(node)
     if create is False:
-        made = Tensor()
-        made.cut = player.tape.happening(player.place(node), "grad")
-        return made
+        return Tensor(cut=player.tape.happening(player.place(node), "grad"))
     result = player.tape.operate("grad", [*outputs, target], player.place(node))
     if create is None and result.node is not None:
         result.node.needs = MAYBE

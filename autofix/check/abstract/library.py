@@ -57,9 +57,7 @@ _PLAIN = frozenset({"print", "input", "id", "hash", "repr", "format", "chr", "or
 
 def data() -> Opaque:
     """Something unknown that surely has no graph."""
-    made = Opaque()
-    made.data = True
-    return made
+    return Opaque(data=True)
 
 
 def _number(player: Player, name: str, given: Given, node: ast.AST) -> Value:
@@ -311,10 +309,6 @@ def _copy(_: Player, ask: Ask) -> Value:
     return _first(_, ask)
 
 
-def _deepcopy(player: Player, ask: Ask) -> Value:
-    return copied(player, ask.given[0], ask.node, {}) if ask.given else Plain()
-
-
 def copied(player: Player, value: Value, node: ast.AST, seen: dict[int, Value]) -> Value:
     """A deep copy; a tensor that is no leaf cannot be copied."""
     if id(value) in seen:
@@ -380,7 +374,8 @@ _HANDLERS: dict[str, Callable[[Player, Ask], Value]] = {
     "reversed": _listed("tuple"), "iter": _first, "tqdm": _first, "cycle": _first, "deque": _deque, "dict": _dict,
     "OrderedDict": _dict, "defaultdict": _defaultdict, "sum": _sum, "max": _extreme, "min": _extreme,
     "isinstance": _isinstance, "getattr": _getattr, "setattr": _setattr, "hasattr": _hasattr, "next": _next,
-    "map": _map, "chain": _chain, "from_iterable": _chain, "deepcopy": _deepcopy, "copy": _copy, "partial": _partial,
+    "map": _map, "chain": _chain, "from_iterable": _chain, "copy": _copy, "partial": _partial,
+    "deepcopy": lambda player, ask: copied(player, ask.given[0], ask.node, {}) if ask.given else Plain(),
     "float": _to_number, "int": _to_number, "bool": _to_number, "str": _to_number, "round": _to_number, "abs": _abs,
     "reduce": _reduce, "type": _type, "islice": _first, "shuffle": _first,
 }  # fmt: skip

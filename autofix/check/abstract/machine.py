@@ -241,9 +241,6 @@ class Machine(Expressions):
             return left
         return self.block(node.orelse) if left != BREAK else NEXT
 
-    def _while(self, node: ast.While) -> int:
-        return self._loop(node, (None, None), exact=False)
-
     def _try(self, node: ast.Try | ast.TryStar) -> int:
         with self.tape.expecting(self.frame if any(map(_expects, node.handlers)) else None):
             left = self.block(node.body)
@@ -295,15 +292,6 @@ class Machine(Expressions):
     def _return(self, node: ast.Return) -> int:
         self.frame.result = self.evaluate(node.value) if node.value is not None else Const(None)
         return RETURN
-
-    def _raise(self, _: ast.Raise) -> int:
-        return RAISE
-
-    def _break(self, _: ast.Break) -> int:
-        return BREAK
-
-    def _continue(self, _: ast.Continue) -> int:
-        return CONTINUE
 
     def _global(self, node: ast.Global | ast.Nonlocal) -> None:
         for name in node.names:
@@ -392,10 +380,11 @@ class Machine(Expressions):
 
     STATEMENTS: ClassVar[dict[type[ast.AST], Callable[[Machine, Any], int | None]]] = {
         ast.Expr: _expression_statement, ast.Assign: _assign, ast.AnnAssign: _annotated, ast.AugAssign: _augmented,
-        ast.Delete: _delete, ast.If: _if, ast.For: _for, ast.AsyncFor: _for, ast.While: _while, ast.Try: _try,
-        ast.TryStar: _try, ast.With: _with, ast.AsyncWith: _with, ast.Return: _return, ast.Raise: _raise,
-        ast.Break: _break, ast.Continue: _continue, ast.Global: _global, ast.Nonlocal: _global, ast.Match: _match,
-        ast.Import: _import, ast.ImportFrom: _import_from, ast.FunctionDef: _function,
+        ast.Delete: _delete, ast.If: _if, ast.For: _for, ast.AsyncFor: _for, ast.Try: _try, ast.TryStar: _try,
+        ast.While: lambda self, node: self._loop(node, (None, None), exact=False),
+        ast.With: _with, ast.AsyncWith: _with, ast.Return: _return, ast.Raise: lambda *_: RAISE,
+        ast.Break: lambda *_: BREAK, ast.Continue: lambda *_: CONTINUE, ast.Global: _global, ast.Nonlocal: _global,
+        ast.Match: _match, ast.Import: _import, ast.ImportFrom: _import_from, ast.FunctionDef: _function,
         ast.AsyncFunctionDef: _function, ast.ClassDef: _class,
     }  # fmt: skip
 

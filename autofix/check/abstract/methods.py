@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 
-from autofix.check.abstract import gradients, library, nets, operators
+from autofix.check.abstract import containers, gradients, library, nets, operators
 from autofix.check.abstract.player import Player
 from autofix.check.abstract.values import (
     MAYBE,
@@ -14,6 +14,7 @@ from autofix.check.abstract.values import (
     Const,
     Instance,
     Listed,
+    Mapped,
     Opaque,
     Optimizer,
     Plain,
@@ -135,10 +136,6 @@ def _parts_of(_: Player, module: Instance, __: Ask) -> Value:
     return Listed([one for one in module.attributes.values() if nets.is_module(one)], "tuple", exact=False)
 
 
-def _all_parts(_: Player, module: Instance, __: Ask) -> Value:
-    return Listed([*_modules(module, set())], "tuple", exact=False)
-
-
 def _load(player: Player, module: Instance, ask: Ask) -> Value:
     happening = player.tape.happening(player.place(ask.node), "load_state_dict")
     for one in nets.parameters(module):
@@ -159,24 +156,13 @@ def _append(_: Player, module: Instance, ask: Ask) -> Value:
     return module
 
 
-def _items(_: Player, module: Instance, __: Ask) -> Value:
-    return Listed([Listed([Const(key), value], "tuple") for key, value in nets.held(module)], "tuple")
-
-
-def _values(_: Player, module: Instance, __: Ask) -> Value:
-    return Listed([value for _, value in nets.held(module)], "tuple")
-
-
-def _keys(_: Player, module: Instance, __: Ask) -> Value:
-    return Listed([Const(key) for key, _ in nets.held(module)], "tuple")
-
-
 _OF_MODULES: dict[str, Callable[[Player, Instance, Ask], Value]] = {
     "parameters": _parameters, "named_parameters": _named_parameters, "requires_grad_": _freeze, "zero_grad": _zero,
     "register_buffer": _register, "register_parameter": _register, "add_module": _register,
     "register_forward_hook": _hook, "register_forward_pre_hook": _hook_before, "children": _parts_of,
-    "modules": _all_parts, "load_state_dict": _load, "state_dict": lambda *_: library.data(), "apply": _apply,
-    "append": _append, "extend": _append, "items": _items, "values": _values, "keys": _keys,
+    "modules": lambda _, module, __: Listed([*_modules(module, set())], "tuple", exact=False),
+    "load_state_dict": _load, "state_dict": lambda *_: library.data(), "apply": _apply,
+    "append": _append, "extend": _append,
 }  # fmt: skip
 
 
@@ -184,6 +170,8 @@ def of_module(player: Player, module: Instance, name: str, ask: Ask) -> Value | 
     """A method that `torch.nn.Module` or a container of modules gives; None for others."""
     if name in _SAME:
         return module
+    if name in {"items", "values", "keys"}:
+        return containers.method(player, Mapped(dict(nets.held(module))), name, ask)
     handler = _OF_MODULES.get(name)
     return handler(player, module, ask) if handler is not None else None
 

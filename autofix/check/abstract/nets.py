@@ -211,9 +211,7 @@ def _layer(player: Player, module: Instance, name: str, given: Sequence[Value], 
 
 def _sibling(result: Tensor) -> Tensor:
     """Another result of the same operation."""
-    other = Tensor(result.node)
-    other.cut = result.cut
-    return other
+    return Tensor(result.node, cut=result.cut)
 
 
 def _loss(player: Player, module: Instance, name: str, ask: Ask) -> Tensor:

@@ -130,10 +130,7 @@ def apply(tape: Tape, name: str, given: Sequence[Value], words: Mapping[str, Val
     if name in {"detach", "stop_gradient"}:
         return detached(tape, first, place, name)
     if name in _WITHOUT_GRADIENT:
-        result = Tensor()
-        result.cut = _cut(tape, inputs, place, name)
-        result.integer = True
-        return result
+        return Tensor(cut=_cut(tape, inputs, place, name), integer=True)
     if name in _PARTS:
         return _parts(tape, name, first, place)
     if name in _PAIRS and (len(given) > 1 or "dim" in words) and not _elementwise(name, given):
@@ -171,29 +168,21 @@ def _cut(tape: Tape, inputs: Sequence[Tensor], place: PlayPlace, name: str) -> H
 
 def detached(tape: Tape, tensor: Tensor, place: PlayPlace, name: str) -> Tensor:
     """The same storage without a graph."""
-    result = Tensor(None, tensor.storage)
-    result.cut = _cut(tape, [tensor], place, name)
-    result.scalar = tensor.scalar
-    return result
+    return Tensor(None, tensor.storage, cut=_cut(tape, [tensor], place, name), scalar=tensor.scalar)
 
 
 def view(tape: Tape, tensor: Tensor, place: PlayPlace, name: str = "view", *, multiple: bool = False) -> Tensor:
     """A view of a tensor, or the same view of what it is a view of."""
-    result = Tensor(None, tensor.storage)
-    result.base = tensor.base or tensor
-    tape.operate(name, [tensor], place, holds=False, into=result)
-    result.multiple = multiple
-    result.quiet = tape.grad is False or tensor.quiet
-    return result
+    quiet = tape.grad is False or tensor.quiet
+    result = Tensor(None, tensor.storage, tensor.base or tensor, multiple, quiet)
+    return tape.operate(name, [tensor], place, holds=False, into=result)
 
 
 def _parts(tape: Tape, name: str, first: Tensor, place: PlayPlace) -> Listed:
     def fresh() -> Tensor:
         return view(tape, first, place, name, multiple=True)
 
-    parts = Listed([fresh(), fresh()], "tuple", exact=False)
-    parts.fresh = fresh
-    return parts
+    return Listed([fresh(), fresh()], "tuple", exact=False, fresh=fresh)
 
 
 def _operation(tape: Tape, name: str, given: Sequence[Value], words: Mapping[str, Value], place: PlayPlace) -> Tensor:

@@ -50,7 +50,7 @@ class _Program(Machine):
 
     def run(self) -> None:
         top = CallFrame(None, None, None, self.main)
-        self.modules[str(Path(self.main).absolute())] = _as_module(top)
+        self.modules[str(Path(self.main).absolute())] = Instance(None, "module", top.names)
         self._entry(top, _SCRIPT, lambda: self.block(self.tree.body))
         left = _WHOLE - _SCRIPT + max(self.budget, 0)
         lines = self.data.splitlines(keepends=True)
@@ -108,8 +108,7 @@ class _Program(Machine):
 
     def _played(self, path: str, tree: ast.Module) -> Instance:
         outer, top = self.frame, CallFrame(None, None, None, path)
-        made = _as_module(top)
-        self.modules[path] = made
+        made = self.modules[path] = Instance(None, "module", top.names)
         tape = self.tape
         before = tape.grad, tape.switched, tape.conditions, self.capped
         self.frame, tape.grad, tape.conditions, self.capped = top, True, frozenset(), 0
@@ -130,12 +129,6 @@ def _may_fail(of: Class | None, text: bytes) -> bool:
 @functools.lru_cache(maxsize=1)
 def _called(data: bytes) -> Counter[bytes]:
     return Counter(_CALLED.findall(data))
-
-
-def _as_module(top: CallFrame) -> Instance:
-    made = Instance(None, "module")
-    made.attributes = top.names
-    return made
 
 
 def _located(file: str, name: str, level: int) -> Path | None:

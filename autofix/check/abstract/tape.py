@@ -108,17 +108,12 @@ class Tape:
         if needs == NO:
             made.node = None
         else:
-            node = Node("leaf", (), needs, place, self.tick())
-            node.holds = False
-            node.leaf = made
-            made.node = node
+            made.node = Node("leaf", (), needs, place, self.tick(), holds=False, leaf=made)
         return made
 
     def opaque(self, place: PlayPlace) -> Opaque:
         """A value that nobody knows, of unknown making."""
-        node = Node("unknown", (), MAYBE, place, self.tick())
-        node.source = True
-        return Opaque(node)
+        return Opaque(Node("unknown", (), MAYBE, place, self.tick(), source=True))
 
     def operate(  # noqa: PLR0913  what an operation is
         self,
@@ -144,9 +139,7 @@ class Tape:
             if nodes and self.switched is not None and any(node.needs == YES for node in nodes):
                 result.cut = Happening(self.clock, self.switched, self.conditions, "off")
             return result
-        node = Node(operation, nodes, needs, place, self.tick())
-        node.holds = holds
-        node.conditions = self.conditions
+        node = Node(operation, nodes, needs, place, self.tick(), holds, conditions=self.conditions)
         for tensor, needed_by in saved:
             if needed_by is None:
                 self._save(node, tensor, None)

@@ -74,9 +74,7 @@ def call(player: Player, name: str, ask: Ask) -> Value:
 
 
 def _distribution(_: Player, __: str, ask: Ask) -> Value:
-    made = Instance(None, "torch.distributions")
-    made.attributes["given"] = Listed([*ask.given, *ask.words.values()])
-    return made
+    return Instance(None, "torch.distributions", {"given": Listed([*ask.given, *ask.words.values()])})
 
 
 def function(player: Player, name: str, ask: Ask) -> Value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, NamedTuple
 
 NO, MAYBE, YES = 0, 1, 2
@@ -342,6 +342,4 @@ def contents(value: Value | None, depth: int = 4) -> Iterator[Tensor]:
 
 def bound(function: Function, receiver: Value | None) -> Function:
     """A function with the object that it is a method of."""
-    made = Function(function.node, function.frame)
-    made.owner, made.words, made.mode, made.receiver = function.owner, function.words, function.mode, receiver
-    return made
+    return replace(function, receiver=receiver)
