@@ -527,7 +527,7 @@ def test_a_stage_far_from_the_failure_keeps_its_parameters_to_itself(deep: Made)
     kinds = [{deep.pictures.before.nodes[number].kind for number in box.members} for box in drawn.boxes]
     alone = [box for box, kind in zip(drawn.boxes, kinds, strict=True) if kind == {"leaf"}]
     near = {number for number, node in enumerate(deep.pictures.before.nodes) if node.failed}
-    users = collapse._ends(deep.pictures.before)
+    users = collapse._ends(deep.pictures.before.edges)
     beside = collapse._near(deep.pictures.before, frozenset())
     assert near
     assert all({user for number in box.members for user in users[number]} & beside for box in alone)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from autofix.core.edit import Edit
@@ -238,12 +238,8 @@ class Reading:
         return Reading(self.refused)
 
     def __str__(self) -> str:
-        parts = {
-            "truncated": self.truncated, "separated": self.separated, "apart": self.apart,
-            "old values": self.old_values, "constant": self.constant, "addends": self.addends,
-            "copied": self.copied, "through": self.through, "uncut": self.uncut, "averages": self.averages,
-        }  # fmt: skip
-        told = [name for name, holds in parts.items() if holds] or ["full"]
+        changes = (one.name for one in fields(self) if one.name != "refused" and getattr(self, one.name))
+        told = [name.replace("_", " ") for name in changes] or ["full"]
         return "+".join([*told, *[self.refused.value] * (self.refused is Refused.OPERATION)])
 
 

@@ -15,7 +15,7 @@ import tokenize
 import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
@@ -49,6 +49,9 @@ class Source:
 
     path: Path
     data: bytes
+    # Filled a statement of the module at a time, as a long file is seldom asked about in many places.
+    _parents: dict[ast.AST, ast.AST] = field(default_factory=dict, init=False, repr=False)
+    _positions: dict[int, dict[Position, list[ast.AST]]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Parse now, so that whoever holds a source need not expect errors from it."""
@@ -291,26 +294,11 @@ class Source:
             low -= 1
         return range(low, high)
 
-    # Filled a statement of the module at a time, as a long file is seldom asked about in many places.
-
-    @cached_property
-    def _parents(self) -> dict[ast.AST, ast.AST]:
-        return {}
-
-    @cached_property
-    def _learned(self) -> set[int]:
-        return set()
-
-    @cached_property
-    def _positions(self) -> dict[int, dict[Position, list[ast.AST]]]:
-        return {}
-
     def _learn(self, index: int) -> None:
         """Enter the parents of all nodes of a statement of the module."""
-        if index in self._learned:
-            return
-        self._learned.add(index)
         statement = self.tree.body[index]
+        if statement in self._parents:
+            return
         self._parents[statement] = self.tree
         for node in ast.walk(statement):
             for child in ast.iter_child_nodes(node):

@@ -57,7 +57,7 @@ class _Single:
     """Each node by itself, but what only feeds one op as a leaf of the same module."""
 
     def __init__(self, graph: Graph) -> None:
-        self._users = _ends(graph)
+        self._users = _ends(graph.edges)
         self._graph = graph
 
     def __call__(self, number: int) -> tuple[Any, ...]:
@@ -77,7 +77,7 @@ class _Keys:
         self._graph = graph
         self._level = level
         self._fine = fine
-        self._users = _ends(graph)
+        self._users = _ends(graph.edges)
 
     def __call__(self, number: int) -> tuple[Any, ...]:
         node = self._graph.nodes[number]
@@ -117,19 +117,18 @@ def _state(node: Node) -> tuple[Any, ...]:
     return (node.calls, node.now > node.version)
 
 
-def _ends(graph: Graph) -> dict[int, list[int]]:
-    users: dict[int, list[int]] = defaultdict(list)
-    for made, used in graph.edges:
-        users[made].append(used)
-    return users
+def _ends(edges: Iterable[tuple[int, ...]]) -> dict[int, list[int]]:
+    """Where the edges end that begin at each number."""
+    ends: dict[int, list[int]] = defaultdict(list)
+    for first, last in edges:
+        ends[first].append(last)
+    return ends
 
 
 def _layers(graph: Graph, boxes: list[Box]) -> int:
     """How many boxes the longest way through them has."""
     home = {number: at for at, box in enumerate(boxes) for number in box.members}
-    made: dict[int, list[int]] = defaultdict(list)
-    for before, after in graph.edges:
-        made[after].append(before)
+    made = _ends((after, before) for before, after in graph.edges)
     depth: dict[int, int] = defaultdict(lambda: 1)
     for number in _order(graph):
         for one in made[number]:
@@ -140,20 +139,8 @@ def _layers(graph: Graph, boxes: list[Box]) -> int:
 
 def _near(graph: Graph, focus: frozenset[int]) -> frozenset[int]:
     """What lies within a few edges of the failing node, or of what is to be in focus."""
-    beside: dict[int, list[int]] = defaultdict(list)
-    for made, used in graph.edges:
-        beside[made].append(used)
-        beside[used].append(made)
     failed = {number for number, node in enumerate(graph.nodes) if node.failed and node.kind != "loss"}
-    seen = dict.fromkeys(sorted(failed | focus), 0)
-    queue = deque(seen)
-    while queue:
-        one = queue.popleft()
-        for other in beside[one] if seen[one] < _NEAR else ():
-            if other not in seen:
-                seen[other] = seen[one] + 1
-                queue.append(other)
-    return frozenset(seen)
+    return frozenset(one for one, far in _distances(graph.edges, failed | focus).items() if far <= _NEAR)
 
 
 def _grouped(graph: Graph, key: Any) -> list[Box]:
@@ -163,23 +150,17 @@ def _grouped(graph: Graph, key: Any) -> list[Box]:
     groups: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for number in range(len(graph.nodes)):
         groups[keys[number], instances[number]].append(number)
-    beside: dict[int, list[int]] = defaultdict(list)
-    for made, used in graph.edges:
-        if (keys[made], instances[made]) == (keys[used], instances[used]):
-            beside[made].append(used)
-            beside[used].append(made)
+    linked = beside((a, b) for a, b in graph.edges if (keys[a], instances[a]) == (keys[b], instances[b]))
     boxes: list[Box] = []
     for (name, _), members in groups.items():
-        whole = [members] if name[0] == "leaf" else connected(members, beside)
+        whole = [members] if name[0] == "leaf" else connected(members, linked)
         boxes.extend(Box(tuple(part), key.label(name) if len(part) > 1 else "") for part in whole)
     return boxes
 
 
 def _convex(graph: Graph, keys: dict[int, tuple[Any, ...]]) -> dict[int, int]:
     """For each node, which run of its key it belongs to: a path that leaves a run comes back into a later one."""
-    made: dict[int, list[int]] = defaultdict(list)
-    for before, after in graph.edges:
-        made[after].append(before)
+    made = _ends((after, before) for before, after in graph.edges)
     instance: dict[int, int] = {}
     left: dict[int, dict[tuple[Any, ...], int]] = {}
     for number in _order(graph):
@@ -194,7 +175,7 @@ def _convex(graph: Graph, keys: dict[int, tuple[Any, ...]]) -> dict[int, int]:
                 out[keys[one]] = max(out.get(keys[one], 0), instance[one] + 1)
         instance[number] = max(own, out.get(keys[number], 0))
         left[number] = out
-    for number, users in _ends(graph).items():
+    for number, users in _ends(graph.edges).items():
         if not made[number] and len(users) == 1 and keys[users[0]] == keys[number]:
             instance[number] = instance[users[0]]  # a leaf goes where it is used
     return instance
@@ -205,7 +186,7 @@ def _order(graph: Graph) -> list[int]:
     waiting = [0] * len(graph.nodes)
     for _, after in graph.edges:
         waiting[after] += 1
-    users = _ends(graph)
+    users = _ends(graph.edges)
     queue = deque(number for number, count in enumerate(waiting) if not count)
     order: list[int] = []
     while queue:
@@ -218,7 +199,16 @@ def _order(graph: Graph) -> list[int]:
     return order
 
 
-def connected(members: list[int], beside: dict[int, list[int]]) -> list[list[int]]:
+def beside(pairs: Iterable[tuple[int, ...]]) -> dict[int, list[int]]:
+    """What each number is joined to by one of the pairs."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for a, b in pairs:
+        found[a].append(b)
+        found[b].append(a)
+    return found
+
+
+def connected(members: list[int], linked: dict[int, list[int]]) -> list[list[int]]:
     """The members in parts that hang together."""
     left = dict.fromkeys(members)
     parts = []
@@ -227,7 +217,7 @@ def connected(members: list[int], beside: dict[int, list[int]]) -> list[list[int
         del left[first]
         part, queue = [first], deque([first])
         while queue:
-            for other in beside[queue.popleft()]:
+            for other in linked[queue.popleft()]:
                 if other in left:
                     del left[other]
                     part.append(other)
@@ -275,26 +265,18 @@ def _folded(graph: Graph, boxes: list[Box], most: int) -> list[Box]:
     return boxes
 
 
-def _distances(pairs: Iterable[tuple[int, int]], starts: Iterable[int]) -> dict[int, int]:
+def _distances(pairs: Iterable[tuple[int, ...]], starts: Iterable[int]) -> dict[int, int]:
     """How many edges each box lies from the nearest of `starts`; far away where no way leads."""
-    beside = _beside(pairs)
+    linked = beside(pairs)
     found: dict[int, int] = defaultdict(lambda: _FAR, dict.fromkeys(starts, 0))
     queue = deque(found)
     while queue:
         one = queue.popleft()
-        for other in beside[one]:
+        for other in linked[one]:
             if other not in found:
                 found[other] = found[one] + 1
                 queue.append(other)
     return found
-
-
-def _beside(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
-    beside: dict[int, list[int]] = defaultdict(list)
-    for a, b in pairs:
-        beside[a].append(b)
-        beside[b].append(a)
-    return beside
 
 
 def _matters(graph: Graph, box: Box) -> bool:

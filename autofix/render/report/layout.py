@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autofix.render.report.collapse import connected
+from autofix.render.report.collapse import beside, connected
 
 WIDTH, HEIGHT = 204, 66
 ACROSS, DOWN = 14, 26
@@ -44,13 +43,10 @@ def lay_out(count: int, edges: Sequence[tuple[int, int]]) -> Layout:
     centres: dict[int, tuple[float, float]] = {}
     paths: dict[tuple[int, int], tuple[tuple[float, float], ...]] = {}
     right = 0.0
-    beside: dict[int, list[int]] = defaultdict(list)
-    for before, after in edges:
-        beside[before].append(after)
-        beside[after].append(before)
+    linked = beside(edges)
     # The library numbers the bends of edges on from the boxes of the part that it lays out. Given several parts at
     # once, it gives a bend the number of another part's box.
-    for part in connected(sorted(beside), beside):
+    for part in connected(sorted(linked), linked):
         small = {number: at for at, number in enumerate(part)}
         wanted = sorted((small[a], small[b]) for a, b in edges if a in small)
         (laid,) = fast_sugiyama.from_edges(wanted, vertex_spacing=_PITCH, dummy_size=_THIN)

@@ -11,7 +11,19 @@ from autofix.syntax.calls import Function, known, path_of
 from autofix.syntax.reaching import Reaching
 from autofix.syntax.source import Source
 from autofix.syntax.translate import words
-from autofix.syntax.translate.made import MOVED, Body, Kind, Translated, atom, element, joined, reason, short, spelled
+from autofix.syntax.translate.made import (
+    MOVED,
+    Body,
+    Kind,
+    Translated,
+    atom,
+    element,
+    joined,
+    reason,
+    rebuilt,
+    short,
+    spelled,
+)
 
 Resolve = Callable[[Source, ast.Call], tuple[Source, Function] | None]
 
@@ -110,16 +122,15 @@ class ExpressionTranslation:
 
     def _subscript(self, scope: Body, node: ast.Subscript) -> Translated:
         value, index = self.value(scope, node.value), self._index(scope, node.slice)
-        text = spelled(scope, node, [(node.value, value), *index])
-        changed = value.changed or any(made.changed for _, made in index)
+        parts = [(node.value, value), *index]
         if value.kind is not Kind.ARRAY:
             kind = Kind.ARRAY if value.kind is Kind.LIST else value.kind
             whole = value.kind is Kind.LIST and isinstance(node.slice, ast.Slice)
-            return Translated(text, Kind.LIST if whole else kind, value.scalar, value.why, changed=changed)
+            return rebuilt(scope, node, parts, Kind.LIST if whole else kind, value.scalar, value.why)
         steps = [one.step for one in ast.walk(node.slice) if isinstance(one, ast.Slice) and one.step is not None]
         if any(isinstance(step, ast.UnaryOp) for step in steps):
             raise Declined("torch has no slice that goes backwards")
-        return Translated(text, Kind.ARRAY, False, value.why, changed=changed)
+        return rebuilt(scope, node, parts, Kind.ARRAY, False, value.why)
 
     def _index(self, scope: Body, node: ast.expr) -> list[tuple[ast.expr, Translated]]:
         parts = node.elts if isinstance(node, ast.Tuple) else [node]
@@ -132,13 +143,12 @@ class ExpressionTranslation:
 
     def _binop(self, scope: Body, node: ast.BinOp) -> Translated:
         left, right = self.value(scope, node.left), self.value(scope, node.right)
+        operands = [(node.left, left), (node.right, right)]
         if Kind.LIST in (left.kind, right.kind):
             if not isinstance(node.op, ast.Add) or {left.kind, right.kind} != {Kind.LIST}:
                 raise Declined(f"{short(node)} is no sum of two lists")
-            return Translated(spelled(scope, node, [(node.left, left), (node.right, right)]), Kind.LIST, changed=True)
-        return self._combined(
-            scope, node, [(node.left, left), (node.right, right)], whole=isinstance(node.op, ast.FloorDiv)
-        )
+            return Translated(spelled(scope, node, operands), Kind.LIST, changed=True)
+        return self._combined(scope, node, operands, whole=isinstance(node.op, ast.FloorDiv))
 
     def _combined(
         self,
@@ -152,15 +162,14 @@ class ExpressionTranslation:
         kinds = [made.kind for _, made in operands]
         if Kind.ARRAY in kinds:
             operands = [(part, self._tensor(made) if made.kind is Kind.OTHER else made) for part, made in operands]
-        text = spelled(scope, node, operands)
-        changed = any(made.changed for _, made in operands)
         mine = [made for _, made in operands if made.kind in MOVED]
+        scalar = all(made.scalar for _, made in operands)
         if not mine:
             torch = Kind.TORCH in kinds
             kind = Kind.TORCH if torch else Kind.NUMBER if set(kinds) == {Kind.NUMBER} else Kind.OTHER
-            return Translated(text, kind, all(made.scalar for _, made in operands), changed=changed)
+            return rebuilt(scope, node, operands, kind, scalar)
         why = "a division that leaves whole numbers has no gradient" if whole else reason(mine)
-        return Translated(text, Kind.ARRAY, all(made.scalar for _, made in operands), why, changed=changed)
+        return rebuilt(scope, node, operands, Kind.ARRAY, scalar, why)
 
     def _unaryop(self, scope: Body, node: ast.UnaryOp) -> Translated:
         made = self.value(scope, node.operand)
@@ -169,7 +178,7 @@ class ExpressionTranslation:
     def _compare(self, scope: Body, node: ast.Compare) -> Translated:
         operands = [(part, self.value(scope, part)) for part in (node.left, *node.comparators)]
         if any(isinstance(op, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for op in node.ops):
-            return Translated(spelled(scope, node, operands), Kind.OTHER, changed=any(m.changed for _, m in operands))
+            return rebuilt(scope, node, operands, Kind.OTHER)
         made = self._combined(scope, node, operands)
         return replace(made, why=words.COUNTED) if made.kind is Kind.ARRAY else replace(made, kind=Kind.OTHER)
 
@@ -180,13 +189,12 @@ class ExpressionTranslation:
 
     def _list(self, scope: Body, node: ast.List | ast.Tuple) -> Translated:
         parts = [(part, self.value(scope, part)) for part in node.elts]
-        text = spelled(scope, node, parts)
         mine = [made for _, made in parts if made.kind in MOVED]
         torch = any(made.kind is Kind.TORCH for _, made in parts)
         kind = Kind.LIST if mine else Kind.TORCH if torch else Kind.OTHER if parts else Kind.NUMBER
         scalar = bool(mine) and all(made.scalar for _, made in parts)
-        changed = any(made.changed for _, made in parts)
-        return Translated(text, kind, scalar, reason(mine), tuple(made for _, made in parts), changed, several=True)
+        kept = tuple(made for _, made in parts)
+        return rebuilt(scope, node, parts, kind, scalar, reason(mine), kept, several=True)
 
     _tuple = _list
 
@@ -198,14 +206,7 @@ class ExpressionTranslation:
         element = self.value(scope, node.elt)
         parts.append((node.elt, element))
         kind = Kind.LIST if element.kind in MOVED else element.kind
-        return Translated(
-            spelled(scope, node, parts),
-            kind,
-            element.scalar,
-            element.why,
-            changed=any(made.changed for _, made in parts),
-            several=True,
-        )
+        return rebuilt(scope, node, parts, kind, element.scalar, element.why, several=True)
 
     _generatorexp = _listcomp
 

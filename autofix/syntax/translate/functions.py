@@ -10,7 +10,19 @@ from autofix.syntax.calls import Function, keyword, name_of, path_of
 from autofix.syntax.source import Source
 from autofix.syntax.translate import words
 from autofix.syntax.translate.expressions import ExpressionTranslation
-from autofix.syntax.translate.made import MOVED, Body, Kind, Translated, atom, element, joined, reason, short, spelled
+from autofix.syntax.translate.made import (
+    MOVED,
+    Body,
+    Kind,
+    Translated,
+    atom,
+    element,
+    joined,
+    reason,
+    rebuilt,
+    short,
+    spelled,
+)
 from autofix.syntax.translate.words import WORDS, Word
 
 _BUILTINS = frozenset({
@@ -58,8 +70,7 @@ class Translation(ExpressionTranslation):
             raise Declined(f"{short(node.func)} takes an array, and has no counterpart in torch")
         parts += made
         torch = any(one.kind in (Kind.TORCH, *MOVED) for _, one in parts) or self._torch(scope, node.func)
-        changed = any(one.changed for _, one in parts)
-        return Translated(spelled(scope, node, parts), Kind.TORCH if torch else Kind.OTHER, changed=changed)
+        return rebuilt(scope, node, parts, Kind.TORCH if torch else Kind.OTHER)
 
     def _leaving(self, scope: Body, value: ast.expr, name: str) -> Translated:
         """A value that leaves torch: it stays."""
@@ -93,13 +104,12 @@ class Translation(ExpressionTranslation):
 
     def _function(self, scope: Body, node: ast.Call, name: str) -> Translated:
         """A function of numpy's or of `math`'s."""
-        given = [(one, self.value(scope, one)) for one in (*node.args, *(word.value for word in node.keywords))]
+        given = self._given_to(scope, node)
         if node in self._converted:
             given = [(one, _taken(made)) for one, made in given]
         if not any(made.kind in MOVED for _, made in given):
             number = bool(given) and name in WORDS and all(made.kind is Kind.NUMBER for _, made in given)
-            kind = Kind.NUMBER if number else Kind.OTHER
-            return Translated(spelled(scope, node, given), kind, number, changed=any(made.changed for _, made in given))
+            return rebuilt(scope, node, given, Kind.NUMBER if number else Kind.OTHER, number)
         made = dict(given)
         if name in words.ARRAYS or name in words.SCALARS:
             first = made[node.args[0]]
@@ -117,7 +127,7 @@ class Translation(ExpressionTranslation):
         """A method of an array, or of a list of them."""
         assert isinstance(node.func, ast.Attribute)  # noqa: S101  as whoever calls it found
         name = node.func.attr
-        given = {one: self.value(scope, one) for one in (*node.args, *(word.value for word in node.keywords))}
+        given = dict(self._given_to(scope, node))
         if receiver.kind is Kind.LIST:
             raise Declined(f"{name} of a list has no counterpart in torch")
         if name == "astype":
@@ -196,35 +206,37 @@ class Translation(ExpressionTranslation):
             found.append(made.text if plain or parameter.startswith("*") else f"{other}={made.text}")
         return [*found, *(f"{key}={value}" for key, value in always.items())]
 
+    def _given_to(self, scope: Body, node: ast.Call) -> list[tuple[ast.expr, Translated]]:
+        """The arguments of a call, each with what becomes of it."""
+        return [(one, self.value(scope, one)) for one in (*node.args, *(word.value for word in node.keywords))]
+
     def _builtin(self, scope: Body, node: ast.Call, name: str) -> Translated:
         values = [*node.args, *(word.value for word in node.keywords)]
         given = [(one, self.value(scope, one)) for one in values]
         if name == "float" and node in self._converted:
             given = [(one, _taken(self._undetached(scope, one))) for one in values]
         mine = [made for _, made in given if made.kind in MOVED]
-        text, changed = spelled(scope, node, given), any(made.changed for _, made in given)
         if not mine:
             torch = any(made.kind is Kind.TORCH for _, made in given) and name not in ("len", "float", "int")
             number = name in ("len", "float", "int") or all(made.kind is Kind.NUMBER for _, made in given)
-            return Translated(
-                text, Kind.TORCH if torch else Kind.NUMBER if number else Kind.OTHER, number, changed=changed
-            )
+            kind = Kind.TORCH if torch else Kind.NUMBER if number else Kind.OTHER
+            return rebuilt(scope, node, given, kind, number)
         match name:
             case "len" | "range" | "isinstance":
-                return Translated(text, Kind.NUMBER, scalar=True, changed=changed)
+                return rebuilt(scope, node, given, Kind.NUMBER, scalar=True)
             case "float":
                 return replace(given[0][1], scalar=True, changed=True)
             case "int" | "round":
-                return Translated(text, Kind.ARRAY, True, words.WITHOUT[name], changed=changed)
+                return rebuilt(scope, node, given, Kind.ARRAY, True, words.WITHOUT[name])
             case "sum" | "max" | "min" | "abs" | "pow":
                 scalar = all(made.scalar for made in mine) or (name != "abs" and mine[0].kind is Kind.ARRAY)
-                return Translated(text, Kind.ARRAY, scalar, reason(mine), changed=changed)
+                return rebuilt(scope, node, given, Kind.ARRAY, scalar, reason(mine))
             case "list" | "tuple" | "zip" | "enumerate" | "reversed" | "sorted":
                 parts = tuple(element(made) for _, made in given)
                 if name == "enumerate":
                     parts = (Translated("", Kind.NUMBER, scalar=True), *parts)
                 kept = parts if name in ("zip", "enumerate") else ()
-                return Translated(text, Kind.LIST, all(m.scalar for m in mine), reason(mine), kept, changed)
+                return rebuilt(scope, node, given, Kind.LIST, all(m.scalar for m in mine), reason(mine), kept)
         raise Declined(f"{name}() of an array has no counterpart in torch")
 
     def _comes(self, scope: Body, node: ast.Call) -> bool:
@@ -241,13 +253,9 @@ class Translation(ExpressionTranslation):
         made = self.value(scope, node.args[0])
         if made.kind is Kind.TORCH:
             variable = path_of(node.func).rpartition(".")[2] == "Variable"
-            return (
-                made
-                if made.changed and variable
-                else Translated(spelled(scope, node, [(node.args[0], made)]), Kind.TORCH, changed=made.changed)
-            )
+            return made if made.changed and variable else rebuilt(scope, node, [(node.args[0], made)], Kind.TORCH)
         if made.kind not in MOVED:
-            return Translated(spelled(scope, node, [(node.args[0], made)]), Kind.TORCH, changed=made.changed)
+            return rebuilt(scope, node, [(node.args[0], made)], Kind.TORCH)
         return replace(self._tensor(made), kind=Kind.TORCH, parts=(), changed=True)
 
     def _own_or_other(self, scope: Body, node: ast.Call, source: Source, function: Function) -> Translated:
@@ -264,7 +272,7 @@ class Translation(ExpressionTranslation):
 
     def _own(self, scope: Body, node: ast.Call, source: Source, function: Function) -> Translated:
         """A call of a function of the user's: translated with what it is given here."""
-        given = [(one, self.value(scope, one)) for one in (*node.args, *(word.value for word in node.keywords))]
+        given = self._given_to(scope, node)
         names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
         names = names[1:] if names[:1] in (["self"], ["cls"]) else names
         if any(isinstance(one, ast.Starred) for one in node.args) or len(node.args) > len(names):
@@ -280,10 +288,8 @@ class Translation(ExpressionTranslation):
         elif any(inner.given.get(key, one).kind is not one.kind for key, one in by_name.items()):
             raise Declined(f"{function.name} is given arrays in one call and tensors in another")
         inner.calls.append((scope, node))
-        text = spelled(scope, node, given)
         changed = any(one.changed for _, one in given) or inner.result.changed
-        kind = inner.result.kind
-        return replace(inner.result, text=text, kind=kind, changed=changed)
+        return replace(inner.result, text=spelled(scope, node, given), changed=changed)
 
     def _defaults(self, scope: Body, function: Function) -> dict[str, Translated]:
         """What parameters are where a call does not give them."""

@@ -105,6 +105,15 @@ def spelled(scope: Body, node: ast.expr, parts: Iterable[tuple[ast.expr, Transla
     )
 
 
+def rebuilt(  # noqa: PLR0913, PLR0917  what is known of an expression
+    scope: Body, node: ast.expr, given: Sequence[tuple[ast.expr, Translated]], kind: Kind, scalar: bool = False,
+    why: str = "", parts: tuple[Translated, ...] = (), *, several: bool = False,
+) -> Translated:  # fmt: skip
+    """A node with its parts in their new words, and what it is then."""
+    changed = any(made.changed for _, made in given)
+    return Translated(spelled(scope, node, given), kind, scalar, why, parts, changed, several)
+
+
 def beside(part: ast.expr, text: str) -> str:
     """New words for a part of an expression: one that is built as it was needs no other parentheses."""
     parsed = ast.parse(f"({text}\n)", mode="eval").body
