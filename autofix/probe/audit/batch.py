@@ -33,7 +33,6 @@ class Batch:
         self._notes = notes
         self._along: dict[Raw, int] = {}
         self._time: dict[Raw, tuple[int, int]] = {}
-        self._permuted: dict[Raw, int] = {}
         self._fed: set[int] = set()
         self._lossless: dict[Raw, int] = {}
 
@@ -73,9 +72,7 @@ class Batch:
         old, new = ([n for n in one.shape if n > 1] for one in (given, result))
         if len(old) > 1 and old != new and sorted(old) == sorted(new):
             here = self._frames.here()
-            self._permuted[here] = self._permuted.get(here, 0) + 1
-            if self._permuted[here] == _OFTEN:
-                self._notes.note("sizes-permuted", f"{shape(given)} as {shape(result)}", here)
+            self._notes.often(here, "sizes-permuted", f"{shape(given)} as {shape(result)}", here)
 
     def compared(self, score: torch.Tensor, target: torch.Tensor) -> None:
         """A loss compares rows: whatever was normalised along them mixed samples."""

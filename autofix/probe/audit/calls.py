@@ -80,8 +80,8 @@ class Calls(Listener):
         self._notes = notes
         self.blind = False
         """Whether it is no longer seen that somebody reads gradients."""
-        self._inside_step, self._bare = -1, 0
-        """Backward calls of a closure that is being evaluated, else negative; and closures that had none."""
+        self._inside_step = -1
+        """Backward calls of a closure that is being evaluated, else negative."""
         self._clips: dict[Raw, _Clip] = {}
         self._schedules: dict[int, _Schedule] = {}
         self._inside: set[str] = set()
@@ -103,11 +103,8 @@ class Calls(Listener):
         """Those of whose gradients somebody has used some at any time, or may have."""
         self._in_vain: dict[Raw, list[Raw]] = {}
         """Of the others, where their gradients were cleared, time by time."""
-        self._idle: Counter[Raw] = Counter()
-        self._thrown: Counter[tuple[int, Raw, Raw]] = Counter()
         self._used: dict[int, Raw] = {}
         """Where the gradient that a tensor has was used by a step, since when no backward has added to it."""
-        self._again: Counter[Raw] = Counter()
         self._taken = Remembered[tuple[int, "Raw"]]()
         """Aliases of parameters that the script keeps: of each the number of steps that were made before, and where."""
         self.seeds: dict[tuple[Raw, Any], int] = {}
@@ -244,25 +241,20 @@ class Calls(Listener):
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._use(parameters(optimizer))
-        self._bare += self._inside_step == 0
+        if self._inside_step == 0:
+            self._notes.often("", "closure-without-backward", "", self._frames.here())
         self._inside_step = -1
-        if self._bare == _OFTEN:
-            self._notes.note("closure-without-backward", "", self._frames.here())
         waiting, dropped = self._pending.pop(index, Counter()), self._dropped.pop(index, {})
         self._serve(waiting)
         if dropped and not waiting:
             here = self._frames.here()
-            self._idle[here] += 1
-            if self._idle[here] == _OFTEN:
-                self._notes.note("zeroed-before-step", "", here, *dropped.values())
+            self._notes.often(here, "zeroed-before-step", "", here, *dropped.values())
         for site, count in waiting.items():
             if sum(abs(by - count) < _CLOSE for by in self._ledger.divisors.get(site, ())) > 1 < count:
                 self._notes.note("divided-twice", str(count), site)
         for site in (waiting.keys() & dropped.keys()) - self._useful:
-            key = index, site, dropped[site]
-            self._thrown[key] += 1
-            if self._thrown[key] == _OFTEN:
-                self._notes.note("gradients-thrown-away", "", dropped[site], site, self._frames.here())
+            what = index, site, dropped[site]
+            self._notes.often(what, "gradients-thrown-away", "", dropped[site], site, self._frames.here())
         scaled = self._on_scaled.pop(index, "")
         if scaled == "scaled" and not self._stepping:
             self._notes.note("scaler-passed-by", "", self._frames.here())
@@ -277,9 +269,7 @@ class Calls(Listener):
         here = self._frames.here()
         earlier = [self._used[id(p)] for p in mine if id(p) in self._used and id(p) not in self._ledger.fresh]
         if len(earlier) == len(mine) and any(bool(p.grad.any()) for p in mine if p.grad is not None):
-            self._again[here] += 1
-            if self._again[here] == _OFTEN:
-                self._notes.note("gradient-used-twice", "", here, *earlier)
+            self._notes.often(here, "gradient-used-twice", "", here, *earlier)
         self._used.update(dict.fromkeys((id(p) for p in mine if id(p) in self._ledger.fresh), here))
 
     # Schedulers -----------------------------------------------------------------------------------------------------

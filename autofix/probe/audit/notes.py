@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 from .. import wire
 
 if TYPE_CHECKING:
     from ..program.frames import Frames, Raw
+
+
+OFTEN = 3
+"""Times that something has to go wrong before it is no accident of the first pass."""
 
 
 class Notes:
@@ -16,6 +21,7 @@ class Notes:
     def __init__(self, frames: Frames) -> None:
         self._frames = frames
         self._found: dict[tuple[str, str], wire.Fact] = {}
+        self._times: Counter[tuple[str, Any]] = Counter()
         self._values: dict[Raw, tuple[float, float | None]] = {}
 
     @property
@@ -29,6 +35,12 @@ class Notes:
         if (name, subject) not in self._found:
             stacks = tuple(self._frames.resolve(place) for place in others)
             self._found[name, subject] = wire.Fact(name, subject, self._frames.resolve(first), stacks)
+
+    def often(self, what: Any, name: str, subject: str, *places: Raw) -> None:
+        """Keep a fact when it has been so often enough, of `what`: a place, an optimizer."""
+        self._times[name, what] += 1
+        if self._times[name, what] == OFTEN:
+            self.note(name, subject, *places)
 
     def keep(self, fact: wire.Fact) -> None:
         """Keep a fact that another instrument found."""

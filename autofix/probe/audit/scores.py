@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import weakref
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -52,7 +51,6 @@ class Scores:
 
     def __init__(self, frames: Frames, ledger: Ledger, notes: Notes, batch: Batch) -> None:
         self._batch = batch
-        self._far: Counter[Raw] = Counter()
         self._targets: dict[Raw, weakref.ref[torch.Tensor]] = {}
         self._frames = frames
         self._ledger = ledger
@@ -137,9 +135,7 @@ class Scores:
         wide = target.detach()
         if float(((wide < low) | (wide > high)).float().mean()) > _SHARE:
             here = self._frames.here()
-            self._far[here] += 1
-            if self._far[here] == _OFTEN:
-                self._notes.note("target-out-of-reach", f"{low:g} and {high:g}", here)
+            self._notes.often(here, "target-out-of-reach", f"{low:g} and {high:g}", here)
 
     def _check_log_probabilities(self, name: str, score: torch.Tensor) -> None:
         wrong = not log_probabilities(name, score)

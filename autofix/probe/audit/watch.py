@@ -6,7 +6,6 @@ import math
 import sys
 import time
 import weakref
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -65,7 +64,6 @@ class Audit(Listener):
         self.silent = Silent(frames, taps)
         self.guards = Guards(frames, self.names, taps, shapes=False, growing=_OFTEN)
         self._unused: dict[Any, list[int]] = {}
-        self._nan: Counter[Any] = Counter()
         self._leaving = False
 
     def install(self) -> None:
@@ -86,9 +84,7 @@ class Audit(Listener):
         self.values.hand.backward(call)
         self.values.batch.ended()
         if math.isnan(self.ledger.losses[call.stack].last):
-            self._nan[call.stack] += 1
-            if self._nan[call.stack] == _OFTEN:
-                self.notes.note("loss-is-no-number", "", call.stack)
+            self.notes.often(call.stack, "loss-is-no-number", "", call.stack)
         found: dict[Any, list[int]] = {}
         terms = list(graph.operations(addends(call.roots)))
         products.look(terms, self.notes)
