@@ -189,7 +189,7 @@ torch.from_numpy(numpy.sqrt(w.detach().numpy())).mean().backward()
 
     def _saved(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """What a function of the user's saves for its backward, with its graph: a derivative of it needs that."""
-        for source in filter(None, map(sources.source, dict.fromkeys(f.file for f in diagnosis.failure.stack))):
+        for source in sources.files(diagnosis.failure.stack):
             for holder in (n for n in source.walk() if isinstance(n, ast.ClassDef) and _is_function(n)):
                 for kept in (n for n in ast.walk(holder) if isinstance(n, (ast.Assign, ast.Call)) and _keeps(n)):
                     for part in ast.walk(kept):
@@ -200,8 +200,7 @@ torch.from_numpy(numpy.sqrt(w.detach().numpy())).mean().backward()
     def _remade(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[list[Step]]:
         """`torch.stack(...)`, or the tensor itself, in place of each tensor made of numbers."""
         stacks: list[Stack] = [diagnosis.failure.stack, *(origin.stack for origin in diagnosis.trace.origins)]
-        files = dict.fromkeys(frame.file for stack in stacks for frame in stack)
-        for source in filter(None, map(sources.source, files)):
+        for source in sources.files(frame for stack in stacks for frame in stack):
             for node in source.walk():
                 match node:
                     case ast.Call(func=ast.Attribute(attr=name), args=[value]) if name in _REMADE:

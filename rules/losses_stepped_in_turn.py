@@ -167,7 +167,7 @@ train(out.pow(2).mean())
         optimizer = _stepped(turn.step)
         if loop is None or optimizer is None or not _same_again(loop.iter):
             return []
-        if any(frame.file == str(source.path) and _within(loop, frame.line) for frame in made):
+        if blocks.passed(source, loop, made):
             return []
         moved = blocks.with_clipping(block, turn.step)
         if not (keyword := _inputs(turn, optimizer)):
@@ -238,7 +238,3 @@ def _same_again(node: ast.expr) -> bool:
         case ast.Call(func=function, args=given, keywords=[]):
             return calls.name_of(function) in _AGAIN and all(map(_same_again, given))
     return False
-
-
-def _within(node: ast.stmt, line: int) -> bool:
-    return node.lineno <= line <= (node.end_lineno or node.lineno)

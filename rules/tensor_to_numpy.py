@@ -223,8 +223,7 @@ for _ in range(4):
     def _inferred(self, source: Source, node: ast.expr, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """`no_grad` for `inference_mode`, where the tensor was made or it failed; or a copy of what comes from it."""
         stacks = [*(origin.stack for origin in diagnosis.trace.origins), diagnosis.failure.stack]
-        files = dict.fromkeys(frame.file for stack in stacks for frame in stack)
-        for one in filter(None, map(sources.source, files)):
+        for one in sources.files(frame for stack in stacks for frame in stack):
             for part in one.walk():
                 if isinstance(part, ast.Attribute) and part.attr == "inference_mode":
                     edits = replace(one, part, f"{one.segment(part.value)}.no_grad")

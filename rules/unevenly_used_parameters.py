@@ -205,12 +205,10 @@ def _wrapped(diagnosis: Diagnosis, sources: Sources) -> list[tuple[Source, ast.C
     """The calls that wrap modules, or hold the flags of what does, in the failing call's files and their imports."""
     seen: set[Path] = set()
     found: list[tuple[Source, ast.Call]] = []
-    for file in dict.fromkeys(frame.file for frame in diagnosis.failure.stack):
-        source = sources.source(file)
-        for one in sources.imported_by(source) if source is not None else ():
-            nodes = [node for node in one.walk() if isinstance(node, ast.Call)] if one.path not in seen else []
-            found += [(one, node) for node in nodes if _kind(one, node)]
-            seen.add(one.path)
+    for one in (one for source in sources.files(diagnosis.failure.stack) for one in sources.imported_by(source)):
+        nodes = [node for node in one.walk() if isinstance(node, ast.Call)] if one.path not in seen else []
+        found += [(one, node) for node in nodes if _kind(one, node)]
+        seen.add(one.path)
     plain = [pair for pair in found if _kind(*pair) in _PLAIN]
     return plain or found
 

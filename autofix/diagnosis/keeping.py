@@ -56,7 +56,7 @@ def built(writes: Sequence[Write], sources: Sources) -> Iterator[Frame]:
         node = sources.node(write.stack[0]) if write.stack else None
         if not isinstance(node, ast.Call) or ast.unparse(node.func).endswith("_"):
             continue
-        for source in filter(None, map(sources.source, dict.fromkeys(frame.file for frame in write.stack))):
+        for source in sources.files(write.stack):
             for call in source.walk():
                 if isinstance(call, ast.Call) and any(_works_in_place(keyword) for keyword in call.keywords):
                     yield Frame.around(str(source.path), call, "")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from autofix.core.edit import Declined
 from autofix.core.model import Diagnosis
 from autofix.diagnosis.scenes import Turn, turn
-from autofix.probe.wire import Frame, Stack
+from autofix.probe.wire import Stack
 from autofix.syntax import blocks, calls, modes, names
 from autofix.syntax.calls import Function
 from autofix.syntax.edits import Step, ensure_import, wrap
@@ -120,8 +120,7 @@ def _trained_on(place: Turn, diagnosis: Diagnosis, sources: Sources) -> bool:
 def _deeper(place: Turn, stack: Stack) -> Stack:
     """The frames of a stack below the one in which the block stands."""
     for depth, frame in enumerate(stack):
-        within = place.backward.lineno <= frame.line <= (place.backward.end_lineno or 0)
-        if frame.file == str(place.source.path) and within:
+        if blocks.passed(place.source, place.backward, [frame]):
             return stack[:depth]
     return ()
 
@@ -149,11 +148,8 @@ def _is_target(place: Turn, diagnosis: Diagnosis, sources: Sources) -> bool:
 def _inside(source: Source, span: list[ast.stmt], stacks: list[Stack]) -> bool:
     """Whether a stack passes through statements."""
     first, last = span[0].lineno, span[-1].end_lineno or 0
-    return any(_passes(frame, source, first, last) for stack in stacks for frame in stack)
-
-
-def _passes(frame: Frame, source: Source, first: int, last: int) -> bool:
-    return frame.file == str(source.path) and first <= frame.line <= last
+    lines = (frame.line for stack in stacks for frame in stack if frame.file == str(source.path))
+    return any(first <= line <= last for line in lines)
 
 
 def _is_forward(name: str) -> bool:

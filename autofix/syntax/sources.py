@@ -55,6 +55,10 @@ class Sources:
         except (OSError, SourceError):
             return None
 
+    def files(self, stack: Iterable[Frame]) -> Iterator[Source]:
+        """The files of the user's that these frames stand in, each once, in their order."""
+        return filter(None, map(self.source, dict.fromkeys(frame.file for frame in stack)))
+
     def node(self, frame: Frame) -> ast.AST | None:
         """The CST node that `frame` was executing, or None when the span does not name one surely."""
         source = self.source(frame.file)
