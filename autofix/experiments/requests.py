@@ -134,7 +134,7 @@ class Builder:
             if spec.reading.averages:  # that of the last pass is handed to none that would show it
                 constants, asked = first.averages, replace(asked, stop_at=_before_the_last(first))
             asked = replace(asked, apart=spec.reading.apart, constants=constants, addends=spec.reading.addends)
-            asked = replace(asked, through=spec.reading.through)
+            asked = replace(asked, through=spec.reading.through, off=spec.reading.off)
             if spec.reading.uncut:
                 sites = (*asked.sites, *(wire.Site("keep", frame) for frame in spec.reading.uncut))
                 asked = replace(asked, sites=sites, watch_from=0)
@@ -143,7 +143,7 @@ class Builder:
         if spec.intervention is Intervention.NUDGED and self._converts():
             asked = replace(asked, expected=(first_steps(first),))  # where gradients differ, it has shown enough
         lines = line_maps(self.target, dict(spec.files))
-        return replace(asked, segments=first.segments if separated else (), lines=lines)
+        return replace(asked, segments=_segments(first, asked) if separated or asked.off else (), lines=lines)
 
     def edited(self, spec: RunSpec, first: wire.Trace, expected: tuple[tuple[wire.Step, ...], ...]) -> wire.Request:
         """A run of an edited script, which ends where the reference did, or when it has left all that is expected."""
@@ -240,6 +240,12 @@ class Builder:
         before = (*self.baseline.counts, *[0] * len(first.counts))
         least = [min(count, had + STEPS) for count, had in zip(first.counts, before, strict=False)]
         return replace(asked, stop_at=(asked.stop_at[0], *least))
+
+
+def _segments(first: wire.Trace, asked: wire.Request) -> tuple[tuple[int, ...], ...]:
+    """The optimizers that each backward is to train; in a region without gradients, all that ever step in one."""
+    within = tuple(int(fact.subject) for fact in first.seen("step-while-off")) if asked.off else ()
+    return tuple((*one, *within) for one in first.segments)
 
 
 def _before_the_last(first: wire.Trace) -> tuple[int, ...]:

@@ -191,6 +191,7 @@ class Run(State):
         from .reference.one_memory import OneMemory
         from .reference.perform import Perform
         from .reference.separate import Separate, of_other_segments
+        from .reference.switched_off import SwitchedOff
 
         asked, heard = self.request, self.taps.listeners
         reference.single_views()
@@ -207,8 +208,11 @@ class Run(State):
             heard += [reference.GivesGraph(self._is_through), through]
         if asked.addends:
             heard.append(reference.Addends())
+        off = SwitchedOff(self.frames, self.taps, cut=asked.off)
+        heard.append(off)
         if asked.segments:
-            heard.append(Separate(self.taps, of_other_segments(asked.segments)))
+            keeps_out = of_other_segments(asked.segments)
+            heard.append(Separate(self.taps, lambda call, owner: (off.off or not asked.off) and keeps_out(call, owner)))
         if asked.apart:
             heard.append(Separate(self.taps, self._is_apart))
         if asked.outputs:
@@ -223,6 +227,7 @@ class Run(State):
             follow.install(self.overlay)
         memory = OneMemory(self.frames, self.overlay.read)
         perform = Perform(self.frames, self.names, asked, follow, memory)
+        perform.hear_modes(off.switch)
         perform.by_hand = truncate.put
         perform.take_leaves()
         perform.take_assignments()

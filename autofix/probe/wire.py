@@ -122,6 +122,7 @@ class Request:
     constants: tuple[int, ...] = ()  # ages of the nodes through which no gradient is to flow
     through: Stack = ()  # where a derivative has a graph, and leaves no gradient in what optimizers own
     addends: bool = False  # an addend of a loss is trained once between two steps, by the first backward that has it
+    off: bool = False  # what leaves a region in which the script has gradients off is a constant
     sources: bool = False  # whether data went into what several passes share is told
     compared: bool = False  # where what is compared is the same is told
     once: bool = False  # what a pass takes of earlier ones was made once, and is not handed on from pass to pass
@@ -331,6 +332,7 @@ class Fact:
     # loss-grows-over-steps | elder | zero-difference | memory-held | one-memory-joined | part-overwritten |
     # mixed-with-itself | old-gradient-read | target-handed-on | term-is-late | gradient-adds-up |
     # array-may-be-constant | value-left-numpy | term-is-array | weight-has-graph | written-of | range-is-left |
+    # backward-while-off | step-while-off | goes-into-off | needs-what-is-off |
     # stand-in | swallowed, or a suspicion
     name: str
     subject: str

@@ -31,7 +31,8 @@ def meant(runs: Runs, found: Assessment) -> Assessment:
         letter = law.says(runs, runs.code)
         if letter.word is not Word.BROKEN:
             continue
-        for reading in [found.reading] if found.reading is not None else law.readings(runs):
+        known = [found.reading] if found.reading is not None else []
+        for reading in dict.fromkeys((*known, *law.readings(runs))):
             if law.says(runs, reading).word is Word.KEPT and _is_left(runs, reading) and follows(runs, reading):
                 sentence = (
                     f"{whose(runs)} those of the code in which {law.clause}, and in all else as it is written; "

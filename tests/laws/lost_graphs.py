@@ -186,7 +186,93 @@ for _ in range(5):
     },
     frozenset({"on in the fit", "the scores alone"}),
 )
+GUIDED = Program(
+    "a sampler without gradients is guided by a classifier",
+    """\
+model, guide = Net(4, 4), Net(4, 3)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+
+
+def slope(x):
+    x = x.clone().requires_grad_(True)
+    return torch.autograd.grad(guide(x).log_softmax(-1)[:, 0].sum(), x)[0]
+
+
+@torch.no_grad()
+def sample():
+    x = torch.randn(6, 4)
+    for _ in range(2):
+        x = model(x) + slope(x)
+    return x
+
+
+for _ in range(5):
+    loss = F.mse_loss(model(sample() + torch.randn(6, 4)), torch.ones(6, 4))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    {
+        "on in the slope": (("def slope", "@torch.enable_grad()\ndef slope"),),
+        "on everywhere": (("torch.no_grad", "torch.enable_grad"),),
+        "on, and cut": (("torch.no_grad", "torch.enable_grad"), ("    return x\n", "    return x.detach()\n")),
+        "on in each step": (
+            ("        x = model(x) +", "        with torch.enable_grad():\n            x = model(x) +"),
+        ),
+        "without guidance": ((" + slope(x)", ""),),
+        "a leaf of the result": (("[:, 0].sum(), x)", "[:, 0].sum().requires_grad_(), x, materialize_grads=True)"),),
+    },
+    frozenset({"on in the slope", "on, and cut"}),
+)  # fmt: skip
+PENALISED = Program(
+    "a penalty by a derivative is decorated",
+    """\
+net = Net(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+
+
+@torch.no_grad()
+def penalty(x):
+    x = x.clone().requires_grad_(True)
+    return (torch.autograd.grad(net(x).sum(), x, create_graph=True)[0].norm(dim=1) - 1).square().mean()
+
+
+for _ in range(5):
+    x = torch.randn(6, 4)
+    loss = net(x).mean() + penalty(x)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    {
+        "with gradients": (("@torch.no_grad()", "@torch.enable_grad()"),),
+        "within": (
+            ("    return (", "    with torch.enable_grad():\n        out = net(x).sum()\n    return ("),
+            ("net(x).sum(), x,", "out, x,"),
+        ),
+    },
+    frozenset({"with gradients"}),
+)  # fmt: skip
 PROGRAMS = (
+    GUIDED,
+    GUIDED.mutated(
+        "the samples are all that is trained",
+        ("model(sample() + torch.randn(6, 4))", "sample()"),
+        right=("on everywhere", "on in each step"),
+    ),
+    GUIDED.mutated(
+        "the samples have a term of their own",
+        ("loss = F.mse_loss(model(sample() +", "x = sample()\n    loss = x.square().mean() + F.mse_loss(model(x +"),
+        right=("on everywhere", "on in each step"),
+    ),
+    GUIDED.mutated(
+        "another network makes the samples, which nobody trains",
+        ("optimizer =", "maker, model = model, Net(4, 4)\noptimizer ="),
+        ("loss = F.mse_loss(model(", "loss = F.mse_loss(maker("),
+        ("(model.parameters", "(maker.parameters"),
+        right=("on in the slope", "on everywhere", "on, and cut", "on in each step"),
+    ),
+    PENALISED,
     FITTED,
     FITTED.mutated("the fit is the training of the network, too", ("SGD([scale]", "SGD([scale, *net.parameters()]")),
     FITTED.mutated(

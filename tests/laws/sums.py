@@ -28,8 +28,45 @@ for _ in range(3):
     },
     frozenset({"after the loop", "each addend"}),
 )
+BALANCE = Program(
+    "balance terms that nobody clears between micro-batches",
+    """\
+net, head = Net(4, 3), Net(3, 1)
+both = Optimizers(net, head)
+for _ in range(3):
+    both.zero_grad()
+    balance, total = [], 0.0
+    for _ in range(3):
+        gates = net(torch.randn(6, 4)).softmax(-1)
+        balance.append(gates[:, 0].mean())
+        loss = head(gates).square().mean() + 0.5 * sum(balance)
+        (loss / 3).backward()
+    both.step()
+""",
+    {
+        "its own alone": (("balance.append(gates[:, 0].mean())", "balance = [gates[:, 0].mean()]"),),
+        "earlier ones are cut": (
+            ("        balance.append", "        balance = [one.detach() for one in balance]\n        balance.append"),
+        ),
+        "one backward": (
+            ("balance.append(gates[:, 0].mean())", "balance = [gates[:, 0].mean()]"),
+            ("        (loss / 3).backward()\n", "        total = total + loss / 3\n    total.backward()\n"),
+        ),
+        "keep": (("(loss / 3).backward()", "(loss / 3).backward(retain_graph=True)"),),
+        "all are cut": (("[:, 0].mean())", "[:, 0].mean().detach())"),),
+        "the last loss": (("        (loss / 3).backward()\n", "    (loss / 3).backward()\n"),),
+    },
+    frozenset({"its own alone", "earlier ones are cut", "one backward"}),
+)
 ADDED = "total = total + term"
 PROGRAMS = (
+    BALANCE,
+    BALANCE.mutated("a mean of those so far", ("sum(balance)", "sum(balance) / len(balance)")),
+    BALANCE.mutated(
+        "what earlier calls left is thrown away",
+        ("        (loss / 3)", "        both.zero_grad()\n        (loss / 3)"),
+        right=("keep", "the last loss"),
+    ),
     TASKS,
     TASKS.mutated(
         "over time, through a state",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -10,6 +11,7 @@ import torch
 from .. import wire
 from ..engine import graph
 from ..engine.quiet import quiet
+from ..engine.sketch import is_zero
 from ..engine.taps import Call, Listener
 
 if TYPE_CHECKING:
@@ -35,13 +37,15 @@ class GrowingLosses(Listener):
 
     A loss grows if, at one place, it has all the terms that it had at the call before, and others besides. Over steps
     it does so where an optimizer stepped between these calls; there the weights of these terms must not all have shrunk
-    by one part, as they do in a running average or a mean over those so far.
+    by one part, as they do in a running average or a mean over those so far. Between two steps it grows in part where
+    it has terms of the call before beside as many new ones as that had, of the same kinds: a list that nobody empties.
+    A term that all calls share has no new one beside it.
     """
 
     def __init__(self, frames: Frames) -> None:
         self._frames = frames
-        self._before: dict[Raw, tuple[int, dict[int, float]]] = {}
-        """How many steps there had been at each place, and the terms, by age, with their weights."""
+        self._before: dict[Raw, tuple[int, dict[int, float], dict[int, str]]] = {}
+        """How many steps there had been at each place, and the terms, by age, with their weights and kinds."""
         self._steps = 0
         self.found: dict[tuple[str, Raw], wire.Fact] = {}
 
@@ -53,13 +57,15 @@ class GrowingLosses(Listener):
         if not call.accumulate:
             return
         with quiet():
-            terms = _weights(call.roots)
-        steps, before = self._before.get(call.stack, (self._steps, {}))
-        self._before[call.stack] = self._steps, terms
+            terms, nodes = _weights(call.roots)
+        steps, before, had = self._before.get(call.stack, (self._steps, {}, {}))
+        self._before[call.stack] = self._steps, terms, {age: node.name() for age, node in nodes.items()}
         if before and before.keys() < terms.keys():
             self._report("loss-grows", terms, call)
             if steps < self._steps and not _shrinks(before, terms):
                 self._report("loss-grows-over-steps", terms, call)
+        elif steps == self._steps and _grows_in_part(had, nodes):
+            self._report("loss-grows", terms, call)
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._steps += 1
@@ -95,9 +101,10 @@ def sums_of(root: Any) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
     return starts, starts | summed
 
 
-def _weights(roots: Iterable[Any]) -> dict[int, float]:
-    """The ages of the addends of a loss, each with its weight: its size, where it is one for each number."""
+def _weights(roots: Iterable[Any]) -> tuple[dict[int, float], dict[int, graph.Node]]:
+    """The ages of the addends of a loss, each with its weight (its size, where it is one for each); and their nodes."""
     queue, found = [(node, 1.0) for node in graph.starts(roots)], dict[int, float]()
+    nodes = dict[int, graph.Node]()
     for node, weight in queue:
         if len(queue) > graph.LIMIT:
             break
@@ -105,7 +112,19 @@ def _weights(roots: Iterable[Any]) -> dict[int, float]:
             queue.extend((child, weight * _factor(node)) for child in graph.children(node))
         elif graph.leaf(node) is None:
             found[node._sequence_nr()] = found.get(node._sequence_nr(), 0.0) + weight
-    return found
+            nodes[node._sequence_nr()] = node
+    return found, nodes
+
+
+def _grows_in_part(before: dict[int, str], now: dict[int, graph.Node]) -> bool:
+    """Whether a loss has all kinds of terms of an earlier one anew, and some of its terms, which left gradient."""
+    shared = [node for age, node in now.items() if age in before]
+    new = Counter(node.name() for age, node in now.items() if age not in before)
+    if not shared or not Counter(before.values()) <= new:
+        return False
+    with quiet():
+        leaves = graph.leaves(graph.walk_nodes(shared))
+        return any(leaf.grad is not None and not is_zero(leaf.grad) for leaf in leaves)
 
 
 def _shrinks(before: dict[int, float], now: dict[int, float]) -> bool:

@@ -168,6 +168,11 @@ class Perform(TorchFunctionMode, Listener):
         with torch._C.DisableTorchFunction():
             return torch.full_like(loss, 1 / loss.numel() if self._operation else 1.0)
 
+    def hear_modes(self, switched: Callable[[bool, bool], None]) -> None:
+        """Tell of each mode that the script sets: whether gradients are on then, and whether they only stay on here."""
+        if self._sites is not None:
+            self._sites.switched = switched
+
     def take_leaves(self) -> None:
         """Let optimizers that are given results take the leaves that these are made of, where they are operations."""
         kind = torch.optim.Optimizer

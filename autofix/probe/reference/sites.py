@@ -22,6 +22,8 @@ from ..engine import graph
 from ..engine.refused import DERIVATIVE, name_of, tensors
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..program.frames import Frames, Raw
     from ..wire import Frame, Site
 
@@ -46,6 +48,8 @@ class Sites:
 
     def __init__(self, frames: Frames, sites: tuple[Site, ...], *, operation: bool) -> None:
         self._frames = frames
+        self.switched: Callable[[bool, bool], None] = lambda _on, _kept_on: None
+        """Who hears of each mode that the script sets, and whether it is not followed."""
         self._operation = operation
         self._sites: dict[Frame, dict[str, str]] = {}
         for site in sites:
@@ -83,7 +87,9 @@ class Sites:
         if name.endswith("_set_grad_enabled"):
             # A mode is made and entered in one line; before Python 3.12 what enters it has the span of the whole block.
             here = self._frames.resolve(raw[:1])
-            if args[0] or not any((frame.file, frame.line) in self._modes for frame in here):
+            kept_on = not args[0] and any((frame.file, frame.line) in self._modes for frame in here)
+            self.switched(bool(args[0]), kept_on)
+            if not kept_on:
                 return NOTHING
             self.met[raw] = "no_graph"
             return None

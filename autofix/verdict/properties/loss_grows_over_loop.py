@@ -6,6 +6,9 @@ A backward call in a loop starts from the same sum as in the pass before, with m
 `total.backward(retain_graph=True)`. The terms that were summed up show this. This is not said of a loss that begins
 anew, of one backward for each term, of windows of a sequence that have a loss each, or of a total that is only printed.
 
+Nor need it be the whole sum: each micro-batch has a loss of its own and adds its balance term to a list that is emptied
+at the step alone. A term that was made once, and that all losses of a step share, is no such case.
+
 So it is with an edit of a sum that grows in the code as written while an optimizer steps in the same loop, though the
 edit cuts it from step to step: a list of log-probabilities that nobody clears. A running average, whose earlier terms
 all lose their weight alike, may be cut.
@@ -129,6 +132,26 @@ for _ in range(4):
     loss.backward()
     optimizer.step()
 """
+BALANCE = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+gate, head = nn.Linear(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*gate.parameters(), *head.parameters()], lr=0.05)
+for _ in range(4):
+    optimizer.zero_grad()
+    balance = [MADE]
+    for _ in range(2):
+        gates = gate(torch.randn(5, 3)).softmax(-1)
+        ADDED
+        loss = head(gates).square().mean() + 0.5 * sum(balance)
+        (loss / 2).backward()
+    optimizer.step()
+"""
+COLLECTED = BALANCE.replace("MADE", "").replace("ADDED", "balance.append(gates[:, 0].mean())")
+SHARED = BALANCE.replace("MADE", "gate.weight.square().mean()").replace("ADDED", "print(len(gates))")
+KEPT_EACH = ("(loss / 2).backward()", "(loss / 2).backward(retain_graph=True)")
 ONLINE = OVER_TIME.replace("(torch.stack(losses).sum() / 4)", "losses[-1]")
 LAST = "(torch.stack(losses).sum() / 4).backward()"
 
@@ -141,6 +164,7 @@ class LossGrowsOverLoop(Seen):
         Example(TASKS, EACH, KEPT),
         Example(OVER_TIME, LAST, "(torch.stack(losses).sum() / 4).backward(retain_graph=True)"),
         Example(STEPS, *CUT),
+        Example(COLLECTED, *KEPT_EACH),
         Example(
             NEVER_CLEARED,
             "    optimizer.step()",
@@ -153,6 +177,8 @@ class LossGrowsOverLoop(Seen):
         Example(WINDOWS, "    loss = 0.0", "    loss, hidden = 0.0, hidden.detach()"),
         Example(ONLINE, "losses[-1].backward()", "losses[-1].backward(retain_graph=True)"),
         Example(AVERAGE, *CUT),
+        Example(SHARED, *KEPT_EACH),
+        Example(COLLECTED, "balance.append(gates[:, 0].mean())", "balance = [gates[:, 0].mean()]"),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:

@@ -1,0 +1,123 @@
+"""What a script computes with gradients off, where a reference leaves them on so that a backward in there has a graph.
+
+Either all of it has gradients, or only what the backward calls in there need: then what leaves the region is a constant
+as the script has it, and a loss in there leaves no gradient for steps outside.
+"""
+
+from __future__ import annotations
+
+import bisect
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .. import wire
+from ..engine import graph
+from ..engine.taps import Call, Listener, Taps
+from ..instruments.terms import addends
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from types import FrameType
+
+    from ..program.frames import Frames, Raw
+
+_MODES = torch.autograd.grad_mode.__file__
+_BEFORE = "_autofix_before"
+_LEAVES = ("__exit__", "__call__")
+_DEEP = 16
+"""Frames between a mode of torch's and who is asked about its call."""
+
+
+class SwitchedOff(Listener):
+    """Follows the mode that the script has set; `cut`: what leaves a region without gradients is a constant.
+
+    Told are the backward calls and steps in such a region, the backward calls outside that go on into it, and those of
+    them that need it: a term of their loss has no graph but that of the region.
+    """
+
+    def __init__(self, frames: Frames, taps: Taps, *, cut: bool) -> None:
+        self._frames, self._taps, self._cut = frames, taps, cut
+        self.off = False
+        """Whether the script has gradients off."""
+        self._began: list[int] = []
+        self._ended: list[int] = []
+        """The ages of the graph where each region began and ended."""
+        self._seen: Counter[tuple[str, Raw]] = Counter()
+        self._steps: dict[int, None] = {}
+
+    def told(self) -> dict[str, Any]:
+        """All that was seen, with how often it was seen at each place; the optimizers that step in there."""
+        steps = [wire.Fact("step-while-off", str(index)) for index in self._steps]
+        calls = [wire.Fact(name, str(n), self._frames.resolve(raw)) for (name, raw), n in self._seen.items()]
+        return {"facts": (*calls, *steps)}
+
+    def switch(self, on: bool, kept_on: bool) -> None:
+        """The script sets its mode; `kept_on`: the reference does not follow."""
+        frame = _mode_frame()
+        mode = vars(frame.f_locals["self"]) if frame is not None else {}
+        if frame is not None and frame.f_code.co_name in _LEAVES and _BEFORE in mode:
+            now = mode.pop(_BEFORE)
+        else:  # `set_grad_enabled` switches when it is made, and once more when it is entered
+            mode.setdefault(_BEFORE, self.off)
+            now = kept_on or (self.off and not on)
+        if now is not self.off:
+            (self._began if now else self._ended).append(graph.now())
+            self.off = now
+
+    def backward(self, call: Call) -> None:
+        if self.off:
+            self._seen["backward-while-off", call.stack] += 1
+        if self.off or not self._began:
+            return
+        outermost = [node for node in graph.walk(call.roots, self._is_outside) if not self._is_outside(node)]
+        owned = set[int]().union(*self._taps.owned)
+        if not _train(outermost, owned):
+            return
+        self._seen["goes-into-off", call.stack] += 1
+        if self._needs(call, owned):
+            self._seen["needs-what-is-off", call.stack] += 1
+        if self._cut:
+            call.cleanups.extend([node.register_prehook(_zeros).remove for node in outermost])
+
+    def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        if self.off:
+            self._steps[index] = None
+
+    def _is_outside(self, node: graph.Node) -> bool:
+        age = node._sequence_nr()
+        at = bisect.bisect_right(self._began, age) - 1
+        return at < 0 or age >= self._ended[at]
+
+    def _needs(self, call: Call, owned: set[int]) -> bool:
+        """Whether a term of the loss, or what it is derived by, has no graph but that of the region."""
+        if not call.accumulate:
+            without = set(filter(self._is_outside, graph.walk(call.roots, self._is_outside)))
+            reached = {*without, *(id(leaf) for leaf in graph.leaves(without))}
+            return any((graph.made_by(one) or id(one)) not in reached for one in call.inputs)
+        alone = ([term] for term in addends(call.roots))
+        return any(_train(term, owned) and not _train(term, owned, self._is_outside) for term in alone)
+
+
+def _train(
+    starts: Iterable[graph.Node], owned: set[int], enter: Callable[[graph.Node], bool] = lambda _node: True
+) -> bool:
+    """Whether nodes lead to a parameter that an optimizer owns, or, without optimizers, to any leaf."""
+    leaves = graph.leaves(graph.walk_nodes(filter(enter, starts), enter))
+    return any(not owned or id(leaf) in owned for leaf in leaves)
+
+
+def _mode_frame() -> FrameType | None:
+    """The frame of torch's mode that is being entered or left."""
+    frame: FrameType | None = sys._getframe(1)
+    for _ in range(_DEEP):
+        if frame is None or frame.f_code.co_filename == _MODES:
+            return frame
+        frame = frame.f_back
+    return None
+
+
+def _zeros(gradients: tuple[torch.Tensor | None, ...]) -> tuple[torch.Tensor | None, ...]:
+    return tuple(None if gradient is None else torch.zeros_like(gradient) for gradient in gradients)
