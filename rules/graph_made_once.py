@@ -1,8 +1,8 @@
-"""A graph that is made once, before the loop or in `__init__`, and used in every iteration.
+"""A graph that is made once, before the loop, and used in every iteration.
 
 ## What it does
-Computes the tensor where it is used: the statement that made it moves to the start of the loop, or is repeated at the
-start of the method that uses it.
+Computes the tensor where it is used: the statement that made it moves to the start of the loop, or into the function
+that is called in it.
 
 ## Why autograd fails
 The first backward frees the graph of the tensor; the second iteration finds it empty. Kept with `retain_graph=True` it
@@ -49,29 +49,6 @@ for _ in range(4):
     loss = net(torch.randn(5, 2)).pow(2).mean() + 0.1 * penalty
     opt.zero_grad()
     loss.backward()
-    opt.step()
-"""),
-        Example("""\
-import torch
-
-
-class Net(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.w = torch.nn.Parameter(torch.ones(2, 2))
-        self.mix = torch.softmax(self.w, dim=1)
-
-    def forward(self, x):
-+        self.mix = torch.softmax(self.w, dim=1)
-        return x @ self.mix
-
-
-torch.manual_seed(0)
-net = Net()
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(4):
-    opt.zero_grad()
-    net(torch.randn(5, 2)).pow(2)[:, 0].mean().backward()
     opt.step()
 """),
         Example("""\
@@ -219,10 +196,9 @@ h.prod().backward()
                         yield self.propose(edits, WHY.format(path=ast.unparse(statement.targets[0])), title=title)
                     yield from self._computed(source, statement, [statement], loop)
                 for used in dict.fromkeys((crossing.used, *beside)):
-                    edits, title = anew.where_used(statement, source, used, sources, crossing.carriers)
-                    if edits:
-                        why = WHY_CLOSURE if title else WHY
-                        yield self.propose(edits, why.format(path=ast.unparse(statement.targets[0])), title=title)
+                    if edits := anew.in_call(statement, source, used, sources):
+                        why = WHY_CLOSURE.format(path=ast.unparse(statement.targets[0]))
+                        yield self.propose(edits, why, title="Compute it anew in each call")
 
     def _together(self, places: anew.Places, failed: Stack, users: int) -> Iterator[Proposal]:
         """The first of some statements that can be computed elsewhere with the others, in a closure or a loop."""

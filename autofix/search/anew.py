@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterable
 
 from autofix.core.model import Diagnosis
-from autofix.probe.wire import Carrier, Frame, Stack
+from autofix.probe.wire import Frame, Stack
 from autofix.syntax import blocks, calls, names, update, vocabulary
-from autofix.syntax.edits import Step, computed_in, insert_before
+from autofix.syntax.edits import Step, computed_in
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
@@ -42,28 +42,26 @@ def drawn(statement: ast.stmt, source: Source, diagnosis: Diagnosis, sources: So
     graph = {node for stack in stacks for _, where, node in sources.located(stack) if where is source}
     found: list[ast.Call] = []
     for node in ast.walk(statement):
-        if isinstance(node, ast.Call) and not any(part in found for part in blocks.around(source, node)):
-            called = sources.called(source, node)
-            inside = [node, *(ast.walk(called[1]) if called is not None else ())]
-            draws = any(isinstance(one, ast.Call) and vocabulary.draws(calls.name_of(one)) for one in inside)
-            if draws and graph.isdisjoint(ast.walk(node)):
-                found.append(node)
+        inside = any(part in found for part in blocks.around(source, node))
+        if isinstance(node, ast.Call) and not inside and draws(node, source, sources):
+            found += [node] if graph.isdisjoint(ast.walk(node)) else []
     return found
 
 
-def where_used(
-    statement: ast.Assign, source: Source, used: Stack, sources: Sources, carriers: tuple[Carrier, ...]
-) -> tuple[list[Step], str]:
-    """It in the function that uses it: one defined beside it, or another method where `self` keeps it; and a title."""
-    maker, target = source.function(statement), ast.unparse(statement.targets[0])
-    kept = target.startswith("self.") and (not carriers or any(carrier.path == target for carrier in carriers))
+def draws(call: ast.Call, source: Source, sources: Sources) -> bool:
+    """Whether a call, or the function of the user's that it means, draws random numbers."""
+    called = sources.called(source, call)
+    inside = [call, *(ast.walk(called[1]) if called is not None else ())]
+    return any(isinstance(one, ast.Call) and vocabulary.draws(calls.name_of(one)) for one in inside)
+
+
+def in_call(statement: ast.Assign, source: Source, used: Stack, sources: Sources) -> list[Step]:
+    """It in the function that uses it, which is defined beside it."""
+    maker = source.function(statement)
     for _, where, node in sources.located(used):
         user = where.function(node)
         if maker is None or where is not source or not isinstance(user, ast.FunctionDef) or user is maker:
             continue
         if source.function(user) is maker:
-            return computed_in(source, statement, [statement], user), "Compute it anew in each call"
-        first = next((one for one in user.body if names.meets([target], names.reads(one))), None)
-        if kept and first is not None and names.locals_read(maker, statement.value) <= {"self"}:
-            return insert_before(source, first, names.copied(source, statement)), ""
-    return [], ""
+            return computed_in(source, statement, [statement], user)
+    return []

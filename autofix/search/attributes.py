@@ -1,0 +1,215 @@
+"""What a method keeps as attributes of its object, computed of others of them: computed anew where it is read."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeGuard
+
+from autofix.core.edit import Declined
+from autofix.search import anew
+from autofix.syntax import blocks, calls, names, vocabulary
+from autofix.syntax.edits import delete, insert_after, insert_before
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from autofix.core.model import Diagnosis
+    from autofix.probe.wire import Stack
+    from autofix.syntax.edits import Step
+    from autofix.syntax.source import Source
+    from autofix.syntax.sources import Sources
+
+Renamed = dict[ast.AST, str]
+_CONSTRUCTORS = ("__init__", "__new__", "__post_init__")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The attributes that one method made, and that a later pass met without their graph."""
+
+    source: Source
+    maker: ast.FunctionDef
+    statements: tuple[ast.Assign, ...]
+    used: tuple[Stack, ...]
+    failed: Stack
+    sources: Sources
+
+    @property
+    def _me(self) -> str:
+        return self.maker.args.args[0].arg
+
+    @property
+    def paths(self) -> str:
+        """The attributes, as the method writes them."""
+        return ", ".join(ast.unparse(one.targets[0]) for one in self.statements)
+
+    def where_read(self) -> list[Step]:
+        """Before the one method of its class that reads them, else by properties; before another reader at worst."""
+        readers = {source.function(node) for source, node in self._nodes(ast.Load)}
+        if len(readers) == 1 and (steps := self._repeated(beside=True)):
+            return steps
+        try:
+            return self._properties()
+        except Declined:
+            if steps := self._repeated(beside=False):
+                return steps
+            raise
+
+    def _properties(self) -> list[Step]:
+        """A property in the place of each attribute."""
+        if any(True for _ in self._nodes(ast.Store)) or any(map(_written, self._nodes(ast.Load))):
+            raise Declined(f"{self.paths} is also written elsewhere")
+        lines: list[str] = []
+        gone: dict[ast.stmt, None] = {}
+        for one in self.statements:
+            leading, renamed = self._leading(one)
+            first, *rest = _lines(self.source, one, renamed)
+            body = [line for each in leading for line in _lines(self.source, each, renamed)]
+            body += [re.sub(r"^[\w.]+\s*=\s*", "return ", first), *rest]
+            header = f"def {calls.name_of(one.targets[0])}({self._me}):"
+            lines += ["", "@property", header, *(f"    {line}" for line in body)]
+            gone |= dict.fromkeys([*leading, one])
+        others = [part for one in self.maker.body if one not in gone for part in ast.walk(one)]
+        read = {part.id for part in others if isinstance(part, ast.Name)}
+        idle = [one for one in self.maker.body if one in gone and not names.binds(one) & read]
+        if self._is_helper(idle):
+            raise Declined(f"{self.maker.name} does nothing else")
+        steps = [step for one in idle for step in delete(self.source, one)]
+        return [*steps, *insert_after(self.source, self.maker, lines)]
+
+    def _repeated(self, *, beside: bool) -> list[Step]:
+        """The statements, or the helper that consists of them, before a function that the pass went through reads them.
+
+        `beside`: in a method of the same class.
+        """
+        passed = {
+            (source, source.function(node)) for stack in self.used for _, source, node in self.sources.located(stack)
+        }
+        for source, read in self._nodes(ast.Load):
+            user, holder = source.function(read), calls.path_of(read.value)
+            same = user is not None and source.parent(user) is self.source.parent(self.maker) and holder == self._me
+            if holder and (source, user) in passed and (same or not beside):
+                return insert_before(source, self._place(source, read, holder), self._again(holder))
+        return []
+
+    def _again(self, holder: str) -> list[str]:
+        if self._is_helper(self.statements):
+            return [f"{holder}.{self.maker.name}()"]
+        lines: list[str] = []
+        for one in self.statements:
+            leading, renamed = self._leading(one)
+            if leading:
+                raise Declined(f"{self.paths} is made in several steps")
+            own = {node: self._me for node in ast.walk(one) if isinstance(node, ast.Name) and node.id == self._me}
+            moved = {node: text.replace(self._me, holder, 1) for node, text in (own | renamed).items()}
+            lines += _lines(self.source, one, moved)
+        return lines
+
+    def _place(self, source: Source, read: ast.Attribute, holder: str) -> ast.stmt:
+        """The outermost statement around a read that each pass runs, and before which its object is known."""
+        at, root = source.statement(read), holder.partition(".")[0]
+        for one in blocks.around(source, at):
+            loop = isinstance(one, (ast.For, ast.While)) and blocks.passed(source, one, self.failed)
+            if loop or root in names.binds(one):
+                break
+            at = one if isinstance(one, ast.stmt) else at
+        return at
+
+    def _leading(self, statement: ast.Assign) -> tuple[list[ast.Assign], Renamed]:
+        """The statements before one that its value needs, and what the method's parameters are called in the object."""
+        if statement not in self.maker.body:
+            raise Declined(f"{self.paths} is made under a condition")
+        wanted = names.locals_read(self.maker, statement.value) - {self._me}
+        leading: list[ast.Assign] = []
+        for one in reversed(blocks.before(self.maker.body, statement)):
+            if (bound := names.binds(one)) & wanted:
+                if not isinstance(one, ast.Assign) or not all(map(str.isidentifier, bound)):
+                    raise Declined(f"{', '.join(bound & wanted)} is made in several steps")
+                leading.insert(0, one)
+                wanted = wanted - bound | names.locals_read(self.maker, one.value) - {self._me}
+        nodes = [node for one in (*leading, statement) for node in ast.walk(one)]
+        self._refuse(nodes, ast.unparse(statement.targets[0]))
+        kept = {
+            one.value.id: ast.unparse(one.targets[0])
+            for one in self.maker.body
+            if _keeps(one, self.maker, self.source) and isinstance(one.value, ast.Name)
+        }
+        if missing := wanted - set(kept):
+            raise Declined(f"the object does not keep {', '.join(sorted(missing))}")
+        return leading, {node: kept[node.id] for node in nodes if isinstance(node, ast.Name) and node.id in wanted}
+
+    def _refuse(self, nodes: Iterable[ast.AST], path: str) -> None:
+        """Decline to compute again what would be another: random numbers, and what is trained by itself."""
+        for node in nodes:
+            if isinstance(node, ast.Attribute) and ast.unparse(node) == path and isinstance(node.ctx, ast.Load):
+                raise Declined(f"{path} goes on from its own value")
+            if isinstance(node, ast.Call) and anew.draws(node, self.source, self.sources):
+                raise Declined(f"{calls.name_of(node)} would draw other numbers")
+            if isinstance(node, ast.Call) and (
+                calls.name_of(node) == "Parameter" or calls.keyword(node, "requires_grad")
+            ):
+                raise Declined(f"{path} is made of a leaf of its own")
+
+    def _is_helper(self, statements: Iterable[ast.stmt]) -> bool:
+        """Whether the method that made them does nothing else, and is called without arguments."""
+        kept = {*statements, *self.maker.body[: self.maker.body.index(blocks.top(self.maker))]}
+        alone = self.maker.name not in _CONSTRUCTORS and len(calls.parameters(self.maker)) == 1
+        return alone and kept >= set(self.maker.body)
+
+    def _nodes(self, context: type[ast.Load | ast.Store]) -> Iterator[tuple[Source, ast.Attribute]]:
+        """Where the project reads or writes the attributes, but for these statements and `self` of other classes."""
+        wanted = {calls.name_of(one.targets[0]) for one in self.statements}
+        own = {id(node) for one in self.statements for node in ast.walk(one)}
+        entry = self.sources.source(self.failed[-1].file) or self.source
+        for source in dict.fromkeys((self.source, *self.sources.imported_by(entry))):
+            for node in source.walk():
+                if not isinstance(node, ast.Attribute) or node.attr not in wanted or id(node) in own:
+                    continue
+                home = source.parent(source.function(node) or node)
+                other = calls.path_of(node.value) == "self" and home is not self.source.parent(self.maker)
+                if isinstance(node.ctx, context) and not other:
+                    yield source, node
+
+
+def made_once(diagnosis: Diagnosis, sources: Sources) -> list[Kept]:
+    """What crosses from one pass to the next, or was freed with it, as far as methods keep it as attributes."""
+    crossings = [one for one in diagnosis.trace.crossings if one.by == "failing"]
+    found: dict[ast.FunctionDef, tuple[Source, set[ast.Assign]]] = {}
+    for stack in (*(one.made for one in crossings), *(one.made for one in diagnosis.trace.saved)):
+        for _, source, node in sources.located(stack):
+            statement, maker = source.statement(node), source.function(node)
+            if isinstance(maker, ast.FunctionDef) and _keeps(statement, maker, source):
+                found.setdefault(maker, (source, set()))[1].add(statement)
+                break
+    used, failed = tuple(one.used for one in crossings), diagnosis.failure.stack
+    return [
+        Kept(source, maker, tuple(sorted(kept, key=lambda one: one.lineno)), used, failed, sources)
+        for maker, (source, kept) in found.items()
+    ]
+
+
+def _keeps(statement: ast.stmt, maker: ast.FunctionDef, source: Source) -> TypeGuard[ast.Assign]:
+    """Whether a statement of a method gives one attribute of its object a value."""
+    match statement:
+        case ast.Assign(targets=[ast.Attribute(value=ast.Name(id=name))]):
+            method = isinstance(source.parent(maker), ast.ClassDef) and not maker.decorator_list
+            return method and calls.parameters(maker)[:1] == [name]
+    return False
+
+
+def _written(place: tuple[Source, ast.Attribute]) -> bool:
+    """Whether something is put into the value of an attribute where it is read."""
+    source, node = place
+    match source.parent(node):
+        case ast.Subscript(ctx=ast.Store() | ast.Del()):
+            return True
+        case ast.Attribute(attr=name):
+            return vocabulary.writes(name) or name in vocabulary.STORES
+    return False
+
+
+def _lines(source: Source, statement: ast.stmt, renamed: Renamed) -> list[str]:
+    inside = {*ast.walk(statement)}
+    return names.copied(source, statement, renamed={node: text for node, text in renamed.items() if node in inside})

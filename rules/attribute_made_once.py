@@ -1,0 +1,181 @@
+"""An attribute that a constructor computes from parameters, and that every pass reads.
+
+## What it does
+Makes the attribute a property, which computes the value where it is read, by the same expression. Where one method of
+the class alone reads it, or where a property would not be the same, the statement is repeated before it is read.
+
+## Why autograd fails
+The first backward frees the graph of the attribute; the next pass finds it empty. Kept with `retain_graph=True` it
+would still describe the parameters as they were before the first update.
+
+## Fix safety
+Safe where the run shows that, with every update undone, all gradients stay as they are: the value is then only computed
+with newer parameters.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.core.edit import Declined
+from autofix.core.model import Cause, Diagnosis
+from autofix.search import attributes
+from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WHY = "{path} is computed anew where it is read, from the parameters as they are then."
+
+
+class AttributeMadeOnce(Rule):
+    """Compute an attribute where it is read."""
+
+    code, name = "AG209", "attribute-made-once"
+    title = "Compute it anew where it is read"
+    causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
+    tier = Tier.PASS
+    examples = (
+        Example("""\
+! another class reads it, and the value is made in several steps
+import torch
+
+
+class Prior(torch.nn.Module):
+    def __init__(self, size, floor=0.1):
+        super().__init__()
+        self.floor = floor
+        self.raw = torch.nn.Parameter(torch.zeros(size))
+-        scale = self.raw.exp() + floor
+-        self.weights = scale / scale.sum()
++
++    @property
++    def weights(self):
++        scale = self.raw.exp() + self.floor
++        return scale / scale.sum()
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.prior = Prior(2)
+
+    def forward(self, x):
+        return x @ self.prior.weights
+
+
+torch.manual_seed(0)
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    net(torch.randn(5, 2)).pow(2).mean().backward()
+    opt.step()
+"""),
+        Example("""\
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.ones(2, 2))
+        self.mix = torch.softmax(self.w, dim=1)
+
+    def forward(self, x):
++        self.mix = torch.softmax(self.w, dim=1)
+        return x @ self.mix
+
+
+torch.manual_seed(0)
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    net(torch.randn(5, 2)).pow(2)[:, 0].mean().backward()
+    opt.step()
+"""),
+        Example("""\
+! a helper of the constructor makes two of them and nothing else
+import torch
+
+
+class Layer(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.ones(2))
+        self.build()
+
+    def build(self):
+        self.scale = self.w.exp()
+        self.shift = self.w.tanh()
+
+
+torch.manual_seed(0)
+layer = Layer()
+opt = torch.optim.SGD(layer.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    x = torch.randn(5, 2)
++    layer.build()
+    (x * layer.scale + layer.shift).pow(2).mean().backward()
+    opt.step()
+"""),
+        Example("""\
+! the constructor's argument is kept nowhere
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self, floor):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.ones(2))
+        self.scale = self.w.exp() + floor
+
+    def forward(self, x):
+        return x * self.scale
+
+
+torch.manual_seed(0)
+net = Net(0.1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    net(torch.randn(5, 2)).pow(2).mean().backward()
+    opt.step()
+"""),
+        Example("""\
+! what is drawn would be drawn again
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.ones(2))
+        self.scale = self.w.exp() * torch.rand(2)
+
+    def forward(self, x):
+        return x * self.scale
+
+
+torch.manual_seed(0)
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    net(torch.randn(5, 2)).pow(2).mean().backward()
+    opt.step()
+"""),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """For each method that made what crosses: all of it that it keeps, together."""
+        declined: Declined | None = None
+        for kept in attributes.made_once(diagnosis, sources):
+            try:
+                steps = kept.where_read()
+            except Declined as error:
+                declined = error
+            else:
+                yield self.propose(steps, WHY.format(path=kept.paths))
+        if declined is not None:
+            raise declined
