@@ -2,7 +2,8 @@
 
 ## What it does
 Makes the attribute a property, which computes the value where it is read, by the same expression. Where one method of
-the class alone reads it, or where a property would not be the same, the statement is repeated before it is read.
+the class alone reads it, or where a property would not be the same, the statement is repeated before it is read. What
+`functools` keeps (`cached_property`, `lru_cache`) is computed in each call.
 
 ## Why autograd fails
 The first backward frees the graph of the attribute; the next pass finds it empty. Kept with `retain_graph=True` it
@@ -122,6 +123,62 @@ for _ in range(4):
     opt.step()
 """),
         Example("""\
+! unsafe: what it was at the start may be meant
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.ones(2))
+-        self.start = self.w.exp()
++
++    @property
++    def start(self):
++        return self.w.exp()
+
+    def forward(self, x):
+        return (x * self.w).pow(2).mean() + (self.w.exp() - self.start).pow(2).sum()
+
+    def moved(self):
+        return (self.w.exp() - self.start).norm().item()
+
+
+torch.manual_seed(0)
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    net(torch.randn(5, 2)).backward()
+    opt.step()
+    print(net.moved())
+"""),
+        Example("""\
+import functools
+
+import torch
+
+
+class Metric(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.eye(2))
+
+-    @functools.cached_property
++    @property
+    def matrix(self):
+        return self.w @ self.w.t()
+
+
+torch.manual_seed(0)
+metric = Metric()
+opt = torch.optim.SGD(metric.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    (torch.randn(5, 2) @ metric.matrix).pow(2).mean().backward()
+    opt.step()
+"""),
+        Example("""\
 ! the constructor's argument is kept nowhere
 import torch
 
@@ -169,6 +226,8 @@ for _ in range(3):
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For each method that made what crosses: all of it that it keeps, together."""
+        for steps, name in attributes.not_cached(diagnosis, sources):
+            yield self.propose(steps, WHY.format(path=name), title="Compute it anew in each call")
         declined: Declined | None = None
         for kept in attributes.made_once(diagnosis, sources):
             try:

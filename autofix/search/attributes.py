@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 from autofix.core.edit import Declined
 from autofix.search import anew
 from autofix.syntax import blocks, calls, names, vocabulary
-from autofix.syntax.edits import delete, insert_after, insert_before
+from autofix.syntax.edits import delete, insert_after, insert_before, replace, undecorate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,7 +31,7 @@ class Kept:
 
     source: Source
     maker: ast.FunctionDef
-    statements: tuple[ast.Assign, ...]
+    statements: tuple[ast.stmt, ...]
     used: tuple[Stack, ...]
     failed: Stack
     sources: Sources
@@ -43,7 +43,7 @@ class Kept:
     @property
     def paths(self) -> str:
         """The attributes, as the method writes them."""
-        return ", ".join(ast.unparse(one.targets[0]) for one in self.statements)
+        return ", ".join(f"{self._me}.{name_of(one)}" for one in self.statements)
 
     def where_read(self) -> list[Step]:
         """Before the one method of its class that reads them, else by properties; before another reader at worst."""
@@ -61,6 +61,8 @@ class Kept:
         """A property in the place of each attribute."""
         if any(True for _ in self._nodes(ast.Store)) or any(map(_written, self._nodes(ast.Load))):
             raise Declined(f"{self.paths} is also written elsewhere")
+        if any(isinstance(one, ast.Expr) for one in self.statements):
+            raise Declined(f"{self.paths} is a buffer, which is saved with its module")
         lines: list[str] = []
         gone: dict[ast.stmt, None] = {}
         for one in self.statements:
@@ -68,7 +70,7 @@ class Kept:
             first, *rest = _lines(self.source, one, renamed)
             body = [line for each in leading for line in _lines(self.source, each, renamed)]
             body += [re.sub(r"^[\w.]+\s*=\s*", "return ", first), *rest]
-            header = f"def {calls.name_of(one.targets[0])}({self._me}):"
+            header = f"def {name_of(one)}({self._me}):"
             lines += ["", "@property", header, *(f"    {line}" for line in body)]
             gone |= dict.fromkeys([*leading, one])
         others = [part for one in self.maker.body if one not in gone for part in ast.walk(one)]
@@ -95,13 +97,14 @@ class Kept:
         return []
 
     def _again(self, holder: str) -> list[str]:
-        if self._is_helper(self.statements):
+        found = [(one, *self._leading(one)) for one in self.statements]
+        before = [each for _, leading, _ in found for each in leading]
+        if self._is_helper([*self.statements, *before]):
             return [f"{holder}.{self.maker.name}()"]
+        if before:
+            raise Declined(f"{self.paths} is made in several steps")
         lines: list[str] = []
-        for one in self.statements:
-            leading, renamed = self._leading(one)
-            if leading:
-                raise Declined(f"{self.paths} is made in several steps")
+        for one, _, renamed in found:
             own = {node: self._me for node in ast.walk(one) if isinstance(node, ast.Name) and node.id == self._me}
             moved = {node: text.replace(self._me, holder, 1) for node, text in (own | renamed).items()}
             lines += _lines(self.source, one, moved)
@@ -117,11 +120,11 @@ class Kept:
             at = one if isinstance(one, ast.stmt) else at
         return at
 
-    def _leading(self, statement: ast.Assign) -> tuple[list[ast.Assign], Renamed]:
+    def _leading(self, statement: ast.stmt) -> tuple[list[ast.Assign], Renamed]:
         """The statements before one that its value needs, and what the method's parameters are called in the object."""
         if statement not in self.maker.body:
             raise Declined(f"{self.paths} is made under a condition")
-        wanted = names.locals_read(self.maker, statement.value) - {self._me}
+        wanted = names.locals_read(self.maker, _kept(statement)[1]) - {self._me}
         leading: list[ast.Assign] = []
         for one in reversed(blocks.before(self.maker.body, statement)):
             if (bound := names.binds(one)) & wanted:
@@ -130,12 +133,9 @@ class Kept:
                 leading.insert(0, one)
                 wanted = wanted - bound | names.locals_read(self.maker, one.value) - {self._me}
         nodes = [node for one in (*leading, statement) for node in ast.walk(one)]
-        self._refuse(nodes, ast.unparse(statement.targets[0]))
-        kept = {
-            one.value.id: ast.unparse(one.targets[0])
-            for one in self.maker.body
-            if _keeps(one, self.maker, self.source) and isinstance(one.value, ast.Name)
-        }
+        self._refuse(nodes, f"{self._me}.{name_of(statement)}")
+        given = ((f"{self._me}.{name_of(one)}", _kept(one)[1]) for one in self.maker.body if name_of(one))
+        kept = {value.id: path for path, value in given if isinstance(value, ast.Name)}
         if missing := wanted - set(kept):
             raise Declined(f"the object does not keep {', '.join(sorted(missing))}")
         return leading, {node: kept[node.id] for node in nodes if isinstance(node, ast.Name) and node.id in wanted}
@@ -160,7 +160,7 @@ class Kept:
 
     def _nodes(self, context: type[ast.Load | ast.Store]) -> Iterator[tuple[Source, ast.Attribute]]:
         """Where the project reads or writes the attributes, but for these statements and `self` of other classes."""
-        wanted = {calls.name_of(one.targets[0]) for one in self.statements}
+        wanted = {name_of(one) for one in self.statements}
         own = {id(node) for one in self.statements for node in ast.walk(one)}
         entry = self.sources.source(self.failed[-1].file) or self.source
         for source in dict.fromkeys((self.source, *self.sources.imported_by(entry))):
@@ -176,7 +176,7 @@ class Kept:
 def made_once(diagnosis: Diagnosis, sources: Sources) -> list[Kept]:
     """What crosses from one pass to the next, or was freed with it, as far as methods keep it as attributes."""
     crossings = [one for one in diagnosis.trace.crossings if one.by == "failing"]
-    found: dict[ast.FunctionDef, tuple[Source, set[ast.Assign]]] = {}
+    found: dict[ast.FunctionDef, tuple[Source, set[ast.stmt]]] = {}
     for stack in (*(one.made for one in crossings), *(one.made for one in diagnosis.trace.saved)):
         for _, source, node in sources.located(stack):
             statement, maker = source.statement(node), source.function(node)
@@ -190,13 +190,43 @@ def made_once(diagnosis: Diagnosis, sources: Sources) -> list[Kept]:
     ]
 
 
-def _keeps(statement: ast.stmt, maker: ast.FunctionDef, source: Source) -> TypeGuard[ast.Assign]:
-    """Whether a statement of a method gives one attribute of its object a value."""
+def not_cached(diagnosis: Diagnosis, sources: Sources) -> Iterator[tuple[list[Step], str]]:
+    """Functions whose result `functools` keeps for later calls, without that: the edits, and the name of each."""
+    made = (*(one.made for one in diagnosis.trace.crossings), *(one.made for one in diagnosis.trace.saved))
+    places = dict.fromkeys(
+        (source, source.function(node)) for stack in made for _, source, node in sources.located(stack)
+    )
+    for source, function in places:
+        if function is None:
+            continue
+        for decorator in function.decorator_list:
+            kind = calls.known(source, decorator.func if isinstance(decorator, ast.Call) else decorator, ("functools",))
+            if kind == "cached_property":
+                yield replace(source, decorator, "property"), function.name
+            elif kind in ("cache", "lru_cache"):
+                yield undecorate(source, decorator), function.name
+
+
+def name_of(statement: ast.stmt) -> str:
+    """The attribute that a statement gives a value, as a buffer or as it is; '' if it does neither."""
+    return _kept(statement)[0]
+
+
+def _kept(statement: ast.stmt) -> tuple[str, ast.expr, str]:
     match statement:
-        case ast.Assign(targets=[ast.Attribute(value=ast.Name(id=name))]):
-            method = isinstance(source.parent(maker), ast.ClassDef) and not maker.decorator_list
-            return method and calls.parameters(maker)[:1] == [name]
-    return False
+        case ast.Assign(targets=[ast.Attribute(value=ast.Name(id=holder), attr=name)], value=value):
+            return name, value, holder
+        case ast.Expr(
+            ast.Call(ast.Attribute(ast.Name(id=holder), "register_buffer"), [ast.Constant(str(name)), value, *_])
+        ):
+            return name, value, holder
+    return "", ast.Constant(None), ""
+
+
+def _keeps(statement: ast.stmt, maker: ast.FunctionDef, source: Source) -> bool:
+    """Whether a statement of a method gives one attribute of its object a value."""
+    method = isinstance(source.parent(maker), ast.ClassDef) and not maker.decorator_list
+    return method and bool(name_of(statement)) and calls.parameters(maker)[:1] == [_kept(statement)[2]]
 
 
 def _written(place: tuple[Source, ast.Attribute]) -> bool:
