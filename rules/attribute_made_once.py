@@ -16,15 +16,10 @@ with newer parameters.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from autofix.core.edit import Declined
-from autofix.core.model import Cause, Diagnosis
 from autofix.search import attributes
-from autofix.search.rule import Example, Proposal, Rule, Sources, Tier
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
 
 WHY = "{path} is computed anew where it is read, from the parameters as they are then."
 

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from autofix.core.edit import Declined
+from autofix.core.model import Diagnosis
+from autofix.probe.wire import Stack
 from autofix.search import anew
 from autofix.syntax import blocks, calls, names, vocabulary
-from autofix.syntax.edits import delete, insert_after, insert_before, replace, undecorate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from autofix.core.model import Diagnosis
-    from autofix.probe.wire import Stack
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
-    from autofix.syntax.sources import Sources
+from autofix.syntax.edits import Step, delete, insert_after, insert_before, replace, undecorate
+from autofix.syntax.source import Source
+from autofix.syntax.sources import Sources
 
 Renamed = dict[ast.AST, str]
 _CONSTRUCTORS = ("__init__", "__new__", "__post_init__")
