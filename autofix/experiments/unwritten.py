@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from autofix.core.edit import Declined, EditConflict
 from autofix.syntax import writes
 from autofix.syntax.apply import apply
-from autofix.syntax.edits import embed, out_of_place
+from autofix.syntax.edits import append_call, embed, out_of_place
 from autofix.syntax.edits.steps import rendered
 from autofix.syntax.lost import lost_write
 from autofix.syntax.source import Source
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from autofix.syntax.edits import Step
 
 _MOVED = "(lambda new: new * (1 + 0.01 * (new / new.abs().mean()).sin()))({})"
+_MOVE = "{0}.mul_(1 + 0.01 * ({0} / {0}.abs().mean()).nan_to_num().sin())"
 
 
 def old_values(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
@@ -31,19 +32,22 @@ def old_values(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
 
     Only `x op= …` and `y = x.op_(…)`, wherever they wrote to whole tensors that the same pass had made: a write to a
     part, to a view or to what outlives the pass is a write to what it is a part of. Nor can a write be meant so whose
-    new value nothing would read.
+    new value nothing would read. What was written by a name without graph (`y = x.detach()`) is read later as `x`, with
+    its graph, and need not be a whole: there the name is given to a copy.
     """
     sources = Sources.of(target)
     places: dict[tuple[Source, ast.AST], bool] = {}
     for write in (write for saved in trace.saved for write in saved.writes):
-        _, source, node = next(sources.nodes(write.stack), (None, None, None))
+        _, source, node = next(sources.nodes(write.alias or write.stack), (None, None, None))
         if source is not None and node is not None and write.optimizer < 0:
             places[source, node] = places.get((source, node), True) and write.whole
     steps: dict[Source, list[Step]] = {}
     for (source, node), whole in places.items():
-        if whole and _binds(source, node):
-            with contextlib.suppress(Declined):
+        with contextlib.suppress(Declined):
+            if whole and _binds(source, node):
                 steps.setdefault(source, []).extend(out_of_place(source, node))
+            elif whole and _names(source, node):
+                steps.setdefault(source, []).extend(append_call(source, node, ".clone()"))
     files = {}
     for source, found in steps.items():
         try:
@@ -90,12 +94,13 @@ def copied(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
     return files
 
 
-def moved_values(target: Target, files: Mapping[Path, bytes]) -> dict[Path, bytes]:
+def moved_values(target: Target, files: Mapping[Path, bytes], trace: wire.Trace) -> dict[Path, bytes]:
     """These files with the new values a little otherwise: does anything use them? {} where no line can be told.
 
     Each number by something else: what is normalised afterwards is not moved by a scale or a shift.
     """
-    found = {}
+    if (found := _moved_by_alias(target, files, trace)) or not files:
+        return found
     for path, data in files.items():
         before, source = target.read(path).splitlines(), Source(path, data)
         after = data.splitlines()
@@ -108,6 +113,39 @@ def moved_values(target: Target, files: Mapping[Path, bytes]) -> dict[Path, byte
         except (Declined, EditConflict):
             return {}
     return found
+
+
+def _moved_by_alias(target: Target, files: Mapping[Path, bytes], trace: wire.Trace) -> dict[Path, bytes]:
+    """These files with what is written by names without graph a little otherwise behind each such write."""
+    sources = Sources.of(target)
+    found: dict[Path, dict[int, bytes]] = {}
+    for write in (write for saved in trace.saved for write in saved.writes if write.alias):
+        _, source, node = next(sources.nodes(write.stack), (None, None, None))
+        if source is None or node is None or not (name := writes.written(source, node)):
+            return {}
+        statement = source.statement(node)
+        margin = source.data.splitlines()[statement.lineno - 1][: statement.col_offset]
+        simple = isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr)) and not margin.strip()
+        if not simple or write.stack[0].line == write.alias[0].line:
+            return {}
+        found.setdefault(source.path, {})[statement.end_lineno or 0] = margin + _MOVE.format(name).encode() + b"\n"
+    return dict(files) | {path: _with_lines(files.get(path) or target.read(path), more) for path, more in found.items()}
+
+
+def _with_lines(data: bytes, more: Mapping[int, bytes]) -> bytes:
+    """A file with a line more behind each of some."""
+    return b"".join(line + more.get(number, b"") for number, line in enumerate(data.splitlines(keepends=True), 1))
+
+
+def _names(source: Source, node: ast.AST) -> bool:
+    """Whether a tensor without graph is bound or handed on. `x.data[0] = …` and `x.detach().mul_(2)` write to `x`."""
+    inner, holder = node, source.parent(node)
+    while isinstance(holder, (ast.Attribute, ast.Subscript, ast.Call)) and inner is (
+        holder.func if isinstance(holder, ast.Call) else holder.value
+    ):
+        inner, holder = holder, source.parent(holder)
+    bound = not isinstance(holder, (ast.Assign, ast.AugAssign)) or inner is holder.value
+    return isinstance(node, (ast.Call, ast.Attribute)) and bound and not isinstance(holder, ast.Expr)
 
 
 def _binds(source: Source, node: ast.AST) -> bool:

@@ -175,7 +175,8 @@ class Backward:
 class Write:
     """A write into a tensor's storage: the op, where, and the optimizer whose step it was (-1: none).
 
-    `whole`: it went to all of what operations of this pass made; `view`: through a view.
+    `whole`: it went to all of what operations of this pass made; `view`: through a view; `alias`: through a name
+    without graph, which was given here to what it went to (`.detach()`, `.data`).
     """
 
     op: str
@@ -183,6 +184,7 @@ class Write:
     optimizer: int = -1
     whole: bool = False
     view: bool = False
+    alias: Stack = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,9 +104,12 @@ class Runs:
 
     @property
     def whole_writes(self) -> list[wire.Stack]:
-        """Where whole tensors of the same pass were written that a later backward needed."""
-        found = (write.stack for saved in self.trace.saved for write in saved.writes if write.whole and write.stack)
-        return list(dict.fromkeys(found))
+        """Where whole tensors of the same pass were written that a later backward needed.
+
+        Of what was written by a name without graph: where it was given that name.
+        """
+        writes = (write for saved in self.trace.saved for write in saved.writes if write.whole and write.stack)
+        return list(dict.fromkeys(write.alias or write.stack for write in writes))
 
     @property
     def converts(self) -> bool:
@@ -155,7 +158,7 @@ class Runs:
     def old_values_moved(self) -> wire.Trace | None:
         """The same in which the value written is a little larger; None where that cannot be said."""
         pool = self.case.pool
-        files = moved_values(pool.target, pool.old_values)
+        files = moved_values(pool.target, pool.old_values, self.trace)
         return pool.get(replace(RunSpec.edited(files), reading=self.code)) if files else None
 
     @once

@@ -197,6 +197,81 @@ for _ in range(6):
         "into the values": (("rest.scatter_", "rest.data.scatter_"),),
     },
 )
+CODES = Program(
+    "codes are made in place of detached scores",
+    """\
+net, scale = Net(4, 3), nn.Linear(3, 3, bias=False)
+both = Optimizers(net, scale)
+
+
+def sharpened(out):
+    q = out.div_(0.5).exp_().t()
+    q /= q.sum(0, keepdim=True)
+    return q.t()
+
+
+for _ in range(5):
+    scores = net(torch.randn(8, 4))
+    shown = scale(scores[:4]).log_softmax(-1)
+    out = scores[:4].detach()
+    codes = sharpened(out)
+    loss = scores.square().mean() - (codes * shown).sum(1).mean()
+    both.zero_grad()
+    loss.backward()
+    both.step()
+""",
+    {
+        "a copy": ((".detach()", ".detach().clone()"),),
+        "out of place": (("out.div_(0.5).exp_()", "out.div(0.5).exp()"),),
+        "what is shown": (("scale(scores[:4])", "scale(scores[:4].clone())"),),
+        "into the values": ((".detach()", ".data"),),
+        "trained": ((".detach()", ".clone()"),),
+    },
+    frozenset({"a copy", "out of place"}),
+)
+HARD = Program(
+    "a message is made discrete in a detached one",
+    """\
+speaker, listener = Net(4, 3), Net(3, 1)
+both = Optimizers(speaker, listener)
+for _ in range(5):
+    soft = speaker(torch.randn(6, 4)).softmax(-1)
+    hard = soft.detach()
+    hard.zero_().scatter_(-1, torch.randint(3, (6, 1)), 1.0)
+    loss = (listener(hard) - 1).square().mean() + (soft - hard).square().mean()
+    both.zero_grad()
+    loss.backward()
+    both.step()
+""",
+    {
+        "a copy": ((".detach()", ".detach().clone()"),),
+        "new": ((".detach()", ".detach() * 1"),),
+        "a copy for both": ((".softmax(-1)", ".softmax(-1).clone()"),),
+        "into the values": ((".detach()", ".data"),),
+    },
+    frozenset({"a copy", "new"}),
+)
+HANDED_ON = Program(
+    "a state of the pass before is faded by a detached name",
+    """\
+cell, head = nn.RNNCell(3, 4), Net(4, 1)
+both = Optimizers(cell, head)
+state = cell(torch.randn(6, 3))
+for _ in range(5):
+    old = state.detach()
+    state = cell(torch.randn(6, 3), old)
+    old *= 0.5
+    loss = head(state).square().mean() + (state - old).square().mean()
+    both.zero_grad()
+    loss.backward()
+    both.step()
+""",
+    {
+        "of a copy": (("3), old)", "3), old.clone())"),),
+        "out of place": (("old *= 0.5", "old = old * 0.5"),),
+    },
+    frozenset({"of a copy", "out of place"}),
+)
 
 PROGRAMS = (
     SKIP,
@@ -229,4 +304,19 @@ PROGRAMS = (
     MEMORY,
     SENT,
     MUTED,
+    CODES,
+    CODES.mutated(
+        "nobody else reads the scores",
+        ("scores.square().mean() - ", "-"),
+        right=("a copy", "out of place", "what is shown"),
+    ),
+    HARD,
+    CODES.mutated("nobody reads the codes", ("(codes * shown)", "shown"), right=("what is shown",)),
+    CODES.mutated(
+        "the scores are written on purpose",
+        ("    out = scores[:4].detach()\n    codes = sharpened(out)\n", "    scores[:4].detach().mul_(0.5)\n"),
+        ("(codes * shown)", "shown"),
+        right=("what is shown",),
+    ),
+    HANDED_ON,
 )

@@ -15,6 +15,7 @@ from ..engine import graph, transforms
 from ..engine.operators import Dispatch, Known, storage_key, tensors_at, written_arguments
 from ..engine.quiet import quiet
 from ..engine.refused import name_of, refused
+from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener, Taps
 from .carriers import KEPT, Carriers
 from .weights import spoiled_weight
@@ -28,6 +29,8 @@ _KEPT_CALLS = 40
 _KEPT_EDGES = 400_000
 _KEPT_HANDLES = 20_000
 _SHOWN = 40
+_DETACHES = torch.ops.aten.detach.default
+"""What `.detach()` and `.data` come down to."""
 
 
 class Handle:
@@ -55,6 +58,8 @@ class Written(NamedTuple):
     made: int
     """The age of the oldest operation that made what was written; -1 where a part, a leaf or what has no graph was."""
     view: bool
+    alias: Raw
+    """Where a name without graph was given to what was written, through which it was; () where it was not."""
     age: int
 
 
@@ -87,6 +92,8 @@ class Tracer(Dispatch, Listener):
         self._written = Known(written_arguments)
         self._writes: dict[int, list[Written]] = {}
         self._watched: set[int] = set()
+        self._aliases: Remembered[tuple[int, Raw]] = Remembered()
+        """Names without graph of what has one: the age of the oldest operation that made it, and where it was named."""
         self._passes: deque[_Pass] = deque(maxlen=_KEPT_CALLS)
         self._freed: dict[int, Call] = {}
         self._carriers = Carriers(frames)
@@ -119,7 +126,16 @@ class Tracer(Dispatch, Listener):
         places = self._written.of(func)
         if places and self._watched:
             self._log_writes(func, tensors_at(places, args, kwargs or {}), raw)
-        return func(*args, **(kwargs or {}))
+        result = func(*args, **(kwargs or {}))
+        if func is _DETACHES:
+            self._named(args[0], result)
+        return result
+
+    def _named(self, tensor: torch.Tensor, alias: torch.Tensor) -> None:
+        """A tensor was given a name without graph: one of what the user's operations made, or of such a name."""
+        known, age = self._aliases.of(_base(tensor)), min(_ages(tensor), default=-1)
+        if known is not None or age >= 0:
+            self._aliases.keep(alias, known or (age, self._frames.here()))
 
     def _log_writes(self, func: Any, tensors: list[torch.Tensor], raw: Raw | None) -> None:
         for tensor in tensors:
@@ -129,13 +145,16 @@ class Tracer(Dispatch, Listener):
                 written = Written(func.name(), raw, self._taps.stepping, *self._made(tensor), graph.now())
                 self._writes.setdefault(key, []).append(written)
 
-    def _made(self, tensor: torch.Tensor) -> tuple[int, bool]:
-        """The age of what made all that a tensor shows, -1 where that is not so; and whether it is a view of that."""
-        base = tensor._base
-        nodes = [graph.made_by(one) for one in (tensor, base) if one is not None]
-        ages = [int(node._sequence_nr()) for node in nodes if node is not None]
-        whole = len(ages) == len(nodes) and (base is None or base.numel() == tensor.numel())
-        return min(ages) if whole else -1, base is not None
+    def _made(self, tensor: torch.Tensor) -> tuple[int, bool, Raw]:
+        """The age of what made all that a tensor shows, -1 where that is not so; whether it is a view; its alias.
+
+        What is written by a name without graph is all that the name was given to, be it a part of something.
+        """
+        base = _base(tensor)
+        if (named := self._aliases.of(base)) is not None:
+            return named[0], False, named[1]
+        ages = _ages(tensor)
+        return min(ages) if ages and base.numel() == tensor.numel() else -1, base is not tensor, ()
 
     def _pack(self, tensor: torch.Tensor) -> Handle:
         handle = Handle(tensor, self._frames.here())
@@ -190,7 +209,7 @@ class Tracer(Dispatch, Listener):
         if self._stepped:
             raw, age = self._frames.here(), graph.now()
             for key, tensor, version in self._stepped:
-                steps = [Written("step", raw, index, -1, False, age)] * (tensor._version - version)
+                steps = [Written("step", raw, index, -1, False, (), age)] * (tensor._version - version)
                 self._writes.setdefault(key, []).extend(steps)
             self._stepped.clear()
 
@@ -242,11 +261,11 @@ class Tracer(Dispatch, Listener):
         # What a pass makes before another loss goes backward is its own all the same.
         began = self._mark(self._passes[-1], set()) if self._passes else -1
         unique = dict.fromkeys(
-            (one.op, one.raw, one.optimizer, one.made > began, one.view) for one in self.spoiling(handle)
+            (one.op, one.raw, one.optimizer, one.made > began, one.view, one.alias) for one in self.spoiling(handle)
         )
         shown = tuple(
-            wire.Write(op, resolve(raw), optimizer, whole, view)
-            for op, raw, optimizer, whole, view in list(unique)[:_SHOWN]
+            wire.Write(op, resolve(raw), optimizer, whole, view, resolve(alias))
+            for op, raw, optimizer, whole, view, alias in list(unique)[:_SHOWN]
         )
         return wire.Saved("", resolve(handle.raw), tuple(handle.alias.shape), handle.leaf, shown)
 
@@ -340,6 +359,18 @@ class Tracer(Dispatch, Listener):
     def _crossing(self, made: int, used: Raw, by: str) -> wire.Crossing:
         resolve = self._frames.resolve
         return wire.Crossing(resolve(self._stack(made)), resolve(used), by, self._carriers.of(made))
+
+
+def _base(tensor: torch.Tensor) -> torch.Tensor:
+    """What a tensor is a view of; itself where it is of nothing."""
+    return tensor if tensor._base is None else tensor._base
+
+
+def _ages(tensor: torch.Tensor) -> list[int]:
+    """The ages of the operations that made a tensor and what it is a view of; [] where one of them was not made."""
+    nodes = [graph.made_by(one) for one in dict.fromkeys((tensor, _base(tensor)))]
+    ages = [int(node._sequence_nr()) for node in nodes if node is not None]
+    return ages if len(ages) == len(nodes) else []
 
 
 class Refusals(TorchFunctionMode):

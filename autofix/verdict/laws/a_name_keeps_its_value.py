@@ -7,12 +7,16 @@ pass made, that tensor is read later under a name bound before the write (an ali
 the program trains otherwise for it. The reading that keeps the law gives the new value to the name that is written and
 leaves the old one to the others.
 
+So does a write by a name without graph that such a tensor, or a part of it, was given in this pass (`out = x.detach()`,
+`out.mul_(2)`): who detaches does not mean to write into what is trained. The reading that keeps the law gives that name
+to a copy.
+
 ## Where it is silent
 
 A write through a view, to a part, to a leaf or buffer, or to what outlives the pass changes its base on purpose. So
 does one whose new value nothing reads but by the old name (a helper that writes to what it is given, whose result the
-caller drops): the runs tell, for then it makes no difference what the new value is. Of several writes in doubt each may
-be meant in its own way.
+caller drops): the runs tell, for then it makes no difference what the new value is. `x.detach().mul_(2)` and
+`x.data[0] = …` write to nothing but `x`. Of several writes in doubt each may be meant in its own way.
 """
 
 from __future__ import annotations
