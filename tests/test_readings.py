@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from scripts import changed
 
 from autofix.core.model import Applicability, Effect, Outcome, Reading, Refused
 from autofix.experiments.readings import ambiguous, contradiction, deprived, orphans
@@ -273,3 +274,105 @@ def test_updates_that_bind_anew_are_written_into_the_leaves_together(
     assert best.verdict.applicability is Applicability.SAFE
     written = best.diff.decode()
     assert all(f"{name} -= " in written or f"{name}.copy_(" in written for name in ("w", "b"))
+
+
+IN_FORWARD = """
+    import torch
+    from torch import nn
+    from torch.nn import functional as F
+
+    torch.manual_seed(0)
+
+
+    class Gated(nn.Linear):
+        def __init__(self, *sizes):
+            super().__init__(*sizes)
+            self.score = nn.Parameter(torch.randn(sizes[1], 1))
+            self.mean = nn.Linear(*sizes)
+
+        def forward(self, x):
+            self.weight *= self.score.sigmoid()
+            return F.linear(x, self.weight, self.bias)
+
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.one, self.two = Gated(4, 4), Gated(4, 2)
+
+        def forward(self, x):
+            return self.two(self.one(torch.tanh(self.one(x))))
+
+
+    net = Net()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(5):
+        x = torch.randn(6, 4)
+        loss = (net(x) - 1).pow(2).mean() + 0.1 * (net.one.score.sigmoid().mean() + net.two.score.sigmoid().mean())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        with torch.no_grad():
+            print(net(x).sum().item())
+"""
+GATES = "self.weight *= self.score.sigmoid()"
+USED = "F.linear(x, self.weight, self.bias)"
+HERE = (f"{GATES}\n        return {USED}", "return F.linear(x, self.weight * self.score.sigmoid(), self.bias)")
+AS_UPDATE = (GATES, f"with torch.no_grad():\n                {GATES}")
+BY_METHOD = (GATES, "self.weight.mul_(self.score.sigmoid()).mul_(0.9)")
+
+
+@pytest.mark.parametrize(
+    ("changes", "out", "update"),
+    [
+        ((), HERE, AS_UPDATE),
+        ((BY_METHOD,), (BY_METHOD[1], "weight = self.weight * self.score.sigmoid() * 0.9"),
+         (BY_METHOD[1], "self.weight.data.mul_(self.score.sigmoid()).mul_(0.9)")),
+        (((GATES, "self.weight[0] *= self.score[0].sigmoid()"),),
+         ("self.weight[0] *= self.score[0].sigmoid()",
+          "weight = torch.cat([self.weight[:1] * self.score[0].sigmoid(), self.weight[1:]])"),
+         ("self.weight[0] *=", "self.weight.data[0] *=")),
+    ],
+)  # fmt: skip
+def test_what_learns_by_a_write_of_the_forward_alone_is_not_an_update(
+    script: Scripts, changes: tuple[tuple[str, str], ...], out: tuple[str, str], update: tuple[str, str]
+) -> None:
+    train = script(changed(IN_FORWARD, *changes))
+    more = (("F.linear(x, self.weight, ", "F.linear(x, weight, "),) if out is not HERE else ()
+    right, wrong = train.verdict(out, *more), train.verdict(update)
+    assert (right.applicability, right.effect) == (Applicability.SAFE, Effect.IDENTICAL), right.summary
+    assert (wrong.applicability, wrong.effect) == (Applicability.UNSAFE, Effect.CHANGED), wrong.summary
+
+
+def test_what_also_learns_from_other_data_may_be_written_as_an_update(script: Scripts) -> None:
+    train = script(changed(IN_FORWARD, (USED, f"{USED} + x.mean(1, keepdim=True) @ self.score.mean().view(1, 1)")))
+    for verdict in (train.verdict(AS_UPDATE), train.verdict((GATES, "weight = " + GATES.replace("*=", "*")), (
+        "F.linear(x, self.weight, ", "F.linear(x, weight, ")
+    )):  # fmt: skip
+        assert (verdict.applicability, verdict.effect) == (Applicability.UNSAFE, Effect.UNKNOWN), verdict.summary
+
+
+@pytest.mark.parametrize(
+    ("write", "owned"),
+    [
+        ("self.weight.div_(self.weight.norm())", ""),
+        ("self.weight.clamp_(-0.5, 0.5)", ""),
+        ("self.weight.copy_(0.9 * self.weight + 0.1 * self.mean.weight)", "weight"),
+        ("self.weight.mul_(self.weight.abs().max().reciprocal())", ""),
+    ],
+)
+def test_an_update_of_the_forward_stays_one_where_nothing_else_learns_by_it(
+    script: Scripts, write: str, owned: str
+) -> None:
+    changes = [(GATES, write), ("0.1 * (net.one", "net.one.mean(x).mean() + net.two.mean(x).mean() + (net.one")]
+    if owned:  # a teacher, whom no optimizer owns
+        changes += [
+            (
+                "net.parameters()",
+                "[p for name, p in net.named_parameters() if name.count('.') > 1 or name.endswith('bias')]",
+            ),
+            (USED, f"{USED.replace('self.weight', 'self.weight.detach()')} + self.mean(x)"),
+        ]
+    train = script(changed(IN_FORWARD, *changes))
+    verdict = train.verdict((write, f"with torch.no_grad():\n                {write}"))
+    assert verdict.applicability is Applicability.SAFE, verdict.summary

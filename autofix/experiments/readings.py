@@ -4,7 +4,8 @@ torch refuses a write to a leaf because it can mean two things. As an *update* t
 of it; as an *operation* the write is part of the forward. Likewise a tensor whose gradient is asked for, but which is a
 result, can be meant as a leaf of its own or as that result. Both are run as references. A reading that the rest of the
 program contradicts is left out: one in which the script dies, one in which parameters that an optimizer owns lose the
-gradient that they get in the other, and an operation whose result no later backward uses.
+gradient that they get in the other, an operation whose result no later backward uses, and an update where something
+that an optimizer owns learns from data by the write alone.
 
 Where a graph is missing, the one reading is that it was not cut, if there is only one place that cuts it.
 """
@@ -90,6 +91,10 @@ def letters(update: wire.Trace, operation: Callable[[], wire.Trace], *, sites: b
         return Letters((Reading(UPDATE),), {UPDATE: why} if why else {})
     other = operation()
     against = {UPDATE: contradiction(UPDATE, update, other), OPERATION: contradiction(OPERATION, other, update)}
+    if (
+        update.seen("written-in-forward") and other.outcome == "failed"
+    ):  # what could not be run may be meant all the same
+        against[OPERATION] = ""
     kept = tuple(Reading(refused) for refused, why in against.items() if not why)
     found = {refused: why for refused, why in against.items() if why}
     alike = not found and not comparable(update) and not comparable(other) and same_moves(update, other)
@@ -199,6 +204,8 @@ def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace) -> str:
     writes = [done for done in run.performed if done.kind in _ENTERS]
     if reading == OPERATION and writes and not any(done.used for done in writes):
         return "no backward ever uses the result"
+    if reading == UPDATE and other.outcome != "failed" and (fact := next(iter(other.seen("learns-by-write")), None)):
+        return f"{fact.subject}, which an optimizer owns, would learn nothing from data"
     lost = list(deprived(run, other)) if other.outcome != "failed" else []
     if any(done.kind in _GUESSED for done in run.performed):
         lost += orphans(run)

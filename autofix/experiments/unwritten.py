@@ -46,7 +46,7 @@ def old_values(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
         with contextlib.suppress(Declined):
             if whole and _binds(source, node):
                 steps.setdefault(source, []).extend(out_of_place(source, node))
-            elif whole and _names(source, node):
+            elif whole and isinstance(node, (ast.Call, ast.Attribute)) and _names(source, node):
                 steps.setdefault(source, []).extend(append_call(source, node, ".clone()"))
     files = {}
     for source, found in steps.items():
@@ -139,13 +139,14 @@ def _with_lines(data: bytes, more: Mapping[int, bytes]) -> bytes:
 
 def _names(source: Source, node: ast.AST) -> bool:
     """Whether a tensor without graph is bound or handed on. `x.data[0] = …` and `x.detach().mul_(2)` write to `x`."""
-    inner, holder = node, source.parent(node)
+    inner: ast.AST = node
+    holder = source.parent(node)
     while isinstance(holder, (ast.Attribute, ast.Subscript, ast.Call)) and inner is (
         holder.func if isinstance(holder, ast.Call) else holder.value
     ):
         inner, holder = holder, source.parent(holder)
     bound = not isinstance(holder, (ast.Assign, ast.AugAssign)) or inner is holder.value
-    return isinstance(node, (ast.Call, ast.Attribute)) and bound and not isinstance(holder, ast.Expr)
+    return bound and not isinstance(holder, ast.Expr)
 
 
 def _binds(source: Source, node: ast.AST) -> bool:

@@ -188,6 +188,7 @@ class Run(State):
         from .engine import functions
         from .engine.sources import DataSources
         from .reference import reference
+        from .reference.for_a_pass import ForAPass
         from .reference.one_memory import OneMemory
         from .reference.perform import Perform
         from .reference.separate import Separate, of_other_segments
@@ -198,7 +199,10 @@ class Run(State):
         reference.plain_checkpoints()
         reference.plain_reducers()
         functions.listen(functions.counted)
-        sources = self.modes.enter_context(DataSources(self.frames, self.taps)) if asked.sources else None
+        operation = asked.reading == "operation"
+        watched = asked.sources or operation
+        fed = self.modes.enter_context(DataSources(self.frames, self.taps)) if watched else None
+        sources = fed if asked.sources else None
         truncate = reference.Truncate(self.frames, self.names, asked.truncated, sources, once=asked.once)
         heard += [reference.KeepGraphs(), truncate, *([sources] if sources is not None else [])]
         if asked.constants:
@@ -228,6 +232,9 @@ class Run(State):
         memory = OneMemory(self.frames, self.overlay.read)
         perform = Perform(self.frames, self.names, asked, follow, memory)
         perform.hear_modes(off.switch)
+        if operation and fed is not None:
+            perform.for_a_pass = ForAPass(self.frames, self.names, fed)
+            heard.append(perform.for_a_pass)
         perform.by_hand = truncate.put
         perform.take_leaves()
         perform.take_assignments()

@@ -2,9 +2,10 @@
 
 A write to a leaf, or to a view of one, has two readings. As an *update* it changes the values and leaves no trace in
 the graph. As an *operation* it is part of the forward: what stood there goes into the graph, and so does the value
-written. A result that an optimizer is given is a leaf of its own, or stands for the leaves that it is made of. The
-values that a backward starts from are summed up, or their mean is taken. A conversion, a flag on a non-leaf or an
-unused input has one reading each.
+written; where something else that an optimizer owns learns by that, the leaf stands for it in this pass alone. A result
+that an optimizer is given is a leaf of its own, or stands for the leaves that it is made of. The values that a backward
+starts from are summed up, or their mean is taken. A conversion, a flag on a non-leaf or an unused input has one reading
+each.
 """
 
 from __future__ import annotations
@@ -32,10 +33,12 @@ if TYPE_CHECKING:
     from ..engine.names import Names
     from ..program.frames import Frames, Raw
     from .follow import Follow
+    from .for_a_pass import ForAPass
     from .one_memory import OneMemory
 
 _OVERRIDES = torch.overrides.__file__
 _CALLED = torch.nn.Module._call_impl.__code__
+_BINDS = ("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF", "RETURN_VALUE")
 _UNUSED = {"allow_unused": True, "materialize_grads": True}
 
 
@@ -46,6 +49,8 @@ class Perform(TorchFunctionMode, Listener):
         self, frames: Frames, names: Names, asked: wire.Request, follow: Follow | None, memory: OneMemory
     ) -> None:  # fmt: skip
         super().__init__()
+        self.for_a_pass: ForAPass | None = None
+        """Who keeps what leaves stand for in a pass, where writes are operations."""
         self.by_hand: Callable[[torch.Tensor], None] = lambda _written: None
         """Who hears of writes that leave no trace in the graph and are no step of an optimizer."""
         self._in_step = False
@@ -61,6 +66,9 @@ class Perform(TorchFunctionMode, Listener):
         """The ids of the parameters that an optimizer has moved."""
         self._written_of: dict[int, torch.Tensor] = {}
         """The leaves that values were made of which an update wrote to a leaf, so without their gradient."""
+        self._owned: set[int] = set()
+        self._in_forward = False
+        """Whether a module wrote to what an optimizer owns what was made of something else that one owns."""
         self._follow_values = follow
         if follow is not None:
             follow.entered = self._leaves
@@ -72,8 +80,13 @@ class Perform(TorchFunctionMode, Listener):
             super().__exit__(*error)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if self.for_a_pass is not None:
+            args, kwargs = self.for_a_pass.given(func, args, kwargs)
+            if self.for_a_pass.again(func, args):
+                return self._for_this_pass(func, args, kwargs, args[0])
         self._memory.before(func, args)
-        result = self._done(func, args, kwargs or {})
+        result = self._done(func, args, kwargs)
         self._memory.after(func, args, result)
         if is_write(func) and not self._in_step and args and isinstance(args[0], torch.Tensor):
             with torch._C.DisableTorchFunction():
@@ -133,10 +146,17 @@ class Perform(TorchFunctionMode, Listener):
             return (lambda: _out_of_place(func, args, kwargs, target)[1]) if kept else None
         if not self._operation:
             values = [one for one in (*args, *kwargs.values()) if isinstance(one, torch.Tensor) and one is not target]
-            self._written_of |= {id(leaf): leaf for leaf in graph.leaves(graph.walk(values)) if leaf is not target}
+            made_of = {id(leaf): leaf for leaf in graph.leaves(graph.walk(values)) if leaf is not target}
+            self._written_of |= made_of
+            owned = id(target) in self._owned and not self._owned.isdisjoint(made_of)
+            self._in_forward = self._in_forward or (owned and _computing())
             return functools.partial(_update, func, args, kwargs)
         if "out" in kwargs:
             return None
+        values = [one for one in (*args, *kwargs.values()) if isinstance(one, torch.Tensor) and one is not target]
+        taken = kind == "leaf_modified" and self.for_a_pass is not None and self.for_a_pass.takes(target, values)
+        if taken and _next(func) not in _BINDS:
+            return functools.partial(self._for_this_pass, func, args, kwargs, target)
         bound = _out_of_place if not _discarded(func) else _in_place
         perform = _on_fresh_view if kind == "view_modified" else bound
 
@@ -146,6 +166,14 @@ class Perform(TorchFunctionMode, Listener):
             return result
 
         return again
+
+    def _for_this_pass(self, func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> Any:
+        """Let a leaf stand for the result of a write while modules compute."""
+        assert self.for_a_pass is not None  # noqa: S101  it was asked before
+        dropped = _discarded(func)
+        changed, result = self.for_a_pass.write(func, args, kwargs, target)
+        self._follow(changed)
+        return target if dropped else result
 
     def _convert(self, func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> Any:
         if target.is_inference():
@@ -270,12 +298,16 @@ class Perform(TorchFunctionMode, Listener):
         limited = self._sites.limited() if self._sites is not None else []
         facts += [wire.Fact("range-is-left", "", resolve(raw)) for raw in limited]
         facts += [wire.Fact("written-of", self._names.name(leaf, "a leaf")) for leaf in self._written_of.values()]
+        facts += [wire.Fact("written-in-forward", "")] * self._in_forward
         calls = (self._performed | (self._sites.met if self._sites is not None else {})).items()
         left_out = self._sites.left_out() if self._sites is not None else []
         return {
             "facts": facts, "left_out": tuple(self._names.name(leaf, "a leaf") for leaf in left_out),
             "performed": tuple(wire.Performed(kind, resolve(raw), raw not in self._unreached) for raw, kind in calls),
         }  # fmt: skip
+
+    def optimizer_grew(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._owned |= set(map(id, parameters(optimizer)))
 
     def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         if self._sites is not None:
@@ -356,29 +388,36 @@ def _computing() -> bool:
 
 
 def _discarded(func: Any) -> bool:
-    """Whether the caller of a torch function drops its result."""
+    """Whether the caller of a torch function drops its result, or puts it back as an attribute.
+
+    `self.p += v` stores what it wrote to where it was: the object that all others hold goes on.
+    """
+    return _next(func) in ("POP_TOP", "STORE_ATTR")
+
+
+def _next(func: Any) -> str:
+    """What the caller of a torch function does with its result, as the name of an instruction."""
     if getattr(func, "__name__", "") == "__setitem__":
-        return True
+        return "POP_TOP"
     own = getattr(func, "__code__", None)
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
         if code is not own and code.co_filename != _OVERRIDES and not code.co_filename.startswith(HERE):
-            return _drops(code, frame.f_lasti)
+            return _after(code, frame.f_lasti)
         frame = frame.f_back
-    return False
+    return ""
 
 
 @functools.cache
-def _drops(code: CodeType, lasti: int) -> bool:
-    """Whether the instruction after the one at `lasti` throws its result away, or puts it back as an attribute."""
+def _after(code: CodeType, lasti: int) -> str:
+    """The name of the instruction after the one at `lasti`."""
     found = False
     for instruction in dis.get_instructions(code):
         if found and instruction.opname not in ("SWAP", "CACHE"):
-            # `self.p += v` stores what it wrote to where it was: the object that all others hold goes on.
-            return instruction.opname in ("POP_TOP", "STORE_ATTR")
+            return instruction.opname
         found = found or instruction.offset == lasti
-    return False
+    return ""
 
 
 # Everything else has one reading ------------------------------------------------------------------------------------

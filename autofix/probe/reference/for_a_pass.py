@@ -1,0 +1,135 @@
+"""Leaves that stand for a result while modules compute: the value that a forward writes to a weight, for one pass.
+
+`self.weight *= self.gate()` in a forward can be meant as the product that this pass uses: the weight itself stays as it
+is, and the gate learns by what the pass does with the product.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+
+from .. import wire
+from ..engine import graph
+from ..engine.refused import is_write, name_of, short_name, swapped
+from ..engine.taps import Call, Listener, parameters
+from ..instruments.terms import addends
+
+if TYPE_CHECKING:
+    from ..engine.names import Names
+    from ..engine.sources import DataSources
+    from ..program.frames import Frames, Raw
+
+_VALUES = frozenset({"data", "T", "mT", "H", "mH", "real", "imag"})
+"""Attributes that show values; all others are asked of the leaf itself, whatever it stands for."""
+_OF_THE_LEAF = ("requires_grad_", "register_hook", "retain_grad", "__deepcopy__")
+
+
+class _Result(NamedTuple):
+    leaf: torch.Tensor
+    value: torch.Tensor
+    module: int
+    """The id of the module in whose call it was written."""
+
+
+class ForAPass(Listener):
+    """Keeps what leaves stand for until the outermost call of a module ends; `told`: who learns by such writes alone.
+
+    A place that wrote so does it without gradients, too: an evaluation uses what training does, and moves no weight.
+    """
+
+    def __init__(self, frames: Frames, names: Names, sources: DataSources) -> None:
+        self._frames, self._names, self._sources = frames, names, sources
+        self._owned: set[int] = set()
+        self._calls: list[int] = []
+        """The modules that are called now, the innermost last."""
+        self._results: dict[int, _Result] = {}
+        self._places: set[Raw] = set()
+        self._written_of: dict[int, list[torch.Tensor]] = {}
+        """Of each result, by the age of what made it, the owned leaves that what was written is made of."""
+        self._by_write: dict[int, torch.Tensor] = {}
+        self._otherwise: set[int] = set()
+        modules = torch.nn.modules.module
+        modules.register_module_forward_pre_hook(self._called)
+        modules.register_module_forward_hook(self._gave, always_call=True)
+
+    def optimizer_grew(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._owned |= set(map(id, parameters(optimizer)))
+
+    def _called(self, module: torch.nn.Module, _inputs: Any) -> None:
+        """A module that is called once more begins anew."""
+        self._calls.append(id(module))
+        self._results = {key: one for key, one in self._results.items() if one.module != id(module)}
+
+    def _gave(self, _module: torch.nn.Module, _inputs: Any, _output: Any) -> None:
+        self._calls = self._calls[:-1]
+        if not self._calls:
+            self._results.clear()
+
+    # Writes and reads -----------------------------------------------------------------------------------------------
+
+    def takes(self, target: torch.Tensor, written: list[torch.Tensor]) -> bool:
+        """Whether a write to a leaf, or to a part of it, is one by which something else learns that is owned."""
+        leaf = _base(target)
+        learns = (other for other in graph.leaves(graph.walk(written)) if other is not leaf)
+        return bool(self._calls) and id(leaf) in self._owned and any(id(other) in self._owned for other in learns)
+
+    def given(self, func: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        """The arguments of a call, with what leaves stand for in place of them."""
+        if not self._results or _of_the_leaf(func):
+            return args, kwargs
+        for one in self._results.values():
+            args, kwargs = swapped(args, one.leaf, one.value), swapped(kwargs, one.leaf, one.value)
+        return args, kwargs
+
+    def again(self, func: Any, args: Any) -> bool:
+        """Whether a call without gradients writes to a leaf at a place that wrote so with them."""
+        if not (self._places and self._calls and is_write(func) and args and isinstance(args[0], torch.Tensor)):
+            return False
+        return id(_base(args[0])) in self._owned and self._frames.here()[:1] in self._places
+
+    def write(self, func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> tuple[torch.Tensor, Any]:
+        """Write to a copy that the leaf stands for from here on; it, and what the write gives."""
+        leaf = _base(target)
+        others = [one for one in (*args, *kwargs.values()) if isinstance(one, torch.Tensor) and one is not target]
+        whole = leaf.clone()
+        part = whole if target is leaf else whole.as_strided(target.size(), target.stride(), target.storage_offset())
+        result = func(*swapped(args, target, part), **swapped(kwargs, target, part))
+        self._places.add(self._frames.here()[:1])
+        self._results[id(leaf)] = _Result(leaf, whole, self._calls[-1])
+        if (node := graph.made_by(whole)) is not None:
+            made_of = (one for one in graph.leaves(graph.walk(others)) if one is not leaf and id(one) in self._owned)
+            self._written_of[node._sequence_nr()] = list(made_of)
+        return whole, result
+
+    # Who learns by them ---------------------------------------------------------------------------------------------
+
+    def backward(self, call: Call) -> None:
+        """Tell what learns by a write from what also learns by something else that is made of data."""
+        if not self._written_of:
+            return
+        used = graph.ages(graph.walk(call.roots)) & self._written_of.keys()
+        self._by_write |= {id(leaf): leaf for age in used for leaf in self._written_of[age]}
+        for addend in list(addends(call.roots)):
+            beside = [node for node in graph.walk_nodes([addend], self._is_other) if self._is_other(node)]
+            if self._sources.fed(beside):
+                self._otherwise |= set(map(id, graph.leaves(beside)))
+
+    def _is_other(self, node: graph.Node) -> bool:
+        return node._sequence_nr() not in self._written_of
+
+    def told(self) -> dict[str, Any]:
+        """Who learns from data by what is written alone."""
+        alone = (leaf for key, leaf in self._by_write.items() if key not in self._otherwise)
+        return {"facts": tuple(wire.Fact("learns-by-write", self._names.name(leaf, "a leaf")) for leaf in alone)}
+
+
+def _base(target: torch.Tensor) -> torch.Tensor:
+    return target if target._base is None else target._base
+
+
+def _of_the_leaf(func: Any) -> bool:
+    name = name_of(func)
+    last = short_name(name)
+    return name.endswith("__set__") or (name.endswith("__get__") and last not in _VALUES) or last in _OF_THE_LEAF
