@@ -179,10 +179,11 @@ class Run(State):
         heard.append(self.stopper)
 
     def _arm_comparisons(self) -> None:
+        from .instruments.cancels import Cancels
         from .instruments.comparisons import Comparisons
 
         if self.request.compared:
-            self.taps.listeners.append(self.modes.enter_context(Comparisons(self.frames)))
+            self.taps.listeners += [self.modes.enter_context(Comparisons(self.frames)), Cancels(self.frames)]
 
     def _arm_reference(self, uses: Uses) -> None:
         from .engine import functions

@@ -334,8 +334,8 @@ class Fact:
     # loss-grows-over-steps | elder | zero-difference | memory-held | one-memory-joined | part-overwritten |
     # mixed-with-itself | old-gradient-read | target-handed-on | term-is-late | gradient-adds-up |
     # array-may-be-constant | value-left-numpy | term-is-array | weight-has-graph | written-of | range-is-left |
-    # backward-while-off | step-while-off | goes-into-off | needs-what-is-off |
-    # stand-in | swallowed, or a suspicion
+    # backward-while-off | step-while-off | goes-into-off | needs-what-is-off | scales-what-is-shared |
+    # gradient-cancels | stand-in | swallowed, or a suspicion
     name: str
     subject: str
     stack: Stack = ()

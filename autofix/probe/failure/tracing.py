@@ -31,12 +31,14 @@ _KEPT_HANDLES = 20_000
 _SHOWN = 40
 _DETACHES = torch.ops.aten.detach.default
 """What `.detach()` and `.data` come down to."""
+_SHORT = 2
+"""Operations between a value and what scales it: its distance from something is scaled, too."""
 
 
 class Handle:
     """A saved tensor with the version and the place it was saved at."""
 
-    __slots__ = ("__weakref__", "alias", "given", "key", "leaf", "raw", "version")
+    __slots__ = ("__weakref__", "alias", "constant", "given", "key", "leaf", "raw", "version")
 
     def __init__(self, tensor: torch.Tensor, raw: Raw) -> None:
         own = transforms.plain(tensor)
@@ -46,6 +48,7 @@ class Handle:
         self.version = own._version
         self.key = storage_key(own)
         self.leaf = graph.is_leaf(tensor) and tensor.requires_grad
+        self.constant = not tensor.requires_grad
         self.raw = raw
 
 
@@ -241,7 +244,7 @@ class Tracer(Dispatch, Listener):
         return {
             "saved": self._modified() or self.freed(), "also": self._also(), "crossings": self._crossings(),
             "remade": self._remade(), "earlier": self._earlier(), "step_sites": self._step_sites(),
-            "facts": tuple(self._weighed()),
+            "facts": (*self._weighed(), *self._scaled()),
         }  # fmt: skip
 
     def _modified(self) -> tuple[wire.Saved, ...]:
@@ -284,6 +287,23 @@ class Tracer(Dispatch, Listener):
         }
         if spoiled_weight(failing.nodes, failing.edges, roots, spoiled, trained):
             yield wire.Fact("weight-has-graph", "", self._frames.resolve(place))
+
+    def _scaled(self) -> Iterator[wire.Fact]:
+        """Where a constant was saved, and written since, that scales a value that is used elsewhere, too."""
+        if self.violation is None or not self._passes or not self.violation.constant:
+            return
+        failing, place = self._passes[-1], self.violation.raw
+        users: dict[int, set[int]] = {}
+        made_of: dict[int, set[int]] = {}
+        for user, made in failing.edges:
+            users.setdefault(made, set()).add(user)
+            made_of.setdefault(user, set()).add(made)
+        scaled = {age for age in failing.nodes if self._stack(age) == place}
+        for _ in range(_SHORT):
+            scaled = set().union(*(made_of.get(age, ()) for age in scaled))
+            if any(len(users[age]) > 1 for age in scaled):
+                yield wire.Fact("scales-what-is-shared", "", self._frames.resolve(place))
+                return
 
     def spoiling(self, handle: Handle) -> list[Written]:
         """The writes since a tensor was saved."""

@@ -1,0 +1,92 @@
+"""Whether the gradients that a value gets from its several uses are always each other's opposite."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .. import wire
+from ..engine import graph
+from ..engine.quiet import quiet
+from ..engine.taps import Call, Listener
+
+if TYPE_CHECKING:
+
+    from ..program.frames import Frames, Raw
+
+_JOINS = frozenset({"DivBackward0", "MulBackward0", "SubBackward0", "AddBackward0"})
+_OFTEN = 4
+"""Passes of one place that are looked at."""
+_MOST = 5000
+"""Nodes beyond which a graph is not looked at."""
+_ROUNDING = 1e-4
+
+
+class Cancels(Listener):
+    """Looks, in the first passes, at each value that is joined with a constant in one use, and used elsewhere, too.
+
+    Where a use sends exactly nothing, as behind a bound that is reached, nothing can be said of that number.
+    """
+
+    def __init__(self, frames: Frames) -> None:
+        self._frames = frames
+        self._passes: dict[Raw, list[bool]] = {}
+        """For each place of a backward: whether a value's gradients cancelled, pass by pass."""
+        self._came: dict[tuple[graph.Node, int], list[torch.Tensor]] = {}
+        self._hooks: list[Any] = []
+
+    def told(self) -> dict[str, Any]:
+        """The places of backwards in each pass of which gradients cancelled."""
+        always = [raw for raw, seen in self._passes.items() if len(seen) > 1 and all(seen)]
+        return {"facts": tuple(wire.Fact("gradient-cancels", "", self._frames.resolve(raw)) for raw in always)}
+
+    def backward(self, call: Call) -> None:
+        self._forget()
+        if len(self._passes.get(call.stack, ())) >= _OFTEN:
+            return
+        nodes = list(graph.walk(call.roots))
+        users: dict[tuple[graph.Node, int], set[graph.Node]] = {}
+        for node in nodes if len(nodes) < _MOST else ():
+            for made in node.next_functions:
+                if made[0] is not None and graph.leaf(made[0]) is None:
+                    users.setdefault(made, set()).add(node)
+        watched = {made for made, by in users.items() if len(by) > 1 and any(_joins(node, made) for node in by)}
+        for node in set().union(*(users[made] for made in watched)):
+            self._hooks.append(node.register_hook(self._hook(node.next_functions, watched)))
+
+    def _hook(self, made: tuple[Any, ...], watched: set[tuple[graph.Node, int]]) -> Any:
+        def sent(gradients: tuple[Any, ...], _arrived: Any) -> None:
+            for one, gradient in zip(made, gradients, strict=False):
+                if one in watched and gradient is not None:
+                    self._came.setdefault(one, []).append(gradient)
+
+        return sent
+
+    def backward_done(self, call: Call) -> None:
+        with quiet():
+            if self._hooks:
+                self._passes.setdefault(call.stack, []).append(any(map(_cancel, self._came.values())))
+        self._forget()
+
+    def _forget(self) -> None:
+        for hook in self._hooks:
+            hook.remove()
+        self._hooks.clear()
+        self._came.clear()
+
+
+def _joins(node: graph.Node, made: tuple[graph.Node, int]) -> bool:
+    """Whether a node scales what was made by something that has no graph, or takes its distance from that."""
+    return node.name() in _JOINS and node.next_functions[0] == made and node.next_functions[1][0] is None
+
+
+def _cancel(came: list[torch.Tensor]) -> bool:
+    """Whether what came adds up to nothing, wherever each use sends something; and so does most of it."""
+    if len(came) < 2 or len({one.shape for one in came}) > 1:  # noqa: PLR2004
+        return False
+    parts = torch.stack([one.detach().double() for one in came])
+    sizes, total = parts.abs().sum(0), parts.sum(0).abs()
+    told, whole = sizes > 0, (parts != 0).all(0)
+    gone = whole & (total <= _ROUNDING * (sizes + sizes.max()))
+    return bool((gone == whole).all()) and bool(2 * gone.sum() > told.sum())

@@ -1,0 +1,74 @@
+"""The gradients of a value cancel out
+
+## What it finds
+
+What backward found overwritten is a constant that scales a value with a graph: the running deviation that the deviation
+of a batch is held against. That value is used elsewhere, too. In every pass of the edited run, the gradients that come
+back from the uses of such a value are each other's opposite, but for numbers where one of them is zero.
+
+## Why it matters
+
+The value then has no part in what is trained: in a loss of `(x - mean) / std * r + d` with `r = std / kept` and
+`d = (mean - kept) / kept`, the statistics of the batch are gone, and the features are those of the kept ones alone.
+Nobody computes a value for that. In one of its uses it is meant as a constant, as the corrections of batch
+renormalisation are, and there it is to be detached.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.verdict.property import Example, Property
+
+if TYPE_CHECKING:
+    from autofix.core.model import Finding
+    from autofix.verdict.evidence import Evidence
+
+RENORMALISED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net, head = nn.Linear(4, 5), nn.Linear(5, 1)
+optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.05)
+centre, spread = torch.zeros(5), torch.ones(5)
+for _ in range(5):
+    x = net(torch.randn(8, 4))
+    mean, std = x.mean(0), x.std(0) + 0.01
+    r, d = (std / spread).clamp(0.2, 5), (mean - centre) / spread
+    out = (x - mean) / std * r + d
+    centre += 0.1 * (mean.detach() - centre)
+    spread += 0.1 * (std.detach() - spread)
+    loss = (head(out.tanh()) - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+OUT_OF_PLACE = ("spread += 0.1 * (std.detach() - spread)", "spread = spread + 0.1 * (std.detach() - spread)")
+REGAINED = RENORMALISED.replace("r, d = (std / spread).clamp(0.2, 5), (mean - centre) / spread", "r = std * spread")
+REGAINED = REGAINED.replace("(x - mean) / std * r + d", "(x - mean) / std * r")
+"""The features as they came, at another size."""
+
+
+class GradientCancelsOut(Property):
+    name = "gradient-cancels-out"
+    sentence = "the gradients of what is scaled here cancel out; in one of its uses it may be meant as a constant"
+    runs = ("trace", "comparisons")
+    last = True
+    raises = (
+        Example(RENORMALISED, *OUT_OF_PLACE),
+        Example(RENORMALISED, "/ spread", "/ spread.clone()"),
+        Example(REGAINED, *OUT_OF_PLACE),
+    )
+    silent = (
+        Example(RENORMALISED.replace("* r + d", "+ d"), *OUT_OF_PLACE),
+        Example(RENORMALISED.replace("/ std * r + d", "* r + d"), *OUT_OF_PLACE),
+        Example(RENORMALISED.replace("(x - mean) / std * r + d", "x * 2 / spread + x.abs()"), *OUT_OF_PLACE),
+        Example(REGAINED.replace("std * r", "std * r.detach() + r / spread"), *OUT_OF_PLACE),
+    )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        shared = evidence.trace.seen("scales-what-is-shared")
+        if not shared or not evidence.assessment.effect.keeps_gradients:
+            return None
+        return self.found(shared[0].stack) if evidence.comparisons[1].seen("gradient-cancels") else None
