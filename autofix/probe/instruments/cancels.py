@@ -12,7 +12,6 @@ from ..engine.quiet import quiet
 from ..engine.taps import Call, Listener
 
 if TYPE_CHECKING:
-
     from ..program.frames import Frames, Raw
 
 _JOINS = frozenset({"DivBackward0", "MulBackward0", "SubBackward0", "AddBackward0"})

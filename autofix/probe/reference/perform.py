@@ -24,6 +24,7 @@ from ..engine import graph
 from ..engine.refused import DERIVATIVE, is_write, name_of, refused, swapped
 from ..engine.taps import NUDGE, Call, Listener, parameters
 from .follow import NOTHING as UNFOLLOWED
+from .overwritten import Overwritten
 from .sites import NOTHING, Sites
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class Perform(TorchFunctionMode, Listener):
         self._owned: set[int] = set()
         self._in_forward = False
         """Whether a module wrote to what an optimizer owns what was made of something else that one owns."""
+        self._overwritten = Overwritten(frames, names)
         self._follow_values = follow
         if follow is not None:
             follow.entered = self._leaves
@@ -88,6 +90,7 @@ class Perform(TorchFunctionMode, Listener):
         self._memory.before(func, args)
         result = self._done(func, args, kwargs)
         self._memory.after(func, args, result)
+        self._overwritten.heard(func, args, kwargs, result)
         if is_write(func) and not self._in_step and args and isinstance(args[0], torch.Tensor):
             with torch._C.DisableTorchFunction():
                 if not (self._operation and args[0].requires_grad and torch.is_grad_enabled()):
@@ -145,6 +148,7 @@ class Perform(TorchFunctionMode, Listener):
             kept = not _discarded(func) and "out" not in kwargs
             return (lambda: _out_of_place(func, args, kwargs, target)[1]) if kept else None
         if not self._operation:
+            self._overwritten.wrote(func, args, target)
             values = [one for one in (*args, *kwargs.values()) if isinstance(one, torch.Tensor) and one is not target]
             made_of = {id(leaf): leaf for leaf in graph.leaves(graph.walk(values)) if leaf is not target}
             self._written_of |= made_of
@@ -249,6 +253,7 @@ class Perform(TorchFunctionMode, Listener):
 
     def step(self, _index: int, optimizer: torch.optim.Optimizer) -> None:
         self._in_step = True
+        self._overwritten.step(optimizer)
         self._stepped.update(id(one) for one in parameters(optimizer) if one.grad is not None)
 
     def step_done(self, _index: int, _optimizer: torch.optim.Optimizer) -> None:
@@ -299,6 +304,7 @@ class Perform(TorchFunctionMode, Listener):
         facts += [wire.Fact("range-is-left", "", resolve(raw)) for raw in limited]
         facts += [wire.Fact("written-of", self._names.name(leaf, "a leaf")) for leaf in self._written_of.values()]
         facts += [wire.Fact("written-in-forward", "")] * self._in_forward
+        facts += self._overwritten.facts()
         calls = (self._performed | (self._sites.met if self._sites is not None else {})).items()
         left_out = self._sites.left_out() if self._sites is not None else []
         return {

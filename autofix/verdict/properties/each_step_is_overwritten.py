@@ -1,0 +1,72 @@
+"""What each step moves is overwritten
+
+## What it finds
+
+An optimizer moves a parameter by a gradient, and before its next step the code overwrites what it moved, with what was
+made of other parameters and of nothing of this one: a queue of keys that is declared as a parameter. The edit makes
+that write one without gradient. This is not said of a start from numbers or from an older value, of a result that
+several steps refine before it is written again, nor of a row that had no gradient, as a code that nothing chose.
+
+## Why it matters
+
+What is overwritten is mostly data: keys, features, prototypes. Then no step is to move it in between. It belongs into a
+buffer, or into a parameter that requires no gradient.
+"""
+
+from __future__ import annotations
+
+from autofix.verdict.property import Example, OfTheCode
+
+QUEUE = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net, keys = nn.Linear(4, 3), nn.Linear(4, 3).requires_grad_(False)
+queue = nn.Parameter(torch.randn(8, 3))
+optimizer = torch.optim.SGD([*net.parameters(), queue], lr=0.1)
+for i in range(6):
+    x = torch.randn(2, 4)
+    at = 2 * i % 8
+    loss = (net(x) @ queue.clone().t()).logsumexp(1).mean()
+    new = keys(x)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    queue[at : at + 2] = new
+"""
+WITHOUT = ("    queue[at : at + 2] = new\n", "    with torch.no_grad():\n        queue[at : at + 2] = new\n")
+WHOLE = QUEUE.replace("    queue[at : at + 2] = new\n", "    queue.copy_(keys(torch.randn(8, 4)))\n")
+DATA = ("queue.copy_(", "queue.data.copy_(")
+REFINED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net, back = nn.Linear(4, 3), nn.Linear(3, 4)
+code = nn.Parameter(torch.zeros(8, 3))
+optimizer = torch.optim.SGD([code], lr=0.1)
+for _ in range(4):
+    x = torch.randn(8, 4)
+    code.copy_(net(x))
+    for _ in range(3):
+        loss = (back(code) - x).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+class EachStepIsOverwritten(OfTheCode):
+    name, fact = "each-step-is-overwritten", "steps-overwritten"
+    sentence = "{subject} is moved by each step and overwritten here by what is not made of it; it may be meant as data"
+    raises = (Example(QUEUE, *WITHOUT), Example(WHOLE, *DATA))
+    silent = (
+        Example(
+            QUEUE.replace("= new\n", "= 0.9 * queue[at : at + 2] + 0.1 * new\n"), "    queue[at", "    queue.data[at"
+        ),
+        Example(QUEUE.replace("= new\n", "= 0.0\n"), "    queue[at", "    queue.data[at"),
+        Example(QUEUE.replace("queue.clone()", "queue[at - 2 : at].clone()"), *WITHOUT),
+        Example(QUEUE.replace("new = keys(x)", "new = torch.randn(2, 3)"), *WITHOUT),
+        Example(REFINED, "code.copy_", "code.data.copy_"),
+    )
