@@ -465,7 +465,30 @@ print(paint(torch.rand(5, 6)).mean().item())
 HELD, LAST = "        image.clamp_(0, 1)\n", "    image.clamp_(0, 1)\n    return"
 HELD_QUIETLY = (HELD, "        with torch.no_grad():\n            image.clamp_(0, 1)\n")
 
+ATTENDING = f"""{HEAD}
+query, key, value = (nn.Linear(4, 4) for _ in range(3))
+opt = torch.optim.Adam([*query.parameters(), *key.parameters(), *value.parameters()], lr=0.01)
+for step in range(5):
+    x = torch.randn(6, 8, 4)
+    kept, loss = torch.zeros(6, 8, 4), 0.0
+    for t in range(8):
+        kept[:, t] = key(x[:, t])
+        weight = (query(x[:, t : t + 1]) @ kept[:, : t + 1].mT).softmax(-1)
+        loss = loss + (weight @ value(x[:, : t + 1]) - 1).square().mean()
+    opt.zero_grad()
+    (loss + 2e-7 * key.bias.square().sum()).backward()
+    opt.step()
+"""
+"""The bias of a key moves all scores alike: its gradient is zero, and what rounding leaves, but for a tiny term."""
+WITHOUT_TERM = ATTENDING.replace(" + 2e-7 * key.bias.square().sum()", "")
+TERM_GONE = (" + 2e-7 * key.bias.square().sum()", "")
+AT_ONCE = (
+    ("torch.zeros(6, 8, 4), 0.0\n", "key(x), 0.0\n"),
+    ("        kept[:, t] = key(x[:, t])\n", ""),
+)
+
 RIGHT: dict[str, tuple[str, Edit]] = {
+    "what rounds otherwise": (WITHOUT_TERM, AT_ONCE),
     "weights clamped before each pass": (CLAMPED, BEFORE),
     "weights clamped after each step": (UNRESTORED, AFTER),
     "a parameter made of another's memory": (SHARED, (("rows[", "rows.data["),)),
@@ -504,6 +527,12 @@ RIGHT: dict[str, tuple[str, Edit]] = {
     "small figures": (FIGURES, (("out.sum(), w)", "out.sum(), w, retain_graph=True)"),)),
 }
 WRONG: dict[str, tuple[str, Edit]] = {
+    "a tiny term that is gone": (ATTENDING, (*AT_ONCE, TERM_GONE)),
+    "a tiny term that is larger": (ATTENDING, (*AT_ONCE, ("2e-7", "6e-7"))),
+    "what rounds to nothing, without its graph": (
+        WITHOUT_TERM,
+        (("key(x[:, t])", "nn.functional.linear(x[:, t], key.weight, key.bias.detach())"), (".mT", ".mT.clone()")),
+    ),
     "weights clamped no more": (CLAMPED, ((IN_FORWARD, ""),)),
     "weights clamped in the first pass": (CLAMPED, ((IN_FORWARD, ""), ("best =", f"{KEPT}\nbest ="))),
     "weights clamped elsewhere": (CLAMPED, (BEFORE[0], (BEFORE[1][0], BEFORE[1][1].replace("=0", "=0.05")))),

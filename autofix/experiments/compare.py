@@ -43,6 +43,8 @@ _ANY = 1e9
 _MOST = 20
 _NOTHING = 1e-6
 """Beside the largest gradient of its step, a smaller one is what rounding left, as in a bias before a batch norm."""
+_OTHERWISE, _MORE = 0.5, 4.0
+"""A gradient is what rounding leaves where it changes by this part at least; by so many times that, two may differ."""
 _DIGITS = range(4, 8)
 _SAME = 0.1
 """Norms that differ by less than this part of how far two gradients are apart are those of other directions."""
@@ -57,6 +59,13 @@ def differences(
     reference: wire.Trace, candidate: wire.Trace, tolerance: float, *, printed: bool = False, leaves: bool = True
 ) -> list[Change]:
     """Where the candidate's run departs from the reference, on request also in what it prints; [] when they agree."""
+    return departures(reference, candidate, tolerance, printed=printed, leaves=leaves)[:_MOST]
+
+
+def departures(
+    reference: wire.Trace, candidate: wire.Trace, tolerance: float, *, printed: bool = False, leaves: bool = True
+) -> list[Change]:
+    """The same, however many there are."""
     candidate = in_order(reference, candidate)
     if not reference.steps and not candidate.steps:
         found = _ranked(_leaves(reference, candidate, tolerance)) if leaves else []
@@ -71,7 +80,39 @@ def differences(
     found.extend(_courses(reference, candidate, LIVE if tolerance else EXACT))
     if candidate.parted and not found:  # how it went on was not seen
         found.append(Change("", note="a gradient is another than in the code"))
-    return found[:_MOST]
+    return found
+
+
+def of_rounding(changes: Iterable[Change]) -> frozenset[str]:
+    """The parameters whose gradients alone differ, if each of these is no larger than what rounding leaves; else ()."""
+    found = list(changes)
+    names = frozenset(change.parameter for change in found if not change.note)
+    moved = names.intersection(change.parameter for change in found if change.note == _MOVED)
+    small = all(change.candidate and not change.relative for change in found if not change.note)
+    notes = (change for change in found if change.note)
+    alone = all(one.parameter in moved and (one.note == _MOVED or one.note.endswith(_ENDS)) for one in notes)
+    return names if small and alone else frozenset()
+
+
+def rounded(one: wire.Trace, other: wire.Trace, farther: wire.Trace, names: frozenset[str]) -> bool:
+    """Whether the gradients of these parameters are what rounding leaves, and those of the other run differ by that.
+
+    `farther` is the first run with parameters that start a trifle farther: what is more than rounding hardly changes.
+    """
+    for index in range(len(one.counts)):
+        steps = list(zip(one.of(index), other.of(index), farther.of(index), strict=False))
+        for place in (place for place, name in enumerate(one.parameters(index)) if name in names):
+            mine, theirs, moved = zip(*([step.gradients[place] for step in three] for three in steps), strict=True)
+            noise, size, apart = _total(mine, moved), _total(mine, ((),) * len(mine)), _total(mine, theirs)
+            if noise < _OTHERWISE * size or apart > _MORE * noise:
+                return False
+    return True
+
+
+def _total(some: Iterable[tuple[float, ...]], others: Iterable[tuple[float, ...]]) -> float:
+    """How far sketches are apart, over all steps; no sketch is one of zeros."""
+    pairs = (zip_longest(a, b, fillvalue=0.0) for a, b in zip(some, others, strict=True))
+    return math.sqrt(sum((a - b) ** 2 for pair in pairs for a, b in pair))
 
 
 def _ranked(changes: Iterable[Change]) -> list[Change]:

@@ -179,7 +179,7 @@ class Builder:
             failed_at=(self.baseline.backward_count, *self.baseline.counts),
             concerned=self._concerned(), budget=self.budget, longest=_LONGEST, lead=self._lead(),
             frozen=frozen, still=still, shapes=frozen, held=unmoved or (frozen and self.removed is not None),
-            compared=spec.intervention is Intervention.COMPARED,
+            compared=spec.intervention is Intervention.COMPARED, farther=spec.intervention is Intervention.FARTHER,
             late=spec.intervention is Intervention.LATE, nudged=spec.intervention is Intervention.NUDGED,
             doubled=doubled,
             sources=spec.intervention is Intervention.SOURCED, once=self.once,

@@ -25,7 +25,7 @@ class Intervention(enum.Enum):
     are, and what the modules of one optimizer give is otherwise. LATE: while steps are undone, parameters drift where a
     forward next uses them, not right after a step. REPEATED: nothing; it is run once more, to its end.
     COMPARED: nothing; whether what is compared is the same is watched. UNMOVED: parameters start where the script
-    puts them.
+    puts them. FARTHER: they start a trifle farther beside that.
     COMPILED: `torch.compile` compiles, and no instrument watches.
     """
 
@@ -41,6 +41,7 @@ class Intervention(enum.Enum):
     REPEATED = enum.auto()
     COMPARED = enum.auto()
     UNMOVED = enum.auto()
+    FARTHER = enum.auto()
     COMPILED = enum.auto()
 
 

@@ -66,9 +66,11 @@ class Waiting:
     def serves(self, request: Request) -> bool:
         """Whether such a run would have come here: where parameters were moved, it is one that moves them, too.
 
-        What compares the arguments of calls, or what modules give, would have seen some before.
+        What compares the arguments of calls, or what modules give, would have seen some before; what moves parameters
+        farther would have moved them otherwise.
         """
-        alike = request.mode != "trace" and request.perturbed and not (request.outputs or request.compared)
+        apart = request.mode == "trace" or request.outputs or request.compared or request.farther
+        alike = request.perturbed and not apart
         return alike or not self.moved
 
 

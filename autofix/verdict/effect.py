@@ -13,12 +13,15 @@ from autofix.experiments.compare import (
     LIVE,
     comparable,
     cuts_the_graph,
+    departures,
     differences,
     figures,
     lost_writes,
     moved_otherwise,
     norm,
     norms,
+    of_rounding,
+    rounded,
     same_gradients,
     same_projections,
     same_shape,
@@ -138,7 +141,7 @@ class _Comparison:
         if not self._letters.void and all(cut):
             # Leaves that only one run holds are compared by the frozen runs.
             apart = differences(letter, live, within)
-            return self._changed(apart, letter) if apart else None
+            return self._changed(apart, letter) if apart and not of_rounding(apart) else None
         return None
 
     def _incomparable(self, letter: wire.Trace) -> str:
@@ -199,6 +202,8 @@ class _Comparison:
         equal = [
             one for one in readings if at_ends or not differences(still[one], frozen, self._frozen_tolerance, **also)
         ]
+        if not equal and self._same_but_for_rounding(readings[0], frozen, also):
+            return self._equal(readings[0], same_live=True)
         if not equal and _moves_draws(still[readings[0]], frozen):
             return self._with_moved_draws(readings, also)
         if not equal and self._writes_later(still[readings[0]], frozen, readings[0], also):
@@ -214,6 +219,23 @@ class _Comparison:
         if self._projects_elsewhere(readings[0], also):
             return self._equal(readings[0], same_live=True)
         return self._departing(self._runs.of(readings[0]), self._live, still[readings[0]], frozen, also)
+
+    def _same_but_for_rounding(self, reading: Reading, frozen: wire.Trace, also: Mapping[str, bool]) -> bool:
+        """Whether only gradients differ that are zero, and what rounding left of them: of a bias before a softmax.
+
+        An edit that computes the same in another order rounds otherwise. That is told by runs in which parameters start
+        a trifle farther: there such gradients are others, and one that is only small hardly changes.
+        """
+        runs, how = self._runs, (Treatment.FROZEN, Intervention.FARTHER)
+        still, full = runs.of(reading, Treatment.FROZEN), runs.of(reading)
+        names = of_rounding(departures(still, frozen, self._frozen_tolerance, **also))
+        live = departures(full, self._live, self._live_tolerance, **also)
+        if not names or (live and not of_rounding(live) <= names):
+            return False
+        farther, edited = runs.of(reading, *how), runs.of_edit(*how)
+        if comparable(farther) or not edited.ended_well:
+            return False
+        return rounded(still, frozen, farther, names) and rounded(frozen, still, edited, names)
 
     def _projects_elsewhere(self, reading: Reading, also: Mapping[str, bool]) -> bool:
         """Whether the edit only moves a write by hand that keeps what an optimizer owns in a set, to the last bit.

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 SCALE = 0.02
 """Perturbation, relative to a parameter's mean magnitude (absolute where that is zero)."""
+_FARTHER = 1.001
 _DRAWN = 1_000_003
 """Numbers of noise that are drawn for one parameter, at most."""
 _PIECE = 1 << 18
@@ -39,7 +40,8 @@ class Perturb(Listener):
     parameter holds where it is used, not from how it came to hold that, nor from when an optimizer was given it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, farther: bool = False) -> None:
+        self._scale = SCALE * (_FARTHER if farther else 1.0)
         self._known: dict[int, torch.Tensor] = {}
         self._starting: dict[int, torch.Tensor] = {}
         self._seeds: dict[int, int] = {}
@@ -157,7 +159,7 @@ class Perturb(Listener):
             mean = size / max(1, parameter.numel()) or 1.0
             if math.isfinite(mean):  # memory that was not initialised yet may hold anything
                 generator = torch.Generator().manual_seed(self._seeds[id(parameter)] + 7_919 * moved)
-                _add_noise(data(parameter), generator, SCALE * mean)
+                _add_noise(data(parameter), generator, self._scale * mean)
             self._left[id(parameter)] = _content(parameter)
         self._storages.clear()
 
