@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from .instruments.uses import Uses
+    from .reference.switched_off import SwitchedOff
 
 MESSAGE = 4000
 
@@ -192,8 +193,6 @@ class Run(State):
         from .reference.for_a_pass import ForAPass
         from .reference.one_memory import OneMemory
         from .reference.perform import Perform
-        from .reference.separate import Separate, of_other_segments
-        from .reference.switched_off import SwitchedOff
 
         asked, heard = self.request, self.taps.listeners
         reference.single_views()
@@ -206,24 +205,7 @@ class Run(State):
         sources = fed if asked.sources else None
         truncate = reference.Truncate(self.frames, self.names, asked.truncated, sources, once=asked.once)
         heard += [reference.KeepGraphs(), truncate, *([sources] if sources is not None else [])]
-        if asked.constants:
-            heard.append(reference.Constants(asked.constants))
-        if asked.through:
-            through = Separate(self.taps, lambda call, _owner: self._is_through(call))
-            heard += [reference.GivesGraph(self._is_through), through]
-        if asked.addends:
-            heard.append(reference.Addends())
-        off = SwitchedOff(self.frames, self.taps, cut=asked.off)
-        heard.append(off)
-        if asked.segments:
-            keeps_out = of_other_segments(asked.segments)
-            heard.append(Separate(self.taps, lambda call, owner: (off.off or not asked.off) and keeps_out(call, owner)))
-        if asked.apart:
-            heard.append(Separate(self.taps, self._is_apart))
-        if asked.outputs:
-            from .instruments.outputs import Outputs
-
-            heard.append(Outputs(self.frames, self.taps, self.witness, asked.shifted, asked.shifts))
+        off = self._arm_cuts()
         follow = None
         if asked.follow:
             from .reference.follow import Follow
@@ -244,6 +226,33 @@ class Run(State):
         heard.append(self.safe)
         self.taps.before_writes = [self.safe.spare]
         self._enter(self.safe, perform)
+
+    def _arm_cuts(self) -> SwitchedOff:
+        """What keeps gradients from where a reading does not send them."""
+        from .reference import reference
+        from .reference.separate import Separate, of_other_segments
+        from .reference.switched_off import SwitchedOff
+
+        asked, heard = self.request, self.taps.listeners
+        if asked.constants:
+            heard.append(reference.Constants(asked.constants))
+        if asked.through:
+            through = Separate(self.taps, lambda call, _owner: self._is_through(call))
+            heard += [reference.GivesGraph(self._is_through), through]
+        if asked.addends:
+            heard.append(reference.Addends())
+        off = SwitchedOff(self.frames, self.taps, cut=asked.off)
+        heard.append(off)
+        if asked.segments:
+            keeps_out = of_other_segments(asked.segments)
+            heard.append(Separate(self.taps, lambda call, owner: (off.off or not asked.off) and keeps_out(call, owner)))
+        if asked.apart:
+            heard.append(Separate(self.taps, self._is_apart))
+        if asked.outputs:
+            from .instruments.outputs import Outputs
+
+            heard.append(Outputs(self.frames, self.taps, self.witness, asked.shifted, asked.shifts))
+        return off
 
     def _is_through(self, call: Any) -> bool:
         return self.frames.resolve(call.stack) == self.request.through
