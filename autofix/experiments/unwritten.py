@@ -129,7 +129,8 @@ def _moved_by_alias(target: Target, files: Mapping[Path, bytes], trace: wire.Tra
         if not simple or write.stack[0].line == write.alias[0].line:
             return {}
         found.setdefault(source.path, {})[statement.end_lineno or 0] = margin + _MOVE.format(name).encode() + b"\n"
-    return dict(files) | {path: _with_lines(files.get(path) or target.read(path), more) for path, more in found.items()}
+    moved = {path: _with_lines(files.get(path) or target.read(path), more) for path, more in found.items()}
+    return dict(files) | moved if moved else {}
 
 
 def _with_lines(data: bytes, more: Mapping[int, bytes]) -> bytes:
