@@ -138,8 +138,7 @@ class Taps:
         def add(optimizer: torch.optim.Optimizer, group: Any) -> None:
             added(optimizer, group)
             if (index := self._indices.get(id(optimizer))) is not None:
-                for listener in self.listeners:
-                    listener.optimizer_grew(index, optimizer)
+                self._tell("optimizer_grew", index, optimizer)
 
         optim.Optimizer.__init__ = init
         optim.Optimizer.add_param_group = add
@@ -153,9 +152,13 @@ class Taps:
         index = self._indices[id(optimizer)] = len(self.optimizers)
         self.optimizers.append(optimizer)
         self.counts.append(0)
-        for listener in self.listeners:
-            listener.optimizer_made(index, optimizer)
+        self._tell("optimizer_made", index, optimizer)
         return index
+
+    def _tell(self, what: str, index: int, optimizer: torch.optim.Optimizer) -> None:
+        with torch._C.DisableTorchFunction():  # what listeners look at is nothing that the script does
+            for listener in self.listeners:
+                getattr(listener, what)(index, optimizer)
 
     def _before(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
         index = self._index(optimizer)
@@ -163,20 +166,17 @@ class Taps:
         rest = args[1:] if args and args[0] is optimizer else args
         closure = kwargs.get("closure", rest[0] if rest else None)
         if not callable(closure):
-            for listener in self.listeners:
-                listener.step(index, optimizer)
+            self._tell("step", index, optimizer)
             if self.before_writes is not None:
                 self._hush(optimizer, self.before_writes)
             return None
 
         def witnessed() -> Any:
-            for listener in self.listeners:
-                listener.evaluate(index, optimizer)
+            self._tell("evaluate", index, optimizer)
             self.stepping = -1
             loss = closure()
             self.stepping = index
-            for listener in self.listeners:
-                listener.step(index, optimizer)
+            self._tell("step", index, optimizer)
             return loss
 
         if "closure" in kwargs:
@@ -210,8 +210,7 @@ class Taps:
             self._speak(self._hushed)
         index = self._index(optimizer)
         self.counts[index] += 1
-        for listener in self.listeners:
-            listener.step_done(index, optimizer)
+        self._tell("step_done", index, optimizer)
         self.stepping = -1
 
     def run(self, engine: Any, roots: Any, rest: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -232,8 +231,9 @@ class Taps:
         self.first = self.first or time.monotonic()
         self.calls += outer is None
         self.current = self._running = call
-        for listener in listeners:
-            listener.backward(call)
+        with torch._C.DisableTorchFunction():
+            for listener in listeners:
+                listener.backward(call)
         if call.accumulate and not call.create and 0 <= self.doubled <= sum(self.counts):
             # Twice as much, to the last bit: what is made of a gradient's direction or sign alone stays the same.
             gradients = tuple(None if gradient is None else gradient * 2 for gradient in gradients)
@@ -247,8 +247,9 @@ class Taps:
         self.current = outer
         if outer is None:
             self.ends.append(graph.now())
-        for listener in listeners:
-            listener.backward_done(call)
+        with torch._C.DisableTorchFunction():
+            for listener in listeners:
+                listener.backward_done(call)
         if self.nudged and not call.accumulate and not call.create:
             return tuple(None if gradient is None else _nudge(gradient) for gradient in result)
         return result

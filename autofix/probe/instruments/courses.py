@@ -111,7 +111,8 @@ class Courses(Listener):
 
     def _called(self, module: torch.nn.Module, _inputs: object) -> None:
         if module._parameters or module._buffers:
-            self.look([*module._parameters.values(), *module._buffers.values()], kept=True)
+            with torch._C.DisableTorchFunction():
+                self.look([*module._parameters.values(), *module._buffers.values()], kept=True)
 
     def backward(self, call: Call) -> None:
         self.look([*self._guards.leaves, *call.inputs])
