@@ -120,10 +120,11 @@ class _Comparison:
         return self._with_reading(best)
 
     def _frozen(self) -> wire.Trace:
-        """The run with every step undone, side by side with the references that it is compared with."""
+        """The run with every step undone, side by side with all references that it is compared with."""
         edited = RunSpec.edited(self._runs.files, Treatment.FROZEN)
-        letters = (RunSpec.reference(letter, Treatment.FROZEN) for letter in self._letters.readings)
-        self._pool.expect(*letters, edited)
+        letters = [RunSpec.reference(letter, Treatment.FROZEN) for letter in self._letters.readings]
+        others = (RunSpec.reference(one, Treatment.FROZEN) for one in self._pool.readings())
+        self._pool.expect(*letters, edited, *others)
         return self._pool.get(edited)
 
     # By the live run alone ------------------------------------------------------------------------------------------
@@ -304,6 +305,8 @@ class _Comparison:
         readings = [one for one in readings if same_shape(self._runs.of(one, Treatment.FROZEN), drifting)]
         if not readings or not self._outlived(self._runs.of(readings[0])):
             return []
+        specs = (RunSpec.reference(one, Treatment.STILL) for one in readings)
+        self._pool.expect(RunSpec.edited(self._runs.files, Treatment.STILL), *specs)
         mine = self._runs.of_edit(Treatment.STILL)
         stills = {one: self._runs.of(one, Treatment.STILL) for one in readings}
         return [

@@ -78,19 +78,19 @@ def starts(roots: Iterable[Any]) -> list[Node]:
     return [node for node in found if node is not None]
 
 
-def walk(roots: Iterable[Any], enter: Callable[[Node], bool] = lambda _node: True) -> Iterator[Node]:
+def walk(roots: Iterable[Any], enter: Callable[[Node], bool] | None = None) -> Iterator[Node]:
     """Each node reachable from `roots` once; nodes that `enter` refuses are given but not gone through."""
-    yield from walk_nodes(starts(roots), enter)
+    return walk_nodes(starts(roots), enter)
 
 
-def walk_nodes(nodes: Iterable[Node], enter: Callable[[Node], bool] = lambda _node: True) -> Iterator[Node]:
+def walk_nodes(nodes: Iterable[Node], enter: Callable[[Node], bool] | None = None) -> Iterator[Node]:
     """The same from nodes."""
     stack = list(nodes)
     seen = set(stack)
     while stack and len(seen) < LIMIT:
         node = stack.pop()
         yield node
-        if enter(node):
+        if enter is None or enter(node):
             for child, _ in node.next_functions:  # as `children` gives them, at less of a price
                 if child is not None and child not in seen:
                     seen.add(child)

@@ -12,7 +12,7 @@ from torch.overrides import resolve_name
 from . import graph
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 DERIVATIVE = "torch.autograd.grad"
 """The function that gives derivatives, with a graph of their own only where it is asked for."""
@@ -113,11 +113,17 @@ def tensors(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
     """The tensors in an argument, lists and dicts opened."""
     if isinstance(value, torch.Tensor):
         yield value
+        return
+    if isinstance(value, dict):
+        items: Iterable[Any] = value.values()
     elif isinstance(value, (tuple, list)) and depth < 4:  # noqa: PLR2004  deeper nesting is no argument of torch's
-        for item in value:
-            yield from tensors(item, depth + 1)
-    elif isinstance(value, dict):
-        for item in value.values():
+        items = value
+    else:
+        return
+    for item in items:  # asked for each operation: a generator for each argument costs more than all else here
+        if isinstance(item, torch.Tensor):
+            yield item
+        elif isinstance(item, (tuple, list, dict)):
             yield from tensors(item, depth + 1)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from bisect import bisect_right
 from collections import deque
 from dataclasses import dataclass
@@ -46,7 +47,10 @@ class _Values:
     """Where it was cut from its graph; () where that was lost in another way."""
 
 
-_UNKNOWN = _Values()
+@functools.lru_cache(maxsize=1024)
+def _called(func: Any) -> str:
+    """The short name of a torch function."""
+    return short_name(name_of(func))
 
 
 class DataSources(TorchFunctionMode, Listener):
@@ -84,21 +88,25 @@ class DataSources(TorchFunctionMode, Listener):
         before = graph.now()
         result = func(*args, **(kwargs or {}))
         with torch._C.DisableTorchFunction():
+            name = _called(func)
             given = list(tensors((args, kwargs)))
             constant = all(map(self._is_constant, given))
-            if graph.now() > before and not constant:
+            if not constant and graph.now() > before:
                 self._fed.append((before, graph.now()))
-            if constant and (given or name_of(func).rsplit(".", 1)[-1] in _REGULAR):
-                for tensor in tensors(result):
+            results = list(tensors(result))
+            if constant and (given or name in _REGULAR):
+                for tensor in results:
                     if graph.is_leaf(tensor):
                         self._constants.keep(tensor, True)
-            name = short_name(name_of(func))
-            if not name.startswith("new_") and not name.endswith("_like"):  # of the shape alone, not of the values
-                self._follow(name, given, list(tensors(result)), before)
+            if given and not name.startswith("new_") and not name.endswith("_like"):  # of the shape, not of the values
+                self._follow(name, given, [one for one in results if not one.requires_grad], before)
         return result
 
     def _follow(self, name: str, given: list[torch.Tensor], results: list[torch.Tensor], before: int) -> None:
-        known = [self._values.of(tensor) or _UNKNOWN for tensor in given]
+        """Hear what was made of given tensors; `results` are those without gradient."""
+        known = [found for tensor in given if (found := self._values.of(tensor)) is not None]
+        if not (known or results or name in _DRAWS):
+            return
         behind = _NONE.union(graph.starts(given), *(one.behind for one in known))
         drawn = _NONE.union(*(one.drawn for one in known))
         cut = _NONE.union(*(one.cut for one in known))
@@ -112,16 +120,14 @@ class DataSources(TorchFunctionMode, Listener):
         if name in _DRAWS:
             self._draws.extend(behind)
         for tensor in results:
-            if tensor.requires_grad or not behind | drawn:
-                continue
             mine = drawn | behind if name in _DRAWS or not tensor.is_floating_point() else drawn
-            if len(behind | mine) <= _MOST:
+            if 0 < len(behind | mine) <= _MOST:
                 self._values.keep(tensor, _Values(behind, mine, cut))
 
     def _is_constant(self, tensor: torch.Tensor) -> bool:
-        if tensor.requires_grad or isinstance(tensor, torch.nn.Parameter) or tensor.numel() == 1:
+        if tensor.requires_grad or tensor.numel() == 1 or tensor in self._constants:
             return True  # what has a graph is asked for by its nodes
-        return tensor in self._constants
+        return isinstance(tensor, torch.nn.Parameter)
 
     def backward(self, call: Call) -> None:
         """Look which optimizers' parameters the loss depends on by values alone."""

@@ -75,15 +75,15 @@ class Freeze(Perturb):
         return {**super().told(), "undone": self.undone}
 
     def watch(self, func: Any, args: Any) -> None:
+        if not self._uses.of(func):
+            return
         super().watch(func, args)
-        if not self._drift and self._starting and torch.is_grad_enabled() and self._uses.of(func):
+        if not self._drift and self._starting and torch.is_grad_enabled():
             self._rest(self._by_storage().get(storage_key(one)) for one in tensors(args) if one.requires_grad)
-        if self._due and torch.is_grad_enabled() and self._uses.of(func) and any(self._used_of(self._reached, args)):
-            self._move_all()
-        if self._reached and self._uses.of(func):
-            found = self._used_of(self._reached, args)
-            if any(leaf is not None for leaf in found):
-                self._courses.look(found)
+        if self._reached and (found := self._used_of(self._reached, args)):
+            if self._due and torch.is_grad_enabled():
+                self._move_all()
+            self._courses.look(found)
 
     def saved(self, tensor: torch.Tensor) -> None:
         super().saved(tensor)
@@ -241,7 +241,7 @@ class KeyedRandom(Dispatch):
             seed = self._key(func, args)
             if not (kwargs or {}).get("generator"):
                 torch.default_generator.manual_seed(seed)
-        return func(*args, **(kwargs or {}))
+        return func(*args, **kwargs) if kwargs else func(*args)
 
     def _key(self, func: Any, args: Any) -> int:
         if self._content:

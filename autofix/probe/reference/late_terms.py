@@ -31,8 +31,8 @@ class LateTerms:
         self._frames = frames
         self._trained: set[int] = set()
         """The ages of the terms that backward calls had."""
-        self._kinds: dict[int, set[str]] = {}
-        """By age, the kinds of terms to which what a pass made led in that pass."""
+        self._kinds: dict[str, set[int]] = {}
+        """By the kind of a term, the ages of all that a pass made and that one led to in that pass."""
         self._passes: Counter[Raw] = Counter()
 
     def told(self) -> tuple[wire.Fact, ...]:
@@ -53,15 +53,17 @@ class LateTerms:
         """Whether a term goes back to earlier passes alone, and no other one to the same: then it is a state."""
         late, others = set[graph.Node](), set[graph.Node]()
         for term in terms:
-            reached = set(graph.walk_nodes([term], recent))
-            old = {node for node in graph.operations(reached) if not recent(node)}
-            alone = (
-                term._sequence_nr() not in self._trained
-                if term in old
-                else not any(True for _ in graph.leaves(reached - old))
-            )
-            again = any(term.name() in self._kinds.get(node._sequence_nr(), ()) for node in old)
+            old, made, trains = set[graph.Node](), set[int](), False
+            for node in graph.walk_nodes([term], recent):
+                if graph.leaf(node) is not None:
+                    trains = True
+                elif recent(node):
+                    made.add(node._sequence_nr())
+                else:
+                    old.add(node)
+            alone = term._sequence_nr() not in self._trained if term in old else not trains
+            led = self._kinds.setdefault(term.name(), set())
+            again = any(node._sequence_nr() in led for node in old)
             (late if alone and old and not again else others).update(old)
-            for age in graph.ages(reached - old):
-                self._kinds.setdefault(age, set()).add(term.name())
+            led |= made
         return bool(late - others)

@@ -43,7 +43,7 @@ class OneMemory(Listener):
     """Hears of calls before and after they are made; `told` has each place once."""
 
     def __init__(self, frames: Frames, read: Callable[[str], bytes]) -> None:
-        self._frames, self._read = frames, read
+        self._frames, self._bytes = frames, read
         self._zeros: Counter[Raw] = Counter()
         self._views = Remembered[int]()
         """How often what a view shows had been written when the view was made."""
@@ -85,19 +85,26 @@ class OneMemory(Listener):
         """A call was made, and gave this."""
         if not isinstance(result, torch.Tensor):
             return
-        with torch._C.DisableTorchFunction(), contextlib.suppress(RuntimeError, NotImplementedError):  # no memory
-            if self._assigned and not graph.is_leaf(result):
-                self._read_after(args)
-            if result._is_view() or func is torch.Tensor.detach:
-                self._views.keep(result, result._version)
-            if func is torch.Tensor.detach or (_asks(func) and graph.is_leaf(args[0])):
-                leaf = self._gradients.of(args[0])
-                if _asks(func) and result is args[0].grad:
-                    self._gradients.keep(result, args[0])
-                elif leaf is not None and _same(result, args[0]):
-                    self._gradients.keep(result, leaf)
-                elif args[0].requires_grad and not result.requires_grad and _same(result, args[0]):  # its `.data`
-                    self._views.keep(result, args[0]._version)
+        with torch._C.DisableTorchFunction():
+            try:  # passed for each call of torch: one more context would cost as much as what is asked
+                if self._assigned and not graph.is_leaf(result):
+                    self._read_after(args)
+                if result._is_view() or func is torch.Tensor.detach:
+                    self._views.keep(result, result._version)
+                if func is torch.Tensor.detach or (_asks(func) and graph.is_leaf(args[0])):
+                    self._read(args[0], result, asked=_asks(func))
+            except (RuntimeError, NotImplementedError):  # no memory
+                pass
+
+    def _read(self, one: torch.Tensor, result: torch.Tensor, *, asked: bool) -> None:
+        """Something of a tensor was read: an attribute of it that is `asked` for, or what it is without a graph."""
+        leaf = self._gradients.of(one)
+        if asked and result is one.grad:
+            self._gradients.keep(result, one)
+        elif leaf is not None and _same(result, one):
+            self._gradients.keep(result, leaf)
+        elif one.requires_grad and not result.requires_grad and _same(result, one):  # its `.data`
+            self._views.keep(result, one._version)
 
     def backward(self, call: Call) -> None:
         """Tell what the script holds of gradients from what it asks for anew: this call writes to their memory."""
@@ -150,7 +157,7 @@ class OneMemory(Listener):
             return
         self._looked.add(here)
         frame = next(self._frames.running(sys._getframe(1)), None)
-        tree = parsed(self._read(here[0][0].co_filename))
+        tree = parsed(self._bytes(here[0][0].co_filename))
         if frame is None or tree is None:
             return
         with torch._C.DisableTorchFunction():

@@ -136,9 +136,9 @@ class Perturb(Listener):
         return self._storages
 
     @staticmethod
-    def _used_of(storages: dict[int | None, torch.Tensor], args: Any) -> list[torch.Tensor | None]:
+    def _used_of(storages: dict[int | None, torch.Tensor], args: Any) -> list[torch.Tensor]:
         """Which parameters an op uses, of those with these storages."""
-        return [storages.get(storage_key(tensor)) for tensor in tensors(args)]
+        return [storages[key] for tensor in tensors(args) if (key := storage_key(tensor)) in storages]
 
     def _use(self, used: Iterable[torch.Tensor | None]) -> None:
         for parameter in list(used):
@@ -200,7 +200,7 @@ class Starting(Dispatch):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         self._perturb.watch(func, args)
-        return func(*args, **(kwargs or {}))
+        return func(*args, **kwargs) if kwargs else func(*args)
 
 
 @functools.cache
