@@ -376,3 +376,57 @@ def test_an_update_of_the_forward_stays_one_where_nothing_else_learns_by_it(
     train = script(changed(IN_FORWARD, *changes))
     verdict = train.verdict((write, f"with torch.no_grad():\n                {write}"))
     assert verdict.applicability is Applicability.SAFE, verdict.summary
+
+
+AVERAGED = """
+    import numpy as np
+    import torch
+
+    torch.manual_seed(0)
+    net = torch.nn.Linear(3, 3)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    x, y = torch.randn(12, 3), torch.randint(0, 3, (12,))
+    for _ in range(4):
+        out = net(x)
+        per = [np.power(out[:, c].square().mean(), 1.5) for c in range(3)]
+        loss = torch.nn.functional.cross_entropy(out, y) + np.average(per, weights=[1.0, 2.0, 3.0])
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+PER = "[np.power(out[:, c].square().mean(), 1.5) for c in range(3)]"
+CUT = PER.replace("out[", "out.detach()[")
+SUM = "np.average(per, weights=[1.0, 2.0, 3.0])"
+WEIGHTED = "(torch.stack(per) * torch.tensor([1.0, 2.0, 3.0])).sum() / 6"
+SMOOTH = "[out[:, c].square().mean() ** 1.5 for c in range(3)]"
+COSTS = f"torch.nn.functional.cross_entropy(out, y) + {SUM}"
+WEIGHT = AVERAGED.replace(COSTS, COSTS.replace(" + ", " * "))
+MEASURED = AVERAGED.replace(PER, "out[:, 0].numpy()").replace(
+    COSTS, "(out.tanh().sum(1) - torch.from_numpy(per)).mean()"
+)
+
+
+def test_a_term_that_numpy_computes_is_trained_through(script: Scripts) -> None:
+    right = script(AVERAGED).verdict((PER, SMOOTH), (SUM, WEIGHTED))
+    assert (right.applicability, right.effect) == (Applicability.SAFE, Effect.IDENTICAL)
+
+
+@pytest.mark.parametrize("new", [CUT, CUT.replace("detach()", "data")])
+def test_a_term_that_is_cut_to_a_number_is_changed(script: Scripts, new: str) -> None:
+    verdict = script(AVERAGED).verdict((PER, new))
+    assert (verdict.applicability, verdict.effect) == (Applicability.UNSAFE, Effect.CHANGED)
+
+
+def test_a_number_that_weighs_a_loss_is_a_constant(script: Scripts) -> None:
+    assert script(WEIGHT).verify((PER, CUT)).outcome is Outcome.SAFE
+
+
+@pytest.mark.parametrize(
+    "edit", [("out[:, 0].numpy()", "out[:, 0].detach().numpy()"), ("torch.from_numpy(per)", "per")]
+)
+def test_what_a_linear_loss_is_measured_from_may_be_constant(script: Scripts, edit: tuple[str, str]) -> None:
+    live = ("out[:, 0].numpy()", "out[:, 0]")
+    edits = [edit, live] if edit[1] == "per" else [edit]
+    verdict = script(MEASURED).verdict(*edits)
+    assert verdict.applicability is Applicability.UNSAFE
+    assert "array-may-be-constant" in {one.property for one in verdict.findings}

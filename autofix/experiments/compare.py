@@ -158,9 +158,9 @@ def _by_pass(course: wire.Held) -> wire.Held:
     return replace(course, values=tuple(dict(zip(course.after, course.values, strict=True)).values()))
 
 
-def same_gradients(reference: wire.Trace, candidate: wire.Trace) -> bool:
+def same_gradients(reference: wire.Trace, candidate: wire.Trace, tolerance: float = LIVE) -> bool:
     """Whether the optimizers of both runs make the same steps, of the same gradients."""
-    return next(_optimizers(reference, candidate, LIVE), None) is None
+    return next(_optimizers(reference, candidate, tolerance), None) is None
 
 
 def same_moves(reference: wire.Trace, candidate: wire.Trace) -> bool:

@@ -193,9 +193,11 @@ class Pool:
     def _letters(self) -> Letters:
         if self._runs.letters is None:
             operation = RunSpec.reference(Reading(Refused.OPERATION))
+            nudged = RunSpec.reference(Reading(Refused.UPDATE), intervention=Intervention.NUDGED)
             self._runs.letters = readings.letters(
-                self._wait(_FIRST_RUN), lambda: self._wait(operation), sites=bool(self._runs.builder.sites)
-            )
+                self._wait(_FIRST_RUN), lambda: self._wait(operation), lambda: self._wait(nudged),
+                sites=bool(self._runs.builder.sites),
+            )  # fmt: skip
         return self._runs.letters
 
     def _readings(self, letter: Reading | None = None) -> Iterator[Reading]:

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from autofix.core.model import Cause, Reading, Refused
-from autofix.experiments.compare import comparable, norm, same_moves
+from autofix.experiments.compare import FOLLOWED, comparable, norm, same_gradients, same_moves
+from autofix.experiments.losses import losses
 from autofix.probe import wire
 
 if TYPE_CHECKING:
@@ -81,14 +82,18 @@ class Letters:
         return {one.refused for one in self.readings} <= self.contradicted.keys()
 
 
-def letters(update: wire.Trace, operation: Callable[[], wire.Trace], *, sites: bool) -> Letters:
+def letters(
+    update: wire.Trace, operation: Callable[[], wire.Trace], nudged: Callable[[], wire.Trace], *, sites: bool
+) -> Letters:
     """The meanings of a refused operation that the rest of the program allows, by how the references of both ran.
 
-    `operation` is run only where there is a second meaning; `sites`: the reference does what the script does not.
+    `operation` is run only where there is a second meaning, `nudged` where an array may be one; `sites`: the reference
+    does what the script does not.
     """
+    why = contradiction(UPDATE, update, update) if sites else ""
+    only = Letters((Reading(UPDATE),), {UPDATE: why} if why else {})
     if not (ambiguous(update) or _lost_by_conversion(update)):
-        why = contradiction(UPDATE, update, update) if sites else ""
-        return Letters((Reading(UPDATE),), {UPDATE: why} if why else {})
+        return _with_terms(update, operation(), only) if _enters_a_loss(update, nudged) else only
     other = operation()
     against = {UPDATE: contradiction(UPDATE, update, other), OPERATION: contradiction(OPERATION, other, update)}
     if (
@@ -99,6 +104,17 @@ def letters(update: wire.Trace, operation: Callable[[], wire.Trace], *, sites: b
     found = {refused: why for refused, why in against.items() if why}
     alike = not found and not comparable(update) and not comparable(other) and same_moves(update, other)
     return Letters(kept or tuple(map(Reading, against)), found, alike)
+
+
+def _with_terms(update: wire.Trace, operation: wire.Trace, only: Letters) -> Letters:
+    """The array as part of the forward, where a term of a loss is made of it alone: nobody means a constant term."""
+    same = comparable(operation) or same_gradients(update, operation, FOLLOWED)
+    if same or not operation.seen("term-is-array"):
+        return only
+    against = {UPDATE: "a term of the loss is a number, which trains nothing"}
+    if why := contradiction(OPERATION, operation, update):
+        return Letters((*only.readings, Reading(OPERATION)), against | {OPERATION: why})
+    return Letters((Reading(OPERATION),), against)
 
 
 def behind(letter: Reading, run: wire.Trace) -> Iterator[Reading]:
@@ -187,6 +203,14 @@ def _lost_by_conversion(run: wire.Trace) -> bool:
     stepped = [gradients for index in range(len(run.counts)) for gradients in _gradients(run, index)]
     trained = any(norm(gradient) > 0 for gradients in stepped for gradient in gradients)
     return converts and (run.outcome == "failed" or (bool(stepped) and not trained))
+
+
+def _enters_a_loss(run: wire.Trace, nudged: Callable[[], wire.Trace]) -> bool:
+    """Whether a loss may depend on an array that torch refused to make."""
+    if run.outcome == "failed" or not any(done.kind == "conversion" for done in run.performed):
+        return False
+    other = nudged()
+    return bool(comparable(other)) or losses(other) != losses(run)
 
 
 def words(run: wire.Trace) -> dict[Refused, str]:

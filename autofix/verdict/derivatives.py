@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from autofix.experiments.compare import comparable, same_gradients
-from autofix.verdict.losses import losses, within_segment
+from autofix.experiments.losses import losses, within_segment
 
 if TYPE_CHECKING:
     from autofix.probe import wire

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import math
 import sys
 import types
 import weakref
@@ -20,14 +21,14 @@ from .. import HERE, wire
 from ..engine import graph
 from ..engine.refused import name_of, short_name
 from ..engine.remembered import Remembered
-from ..engine.taps import NUDGE, Call
-from ..instruments.terms import addends
+from ..instruments.terms import addends, is_sum
+from .beside import beside
 from .followed import Followed, apply, array_of, cast, casts, followed, gathered, holds, listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..engine.taps import Taps
+    from ..engine.taps import Call, Taps
     from ..program.frames import Frames, Raw
     from ..program.overlay import Overlay
 
@@ -67,7 +68,7 @@ class Follow:
             return nudged
 
         Followed.lost = lost
-        Followed.nudge = lambda value: value * NUDGE + (NUDGE - 1)
+        Followed.nudge = beside
 
     def install(self, overlay: Overlay) -> None:
         """Have the user's sources changed as they are loaded."""
@@ -239,17 +240,19 @@ class Follow:
         terms = [one for one in islice(_terms(call.roots, set()), _MOST) if leaves([one], set())]
         everywhere = set().union(*left.values())
         others = _terms(call.roots, everywhere)
+        own = {one for one in others if leaves([one], everywhere)}
         for place, cut in left.items():
             if leaves(cut, set()):  # what no optimizer trains is a constant to all that is compared
                 kept = _terms(call.roots, cut)
                 mine = [one for one in terms if one not in kept or not cut.isdisjoint(graph.walk_nodes([one]))]
                 # Where a term has a graph of torch's own beside, an array in it is a constant as a rule.
-                beside = any(one in others and leaves([one], everywhere) for one in mine)
+                alone = {one for one in mine if one not in own}
+                shared = len(alone) < len(mine) or _mixed(call.roots, alone, own)
                 constant = any(one not in kept or not leaves([one], cut) for one in mine)
                 starved = leaves(graph.starts(call.roots), cut) < leaves(graph.starts(call.roots), set())
-                needed = not beside and (constant or starved)
+                needed = not shared and (constant or starved)
                 self._either[place] = self._either.get(place, False) or not needed
-                if constant:
+                if alone:
                     self._alone[place] = None
 
     def facts(self) -> list[wire.Fact]:
@@ -267,6 +270,17 @@ def _terms(roots: Any, without: set[Any]) -> set[Any]:
     """The nodes that are summed up into the roots, as far as they are reached without some others."""
     found = addends(roots, lambda node: node not in without)
     return {node for node in graph.operations(found) if node not in without}
+
+
+def _mixed(roots: Any, alone: set[Any], own: set[Any]) -> bool:
+    """Whether terms of both kinds are summed up element by element: one may be what the other is measured from."""
+    for node in graph.walk(roots, is_sum):
+        shapes = [tuple(one.shape) for one in getattr(node, "_input_metadata", None) or ()]
+        if is_sum(node) and shapes and math.prod(shapes[0]) > 1:
+            below = set(graph.walk_nodes([node], is_sum))
+            if not (below.isdisjoint(alone) or below.isdisjoint(own)):
+                return True
+    return False
 
 
 def _numbers(value: Any) -> bool:

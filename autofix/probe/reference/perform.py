@@ -22,7 +22,8 @@ from torch.overrides import TorchFunctionMode
 from .. import HERE, wire
 from ..engine import graph
 from ..engine.refused import DERIVATIVE, is_write, name_of, refused, swapped
-from ..engine.taps import NUDGE, Call, Listener, parameters
+from ..engine.taps import Call, Listener, parameters
+from .beside import beside
 from .follow import NOTHING as UNFOLLOWED
 from .overwritten import Overwritten
 from .sites import NOTHING, Sites
@@ -431,9 +432,7 @@ def _after(code: CodeType, lasti: int) -> str:
 
 def _other(value: Any, *, nudged: bool) -> Any:
     """What a conversion gives, or something a little beside it: does a later loss depend on it?"""
-    kind = getattr(value, "dtype", None)
-    floating = kind.is_floating_point if isinstance(kind, torch.dtype) else getattr(kind, "kind", "") == "f"
-    return value * NUDGE + (NUDGE - 1) if nudged and floating else value
+    return beside(value) if nudged else value
 
 
 def _flag(target: torch.Tensor, flag: bool) -> torch.Tensor:

@@ -23,8 +23,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from autofix.experiments.compare import comparable
+from autofix.experiments.losses import losses
 from autofix.verdict.derivatives import derivative, gradient
-from autofix.verdict.losses import losses
 from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:

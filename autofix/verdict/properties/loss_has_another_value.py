@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from autofix.verdict.losses import losses
+from autofix.experiments.losses import losses
 from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:

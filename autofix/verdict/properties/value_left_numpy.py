@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from autofix.experiments.compare import comparable
-from autofix.verdict.losses import losses
+from autofix.experiments.losses import losses
 from autofix.verdict.property import Example, Seen
 
 if TYPE_CHECKING:
