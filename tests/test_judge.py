@@ -674,6 +674,19 @@ def test_of_edits_that_are_equally_good_the_one_with_much_more_memory_comes_late
     assert pipeline.ordered([other, hungry, long, small]) == (small, long, hungry, other)
 
 
+def test_a_leaf_that_leaves_its_range_comes_behind_an_edit_that_trains_its_argument(script: Scripts) -> None:
+    made = "weights = torch.softmax(theta, 0)"
+    loop = "for _ in range(3):\n    loss = weights[0].exp()\n    opt.zero_grad()\n    loss.backward()\n"
+    text = (
+        f"import torch\n\ntheta = torch.zeros(3, requires_grad=True)\n{made}\nopt = torch.optim.SGD([weights], 0.1)\n"
+    )
+    train = script(f"{text}{loop}    opt.step()\n")
+    first, second, *_ = train.fix().fixes
+    assert first.candidate.rules == ("AG304", "AG204")
+    assert second.candidate.rules == ("AG302",)
+    assert {first.verdict.applicability, second.verdict.applicability} == {Applicability.UNSAFE}
+
+
 def test_an_edit_that_keeps_gradients_is_shown_beside_a_smaller_one_that_changes_them() -> None:
     def fix(effect: Effect, diff: bytes, *findings: Finding) -> Fix:
         verdict = Verdict(RunOutcome.PASSED, effect, Applicability.UNSAFE, "", findings)

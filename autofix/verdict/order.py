@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _EFFECTS = list(Effect)
 _EITHER_WAY = ("shared-across-passes",)
+_UNUSUAL = ("range-is-left",)
+"""Findings that say that another edit is usually meant: one that trains otherwise and has no doubt comes before."""
 _STARVED = ("switched-off-for-what-is-owned",)
 """Findings that say of an edit that something owned would never learn."""
 _COSTLY = 1.25
@@ -27,7 +29,7 @@ class Key(NamedTuple):
     starves: bool
     """A parameter loses all of its gradient, or never gets one."""
     doubts: int
-    """What was found, and whether gradients change; what may be meant either way counts half."""
+    """What was found, and whether gradients change; half as much where it may be meant either way."""
     effect: int
     chain: int
     """How many rules had to follow each other."""
@@ -51,7 +53,7 @@ def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
     # Where each step uses its own loss alone, gradients change as they were hardly meant.
     changed = verdict.effect is Effect.CHANGED and not (verdict.reading and verdict.reading.separated)
     doubts = (1 if fix.candidate.conventional else 2) * changed
-    doubts += sum(1 if one.property in _EITHER_WAY else 2 for one in verdict.findings)
+    doubts += sum(1 if one.property in _EITHER_WAY else 2 + (one.property in _UNUSUAL) for one in verdict.findings)
     return Key(
         unsafe=verdict.applicability is not Applicability.SAFE,
         starves=any(change.candidate == 0 < change.reference for change in verdict.changes)
