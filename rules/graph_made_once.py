@@ -174,6 +174,24 @@ h = torch.sigmoid(w)
 h.sum().backward()
 h.prod().backward()
 """),
+        Example("""\
+! the network would begin again in each pass
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.ones(2))
+        self.scale = self.w.exp()
+
+
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    (torch.ones(5, 2) * net.scale).pow(2).mean().backward()
+    opt.step()
+"""),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

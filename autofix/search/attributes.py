@@ -68,9 +68,9 @@ class Kept:
             header = f"def {name_of(one)}({self._me}):"
             lines += ["", "@property", header, *(f"    {line}" for line in body)]
             gone |= dict.fromkeys([*leading, one])
-        others = [part for one in self.maker.body if one not in gone for part in ast.walk(one)]
-        read = {part.id for part in others if isinstance(part, ast.Name)}
-        idle = [one for one in self.maker.body if one in gone and not names.binds(one) & read]
+        moved = {part for one in gone for part in ast.walk(one)}
+        read = {part.id for part in ast.walk(self.maker) if isinstance(part, ast.Name) and part not in moved}
+        idle = [one for one in gone if not names.binds(one) & read]
         if self._is_helper(idle):
             raise Declined(f"{self.maker.name} does nothing else")
         steps = [step for one in idle for step in delete(self.source, one)]
@@ -117,11 +117,9 @@ class Kept:
 
     def _leading(self, statement: ast.stmt) -> tuple[list[ast.Assign], Renamed]:
         """The statements before one that its value needs, and what the method's parameters are called in the object."""
-        if statement not in self.maker.body:
-            raise Declined(f"{self.paths} is made under a condition")
         wanted = names.locals_read(self.maker, _kept(statement)[1]) - {self._me}
         leading: list[ast.Assign] = []
-        for one in reversed(blocks.before(self.maker.body, statement)):
+        for one in reversed(self._before(statement)):
             if (bound := names.binds(one)) & wanted:
                 if not isinstance(one, ast.Assign) or not all(map(str.isidentifier, bound)):
                     raise Declined(f"{', '.join(bound & wanted)} is made in several steps")
@@ -134,6 +132,14 @@ class Kept:
         if missing := wanted - set(kept):
             raise Declined(f"the object does not keep {', '.join(sorted(missing))}")
         return leading, {node: kept[node.id] for node in nodes if isinstance(node, ast.Name) and node.id in wanted}
+
+    def _before(self, statement: ast.stmt) -> list[ast.stmt]:
+        """The statements of the method before one, which may stand under a condition but in no loop."""
+        around = [one for one in blocks.around(self.source, statement) if isinstance(one, ast.stmt)]
+        if not all(isinstance(one, ast.If) for one in around):
+            raise Declined(f"{self.paths} is made in a loop")
+        inner = (statement, *around)
+        return [one for at in reversed(inner) for one in blocks.before(blocks.block_of(self.source, at), at)]
 
     def _refuse(self, nodes: Iterable[ast.AST], path: str) -> None:
         """Decline to compute again what would be another: random numbers, and what is trained by itself."""

@@ -30,7 +30,7 @@ def computed_in(
     moved = _begun(block, [one for one in block if one in used and isinstance(one, Plain)])
     bound, again = update.bound(moved), _bound_again(moved)
     reader = _reader(user, bound)
-    if reader is None or _binds(user) & bound or _hides(user, moved):
+    if reader is None or _binds(user) & bound or _hides(user, moved) or _makes_modules(moved, bound):
         return []
     reader = user.body[0] if len(made) == 1 and not isinstance(user, ast.FunctionDef) else reader
     scope = source.function(user)
@@ -54,6 +54,13 @@ def computed_in(
     if len(list(blocks.runs(block, moved))) == 1 and not before:
         return move_before(source, moved, reader)
     return insert_before(source, reader, [line for one in moved for line in names.copied(source, one)])
+
+
+def _makes_modules(moved: Iterable[ast.stmt], bound: set[str]) -> bool:
+    """Whether statements make a network whose parameters they ask for: made again, it would begin again."""
+    called = (node.func for one in moved for node in ast.walk(one) if isinstance(node, ast.Call))
+    asked = (func.value for func in called if isinstance(func, ast.Attribute) and "parameters" in func.attr)
+    return names.meets(bound, map(calls.path_of, asked))
 
 
 def _with_kept(source: Source, moved: Sequence[Plain], kept: Sequence[ast.Call], reader: ast.stmt) -> list[Step]:
