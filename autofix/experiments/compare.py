@@ -102,16 +102,17 @@ def rounded(one: wire.Trace, other: wire.Trace, farther: wire.Trace, names: froz
     for index in range(len(one.counts)):
         steps = list(zip(one.of(index), other.of(index), farther.of(index), strict=False))
         for place in (place for place, name in enumerate(one.parameters(index)) if name in names):
-            mine, theirs, moved = zip(*([step.gradients[place] for step in three] for three in steps), strict=True)
-            noise, size, apart = _total(mine, moved), _total(mine, ((),) * len(mine)), _total(mine, theirs)
+            three = ([step.gradients[place] for step in alike] for alike in steps)
+            differing = [one for one in three if not close(one[0], one[1], FROZEN)]
+            size, apart, noise = (_total(differing, other) for other in (None, 1, 2))
             if noise < _OTHERWISE * size or apart > _MORE * noise:
                 return False
     return True
 
 
-def _total(some: Iterable[tuple[float, ...]], others: Iterable[tuple[float, ...]]) -> float:
-    """How far sketches are apart, over all steps; no sketch is one of zeros."""
-    pairs = (zip_longest(a, b, fillvalue=0.0) for a, b in zip(some, others, strict=True))
+def _total(some: Iterable[list[tuple[float, ...]]], other: int | None) -> float:
+    """How far the first sketches are from others beside them, or from zeros, over all steps."""
+    pairs = (zip_longest(one[0], () if other is None else one[other], fillvalue=0.0) for one in some)
     return math.sqrt(sum((a - b) ** 2 for pair in pairs for a, b in pair))
 
 
