@@ -352,6 +352,14 @@ def test_what_also_learns_from_other_data_may_be_written_as_an_update(script: Sc
         assert (verdict.applicability, verdict.effect) == (Applicability.UNSAFE, Effect.UNKNOWN), verdict.summary
 
 
+def test_a_weight_that_the_first_forward_initialises_by_what_learns_stays_so(script: Scripts) -> None:
+    write = "self.weight[:] = self.mean(x)[:1].t().expand_as(self.weight)"
+    once = f"if not hasattr(self, 'made'):\n                self.made = True\n                {write}"
+    train = script(changed(IN_FORWARD, (GATES, once), (USED, f"torch.tanh({USED} + self.mean(x))")))
+    verdict = train.verdict((write, write.replace("weight[:] =", "weight.data[:] =")))
+    assert verdict.applicability is Applicability.SAFE, verdict.summary
+
+
 @pytest.mark.parametrize(
     ("write", "owned"),
     [

@@ -228,6 +228,8 @@ def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace) -> str:
     writes = [done for done in run.performed if done.kind in _ENTERS]
     if reading == OPERATION and writes and not any(done.used for done in writes):
         return "no backward ever uses the result"
+    if reading == OPERATION and (fact := next(iter(run.seen("write-outlives-pass")), None)):
+        return f"later passes would use {fact.subject} as it was before"
     if reading == UPDATE and other.outcome != "failed" and (fact := next(iter(other.seen("learns-by-write")), None)):
         return f"{fact.subject}, which an optimizer owns, would learn nothing from data"
     lost = list(deprived(run, other)) if other.outcome != "failed" else []

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from .instruments.uses import Uses
+    from .reference.perform import Perform
     from .reference.switched_off import SwitchedOff
 
 MESSAGE = 4000
@@ -190,7 +191,6 @@ class Run(State):
         from .engine import functions
         from .engine.sources import DataSources
         from .reference import reference
-        from .reference.for_a_pass import ForAPass
         from .reference.one_memory import OneMemory
         from .reference.perform import Perform
 
@@ -199,10 +199,7 @@ class Run(State):
         reference.plain_checkpoints()
         reference.plain_reducers()
         functions.listen(functions.counted)
-        operation = asked.reading == "operation"
-        watched = asked.sources or operation
-        fed = self.modes.enter_context(DataSources(self.frames, self.taps)) if watched else None
-        sources = fed if asked.sources else None
+        sources = self.modes.enter_context(DataSources(self.frames, self.taps)) if asked.sources else None
         truncate = reference.Truncate(self.frames, self.names, asked.truncated, sources, once=asked.once)
         heard += [reference.KeepGraphs(), truncate, *([sources] if sources is not None else [])]
         off = self._arm_cuts()
@@ -215,9 +212,7 @@ class Run(State):
         memory = OneMemory(self.frames, self.overlay.read)
         perform = Perform(self.frames, self.names, asked, follow, memory)
         perform.hear_modes(off.switch)
-        if operation and fed is not None:
-            perform.for_a_pass = ForAPass(self.frames, self.names, fed)
-            heard.append(perform.for_a_pass)
+        self._arm_writes(perform)
         perform.by_hand = truncate.put
         perform.take_leaves()
         perform.take_assignments()
@@ -253,6 +248,16 @@ class Run(State):
 
             heard.append(Outputs(self.frames, self.taps, self.witness, asked.shifted, asked.shifts))
         return off
+
+    def _arm_writes(self, perform: Perform) -> None:
+        """Let writes of a forward be values for its pass, where they are operations."""
+        if self.request.reading == "operation":
+            from .engine.sources import DataSources
+            from .reference.for_a_pass import ForAPass
+
+            fed = self.modes.enter_context(DataSources(self.frames, self.taps))
+            perform.for_a_pass = ForAPass(self.frames, self.names, fed)
+            self.taps.listeners.append(perform.for_a_pass)
 
     def _is_through(self, call: Any) -> bool:
         return self.frames.resolve(call.stack) == self.request.through

@@ -46,9 +46,12 @@ class ForAPass(Listener):
         """The modules that are called now, the innermost last."""
         self._results: dict[int, _Result] = {}
         self._places: set[Raw] = set()
-        self._written_of: dict[int, list[torch.Tensor]] = {}
-        """Of each result, by the age of what made it, the owned leaves that what was written is made of."""
-        self._by_write: dict[int, torch.Tensor] = {}
+        self._written: dict[int, tuple[torch.Tensor, list[torch.Tensor]]] = {}
+        """Of each result, by the age of what made it, the leaf and the owned ones that what was written is made of."""
+        self._by_write: dict[int, tuple[torch.Tensor, int]] = {}
+        """The leaves that learn by a write, each with the id of the leaf written."""
+        self._lasting: dict[int, torch.Tensor] = {}
+        """The leaves that a backward used as they were written for an earlier pass."""
         self._otherwise: set[int] = set()
         modules = torch.nn.modules.module
         modules.register_module_forward_pre_hook(self._called)
@@ -100,29 +103,34 @@ class ForAPass(Listener):
         self._results[id(leaf)] = _Result(leaf, whole, self._calls[-1])
         if (node := graph.made_by(whole)) is not None:
             made_of = (one for one in graph.leaves(graph.walk(others)) if one is not leaf and id(one) in self._owned)
-            self._written_of[node._sequence_nr()] = list(made_of)
+            self._written[node._sequence_nr()] = leaf, list(made_of)
         return whole, result
 
     # Who learns by them ---------------------------------------------------------------------------------------------
 
     def backward(self, call: Call) -> None:
         """Tell what learns by a write from what also learns by something else that is made of data."""
-        if not self._written_of:
+        if not self._written:
             return
-        used = graph.ages(graph.walk(call.roots)) & self._written_of.keys()
-        self._by_write |= {id(leaf): leaf for age in used for leaf in self._written_of[age]}
+        nodes = list(graph.walk(call.roots))
+        used = [self._written[age] for age in graph.ages(nodes) & self._written.keys()]
+        self._by_write |= {id(leaf): (leaf, id(written)) for written, made_of in used for leaf in made_of}
+        reached = set(map(id, graph.leaves(nodes))) - {id(leaf) for leaf, _ in used}
+        self._lasting |= {id(leaf): leaf for leaf, _ in self._written.values() if id(leaf) in reached}
         for addend in list(addends(call.roots)):
             beside = [node for node in graph.walk_nodes([addend], self._is_other) if self._is_other(node)]
             if self._sources.fed(beside):
                 self._otherwise |= set(map(id, graph.leaves(beside)))
 
     def _is_other(self, node: graph.Node) -> bool:
-        return node._sequence_nr() not in self._written_of
+        return node._sequence_nr() not in self._written
 
     def told(self) -> dict[str, Any]:
-        """Who learns from data by what is written alone."""
-        alone = (leaf for key, leaf in self._by_write.items() if key not in self._otherwise)
-        return {"facts": tuple(wire.Fact("learns-by-write", self._names.name(leaf, "a leaf")) for leaf in alone)}
+        """Who learns from data by what is written alone, and what later passes use as it was written."""
+        by_write = ((key, leaf) for key, (leaf, written) in self._by_write.items() if written not in self._lasting)
+        found = [("learns-by-write", leaf) for key, leaf in by_write if key not in self._otherwise]
+        found += [("write-outlives-pass", leaf) for leaf in self._lasting.values()]
+        return {"facts": tuple(wire.Fact(name, self._names.name(leaf, "a leaf")) for name, leaf in found)}
 
 
 def _base(target: torch.Tensor) -> torch.Tensor:
