@@ -106,11 +106,13 @@ def cut_behind(train: Script, name: str) -> Verdict:
         "loss = nn.functional.mse_loss(torch.tensor(array), y) + 0.01 * critic.weight.square().sum()",
     ],
 )
-def test_a_score_by_numpy_that_trains_nothing_is_doubted(script: Scripts, loss: str) -> None:
-    found = offers(script(SCORED.format(loss=loss)))
-    assert found
-    assert all(properties(verdict) == {"loss-term-is-constant"} for verdict in found.values())
-    assert all(verdict.applicability is not Applicability.SAFE for verdict in found.values())
+def test_a_score_by_numpy_is_trained_through(script: Scripts, loss: str) -> None:
+    train = script(SCORED.format(loss=loss))
+    cut = train.verdict(("critic(x).numpy()", "critic(x).detach().numpy()"))
+    assert (cut.applicability, cut.effect) == (Applicability.UNSAFE, Effect.CHANGED)
+    lines, best = next(iter(offers(train).items()))
+    assert best.applicability is Applicability.SAFE
+    assert "detach" not in lines
 
 
 @pytest.mark.parametrize(
