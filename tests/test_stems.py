@@ -324,6 +324,13 @@ print(len(split(torch.ones(4), 2)))
     "forward": "print(nn.Linear(2, 2)(torch.ones(1, 2)).shape)\n",
     "grad": "x = torch.ones(2, requires_grad=True)\ny = (x * 2).sum()\n",
     "patched": "torch.chunk = lambda *a, **k: print('mine')\n",
+    "transform": """
+from torch.func import grad
+def size(x):
+    first = x * 2
+    return (first * first).sum()
+print(grad(size)(torch.ones(2)))
+""",
     "exit": "import atexit\natexit.register(print, 'bye')\nsys.stdout.write('half')\n",
 }
 """What a process holds that its forks would share, or lose, or that instruments act upon."""

@@ -18,6 +18,7 @@ from torch.overrides import _get_current_function_mode_stack
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from .. import OURS
+from ..engine import transforms
 
 _TASKS = "/proc/self/task"
 _LINGERS = 1.0
@@ -102,6 +103,10 @@ def _modes() -> str:
     )
     autograd = torch._C._autograd
     saved = autograd._top_saved_tensors_default_hooks(False) is not None
+    # Within `disable_saved_tensors_hooks`, or a derivative of torch.func, a run could put up no hooks.
+    refuses = autograd._saved_tensors_hooks_get_disabled_error_message() is not None
+    if refuses or transforms.inside():
+        return "it is inside a transform"
     return "" if ours and not hooks and not saved else "it has modes or hooks of its own"
 
 

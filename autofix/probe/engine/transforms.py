@@ -18,6 +18,11 @@ def wrapped(value: Any) -> bool:
     return _functorch is not None and isinstance(value, torch.Tensor) and _functorch.is_functorch_wrapped_tensor(value)
 
 
+def inside() -> bool:
+    """Whether a transform is under way."""
+    return _functorch is not None and _functorch.peek_interpreter_stack() is not None
+
+
 def plain(tensor: torch.Tensor) -> torch.Tensor:
     """The tensor that the wrappers stand for."""
     while wrapped(tensor):
