@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ..engine import graph
+from ..engine.quiet import quiet
 from ..engine.refused import DERIVATIVE, name_of, tensors
+from ..engine.sketch import is_zero
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -188,8 +190,8 @@ class Sites:
         held = weakref.ref(result)
 
         def comes(_gradient: torch.Tensor) -> None:
-            with torch._C.DisableTorchFunction():
-                if (one := held()) is not None and one.grad is not None:
+            with quiet():
+                if (one := held()) is not None and one.grad is not None and not is_zero(one.grad):
                     self.added[raw] = None
 
         result.register_hook(comes)

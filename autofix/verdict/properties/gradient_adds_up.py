@@ -46,5 +46,12 @@ EACH = ("        part = noise[:4]\n        loss", "        part = noise[:4]\n   
 class GradientAddsUp(OfTheCode):
     name, fact = "gradient-adds-up", "gradient-adds-up"
     sentence = "the gradient that this keeps is the sum of those of several backward calls: nothing clears it between"
-    raises = (Example(NOISE.replace("        MADE\n", "").replace("        CLEARED\n", ""), *ONCE),)
-    silent = (Example(NOISE.replace("MADE", "part = noise[:4]").replace("        CLEARED\n", ""), *EACH),)
+    raises = (
+        Example(NOISE.replace("        MADE\n", "").replace("        CLEARED\n", ""), *ONCE),
+        Example(NOISE.replace("        MADE\n", "").replace("CLEARED", "part.grad *= 0.5"), *ONCE),
+    )
+    silent = (
+        Example(NOISE.replace("MADE", "part = noise[:4]").replace("        CLEARED\n", ""), *EACH),
+        Example(NOISE.replace("        MADE\n", "").replace("CLEARED", "part.grad.zero_()"), *ONCE),
+        Example(NOISE.replace("        MADE\n", "").replace("CLEARED", "part.grad = None"), *ONCE),
+    )
