@@ -103,7 +103,7 @@ def rounded(one: wire.Trace, other: wire.Trace, farther: wire.Trace, names: froz
         steps = list(zip(one.of(index), other.of(index), farther.of(index), strict=False))
         for place in (place for place, name in enumerate(one.parameters(index)) if name in names):
             three = ([step.gradients[place] for step in alike] for alike in steps)
-            differing = [one for one in three if not close(one[0], one[1], FROZEN)]
+            differing = [sketches for sketches in three if not close(sketches[0], sketches[1], FROZEN)]
             size, apart, noise = (_total(differing, other) for other in (None, 1, 2))
             if noise < _OTHERWISE * size or apart > _MORE * noise:
                 return False

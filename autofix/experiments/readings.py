@@ -51,8 +51,8 @@ _THROUGH = ("numpy", "item")
 """How values leave torch whose graph can be followed through numpy and back."""
 _MOST_PLACES = 4
 """Places that may each have lost a graph, beyond which nobody tries which of them did."""
-_LEAST = 3
-"""Steps without any gradient from which on they are no accident of where a run ends."""
+LEAST = 3
+"""Steps without any gradient from which on they are no accident of where a run begins or ends."""
 _ACTIONS = dict.fromkeys(("detach", "data", "item", "rebuilt"), "keep") | {
     "no_grad": "grad", "derivative": "create", "plain": "require", "frozen": "unfreeze",
 }  # fmt: skip
@@ -96,10 +96,8 @@ def letters(
         return _with_terms(update, operation(), only) if _enters_a_loss(update, nudged) else only
     other = operation()
     against = {UPDATE: contradiction(UPDATE, update, other), OPERATION: contradiction(OPERATION, other, update)}
-    if (
-        update.seen("written-in-forward") and other.outcome == "failed"
-    ):  # what could not be run may be meant all the same
-        against[OPERATION] = ""
+    if other.outcome == "failed" and update.seen("written-in-forward"):
+        against[OPERATION] = ""  # what could not be run may be meant all the same
     kept = tuple(Reading(refused) for refused, why in against.items() if not why)
     found = {refused: why for refused, why in against.items() if why}
     alike = not found and not comparable(update) and not comparable(other) and same_moves(update, other)
@@ -255,7 +253,7 @@ def _forsaken(run: wire.Trace) -> Iterator[str]:
     for index in range(len(run.counts)):
         steps = _gradients(run, index)
         for place, name in enumerate(run.parameters(index)):
-            if name in run.left_out and _ever(steps, place) and not _ever(steps[-_LEAST:], place):
+            if name in run.left_out and _ever(steps, place) and not _ever(steps[-LEAST:], place):
                 yield name
 
 

@@ -20,6 +20,7 @@ from .standins import dynamo
 if TYPE_CHECKING:
     from typing import NoReturn
 
+    from .engine.sources import DataSources
     from .instruments.uses import Uses
     from .reference.perform import Perform
     from .reference.switched_off import SwitchedOff
@@ -212,7 +213,7 @@ class Run(State):
         memory = OneMemory(self.frames, self.overlay.read)
         perform = Perform(self.frames, self.names, asked, follow, memory)
         perform.hear_modes(off.switch)
-        self._arm_writes(perform)
+        self._arm_writes(perform, sources)
         perform.by_hand = truncate.put
         perform.take_leaves()
         perform.take_assignments()
@@ -249,14 +250,14 @@ class Run(State):
             heard.append(Outputs(self.frames, self.taps, self.witness, asked.shifted, asked.shifts))
         return off
 
-    def _arm_writes(self, perform: Perform) -> None:
+    def _arm_writes(self, perform: Perform, sources: DataSources | None) -> None:
         """Let writes of a forward be values for its pass, where they are operations."""
         if self.request.reading == "operation":
             from .engine.sources import DataSources
             from .reference.for_a_pass import ForAPass
 
-            fed = self.modes.enter_context(DataSources(self.frames, self.taps))
-            perform.for_a_pass = ForAPass(self.frames, self.names, fed)
+            sources = sources or self.modes.enter_context(DataSources(self.frames, self.taps))
+            perform.for_a_pass = ForAPass(self.frames, self.names, sources)
             self.taps.listeners.append(perform.for_a_pass)
 
     def _is_through(self, call: Any) -> bool:

@@ -336,7 +336,8 @@ class Fact:
     # mixed-with-itself | old-gradient-read | target-handed-on | term-is-late | gradient-adds-up |
     # array-may-be-constant | value-left-numpy | term-is-array | weight-has-graph | written-of | range-is-left |
     # backward-while-off | step-while-off | goes-into-off | needs-what-is-off | scales-what-is-shared |
-    # gradient-cancels | steps-overwritten | stand-in | swallowed, or a suspicion
+    # gradient-cancels | steps-overwritten | written-in-forward | learns-by-write | write-outlives-pass |
+    # stand-in | swallowed, or a suspicion
     name: str
     subject: str
     stack: Stack = ()

@@ -9,6 +9,7 @@ import torch.nn.functional as F  # noqa: N812  as everybody calls it
 
 from ..engine import graph
 from ..engine.quiet import quiet
+from .notes import OFTEN
 from .scores import shape, size
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ _NORMALISES = {"softmax": 1, "log_softmax": 1, "normalize": 2, "cosine_similarit
 RECURRENT = frozenset({"lstm", "gru", "rnn_tanh", "rnn_relu"})
 _BY_DEFAULT = 1
 _BATCH_FIRST = 8
-_OFTEN = 3
 
 
 class Batch:
@@ -92,7 +92,7 @@ class Batch:
         """A pass goes backward; no loss function has said which dimension is that of samples."""
         for place, n in self._along.items():
             self._lossless[place] = self._lossless.get(place, 0) + (n in self._fed)
-            if self._lossless[place] == _OFTEN:
+            if self._lossless[place] == OFTEN:
                 self._notes.note("normalised-along-first", str(n), place)
         self._along.clear()
         self._time.clear()

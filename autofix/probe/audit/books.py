@@ -12,6 +12,7 @@ from ..engine.names import listed
 from ..engine.taps import parameters
 from .ledger import WALKED
 from .made import hidden
+from .notes import OFTEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from .paths import Cut
     from .values import Values
 
-_OFTEN = 3
 _MATTERS = (torch.nn.modules.dropout._DropoutNd, torch.nn.modules.batchnorm._NormBase)
 _BY_ACCIDENT = frozenset({"item", "numpy", "rebuilt", "data", "undifferentiable", "discrete"})
 """Ways in which a path ends that are seldom taken to end it; `detach` and `no_grad` say so themselves."""
@@ -62,7 +62,7 @@ class Bookkeeper:
         listed_away = self._in_plain_list(notes, [*trained, *self._plain_leaves()])
         self._look_at_modules(notes)
         for cut in self._values.paths.cuts.values():
-            if not cut.old and len(cut.turns) >= _OFTEN and min(cut.turns.values()) > 1:
+            if not cut.old and len(cut.turns) >= OFTEN and min(cut.turns.values()) > 1:
                 notes.note("state-cut-in-time", "", cut.stack)
         trained = [leaf for leaf in trained if id(leaf) not in listed_away]
         explained = False
@@ -84,7 +84,7 @@ class Bookkeeper:
         for (place, _), leaves in places.items():
             once = all(loss.times.get(id(leaf), 1) == 1 for loss in self._ledger.losses.values() for leaf in leaves)
             calls = min(WALKED, max((loss.calls for loss in self._ledger.losses.values()), default=0))
-            if once and len(leaves) >= max(calls, _OFTEN):
+            if once and len(leaves) >= max(calls, OFTEN):
                 found.update(map(id, leaves))
                 notes.note("layer-made-anew", "", place, self._values.paths.used.get(id(leaves[0]), ()))
         return found
@@ -123,7 +123,7 @@ class Bookkeeper:
             if finished:
                 self._never_stepped(notes, owner, mine)
             return False
-        if owner.steps < _OFTEN:
+        if owner.steps < OFTEN:
             return False
         gap = any(not group["params"] for group in owner.optimizer.param_groups)
         none = owner.empty == owner.looked
@@ -164,7 +164,7 @@ class Bookkeeper:
     def _left_out(self, never: set[int]) -> Raw:
         """Where a loss is made, pass by pass, that would reach one of these, and that never goes backward."""
         scores = self._values.scores
-        sites = [site for site, (count, leaves) in scores.behind.items() if count >= _OFTEN and leaves & never]
+        sites = [site for site, (count, leaves) in scores.behind.items() if count >= OFTEN and leaves & never]
         return next((site for site in sites if site not in scores.counted), ())
 
     def _dead(self, owner: Owner, mine: list[torch.Tensor]) -> list[str]:
@@ -176,7 +176,7 @@ class Bookkeeper:
         found = []
         for held in modules.values():
             norms = [owner.norms.get(id(p), []) for p in held]
-            if all(len(seen) >= _OFTEN and not any(seen) for seen in norms):
+            if all(len(seen) >= OFTEN and not any(seen) for seen in norms):
                 found += [self.name(p) for p in held]
         return found
 
@@ -197,7 +197,7 @@ class Bookkeeper:
         found = [cut for cut in self._values.paths.cuts.values() if cut.behind & missing]
         joined = [cut for cut in found if cut.joined]
         numbers = [cut for cut in found if cut.number and cut.kind == "item"]
-        return (joined or numbers)[:_OFTEN]
+        return (joined or numbers)[:OFTEN]
 
     def _are_copies(self, never: list[torch.Tensor], trained: list[torch.Tensor]) -> bool:
         """Whether what is trained without owner looks like what is owned and never reached, or took its place."""
@@ -212,7 +212,7 @@ class Bookkeeper:
     def _never_stepped(self, notes: Notes, owner: Owner, mine: list[torch.Tensor]) -> None:
         sites = [
             loss.stack for loss in self._ledger.losses.values()
-            if loss.calls >= _OFTEN and any(id(p) in loss.reached for p in mine)
+            if loss.calls >= OFTEN and any(id(p) in loss.reached for p in mine)
         ]  # fmt: skip
         before = owner.versions
         if sites and all(p._version == before.get(id(p), p._version) for p in mine):
@@ -223,7 +223,7 @@ class Bookkeeper:
         for key, leaf in self._reached.items():
             times = max(loss.times.get(key, 0) for loss in self._ledger.losses.values())
             plain = key not in self._owned and key not in self._ledger.asked and not _is_parameter(leaf)
-            if plain and leaf.grad is not None and times >= _OFTEN and not self._values.averages.written_at([leaf]):
+            if plain and leaf.grad is not None and times >= OFTEN and not self._values.averages.written_at([leaf]):
                 yield leaf
 
     def _look_at_modules(self, notes: Notes) -> None:

@@ -15,6 +15,7 @@ import torch
 from ..engine.quiet import quiet
 from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener, parameters
+from .notes import OFTEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from .ledger import Ledger
     from .notes import Notes
 
-_OFTEN = 3
-"""Times that something has to go wrong, and never right, before it is no accident of the first pass."""
 _MOSTLY = 0.75
 """The share of a module's parameters that a loss reaches where it trains that module, not a part that it lends."""
 _CLOSE = 1e-6
@@ -228,7 +227,7 @@ class Calls(Listener):
         if any(not isinstance(leaf, torch.nn.Parameter) for leaf in reached.values()):
             self._ever.add(call.stack)  # gradients of inputs are read, not stepped with
         scaled = any(root is reference() for root in call.roots for reference in self._scaled)
-        self._scaled = [one for one in self._scaled if one() is not None][-_OFTEN:]
+        self._scaled = [one for one in self._scaled if one() is not None][-OFTEN:]
         for index, owner in self._ledger.owners.items():
             if any(id(p) in reached for p in parameters(owner.optimizer)):
                 self._pending.setdefault(index, Counter())[call.stack] += 1
@@ -294,7 +293,7 @@ class Calls(Listener):
                 plateau = isinstance(scheduler, torch.optim.lr_scheduler.ReduceLROnPlateau)
                 known.counts += plateau and given[:1] in ((known.steps,), (known.steps + 1,))
                 known.steps += 1
-                if known.steps <= _OFTEN:
+                if known.steps <= OFTEN:
                     known.sites[self._frames.here()] = None
 
         for kind in dict.fromkeys(kinds):
@@ -312,13 +311,13 @@ class Calls(Listener):
             owner = by_optimizer.get(id(getattr(known.scheduler, "optimizer", None)))
             site = next(iter(known.sites), ())
             if owner is None or not owner.steps:
-                others = [one for one in self._ledger.owners.values() if one.steps >= _OFTEN]
+                others = [one for one in self._ledger.owners.values() if one.steps >= OFTEN]
                 if known.steps > 1 and others:
                     self._notes.note("schedule-of-other-optimizer", "", known.made, site, others[0].made)
                 continue
-            if finished and owner.steps >= _OFTEN and not known.steps:
+            if finished and owner.steps >= OFTEN and not known.steps:
                 self._notes.note("schedule-never-stepped", type(known.scheduler).__name__, known.made)
-            if _OFTEN <= known.counts == known.steps:
+            if OFTEN <= known.counts == known.steps:
                 self._notes.note("schedule-of-counts", "", site, known.made)
             past = getattr(known.scheduler, "T_max", None)
             if isinstance(past, int) and known.steps > 2 * past > 0:
@@ -369,7 +368,7 @@ class Calls(Listener):
 
     def _trained(self, mode: _Mode, reached: dict[int, torch.Tensor], site: Raw) -> None:
         module = mode.module()
-        if module is None or (mode.trained[False] > _OFTEN and mode.trained[True] > _OFTEN):
+        if module is None or (mode.trained[False] > OFTEN and mode.trained[True] > OFTEN):
             return
         mine = [p for p in module.parameters() if p.requires_grad]
         if mine and sum(id(p) in reached for p in mine) >= _MOSTLY * len(mine):
@@ -380,7 +379,7 @@ class Calls(Listener):
     def _look_at_modes(self) -> None:
         for mode in self._modes.values():
             module = mode.module()
-            if module is None or mode.training or mode.since < _OFTEN:
+            if module is None or mode.training or mode.since < OFTEN:
                 continue
             name = "eval-left-on" if mode.trained[True] else "trained-in-eval"
             self._notes.note(name, type(module).__name__, mode.stack, mode.trains)
@@ -479,12 +478,12 @@ class Calls(Listener):
     def finish(self, *, finished: bool) -> None:
         """Note what only the whole run can tell; `finished`: the script came to its own end."""
         for stack, clip in self._clips.items():
-            if clip.empty >= _OFTEN and not clip.used:
+            if clip.empty >= OFTEN and not clip.used:
                 self._notes.note("clipping-out-of-place", "bare" if clip.bare else "used", stack)
-            elif clip.scaled >= _OFTEN:
+            elif clip.scaled >= OFTEN:
                 self._notes.note("clipping-out-of-place", "scaled", stack)
         for stack, count in self._scaler_steps.items():
-            if count >= _OFTEN and not self._scaler_updates:
+            if count >= OFTEN and not self._scaler_updates:
                 self._notes.note("scaler-not-updated", "", stack)
         self._look_at_schedules(finished=finished)
         self._look_at_modes()
@@ -494,7 +493,7 @@ class Calls(Listener):
         """The backward calls of which none was of any use, where nothing has said so already."""
         told = self._notes.has("zeroed-before-step", "gradients-thrown-away")
         for site, cleared in self._in_vain.items() if not told else ():
-            if site not in self._ever and len(cleared) >= _OFTEN:
+            if site not in self._ever and len(cleared) >= OFTEN:
                 self._notes.note("backward-in-vain", "", cleared[-1], site)
 
 

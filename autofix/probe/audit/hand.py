@@ -8,6 +8,7 @@ import torch
 
 from ..engine.remembered import Remembered
 from .calls import fingerprint
+from .notes import OFTEN
 
 if TYPE_CHECKING:
     from ..engine.taps import Call
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from .ledger import Ledger
     from .notes import Notes
 
-_OFTEN = 3
 _DESCENTS = frozenset({"sub", "__sub__", "subtract", "add", "__add__"})
 
 
@@ -85,8 +85,8 @@ class Hand:
     def finish(self) -> None:
         """Note what went on to the end."""
         for place, count in self._kept.items():
-            if count >= _OFTEN:
+            if count >= OFTEN:
                 self._notes.note("missing-zero-grad", "", place)
         for place, (leaf, before, count) in self._updates.items():
-            if count >= _OFTEN and fingerprint(leaf) == before:
+            if count >= OFTEN and fingerprint(leaf) == before:
                 self._notes.note("update-never-written", "", place)

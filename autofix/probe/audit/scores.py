@@ -39,7 +39,6 @@ _NEARLY = 0.1
 """Far beyond rounding, also in half precision."""
 _SHARE = 0.25
 _AVERAGES = frozenset({"MeanBackward0", "SumBackward0"})
-_OFTEN = 3
 _FEW = 2
 _MADE = "autofix made"
 _RAW = "autofix raw"

@@ -23,7 +23,7 @@ from .calls import Calls
 from .ledger import Ledger
 from .made import Made
 from .moves import Moves
-from .notes import Notes
+from .notes import OFTEN, Notes
 from .scores import loss_mark, rows
 from .values import ENOUGH, Values
 
@@ -40,7 +40,6 @@ _DEAR = 0.1
 """Seconds of its own that an instrument which walks graphs may take."""
 _LEAST = 12
 """Backward calls that it sees however long it takes."""
-_OFTEN = 3
 _FROM_GUARDS = {"cross-talk": "gradient-left-over", "same-loss-twice": "same-loss-twice", "growth": "graph-grows",
                 "mixed": "loss-trains-two", "stale": "graph-older-than-update"}  # fmt: skip
 
@@ -62,7 +61,7 @@ class Audit(Listener):
         self.values = Values(frames, self.ledger, self.calls, self.notes)
         self.moves = Moves(self.ledger, self.notes)
         self.silent = Silent(frames, taps)
-        self.guards = Guards(frames, self.names, taps, shapes=False, growing=_OFTEN)
+        self.guards = Guards(frames, self.names, taps, shapes=False, growing=OFTEN)
         self._unused: dict[Any, list[int]] = {}
         self._leaving = False
 
@@ -98,9 +97,9 @@ class Audit(Listener):
         self.values.scores.counted.update(found)
         for site, serials in found.items():
             made = self.values.scores.made.pop(site, [])
-            thrown = len(made) >= _OFTEN and len(serials) == 1 and serials[0] == made[-1]
+            thrown = len(made) >= OFTEN and len(serials) == 1 and serials[0] == made[-1]
             self._unused.setdefault(site, []).append(len(made) - 1 if thrown else 0)
-            if len(self._unused[site]) == _OFTEN and all(self._unused[site]):
+            if len(self._unused[site]) == OFTEN and all(self._unused[site]):
                 self.notes.note("last-batch-only", str(self._unused[site][0]), call.stack, site)
 
     def backward_done(self, call: Call) -> None:
@@ -108,7 +107,7 @@ class Audit(Listener):
             self.values.hand.backward_done()
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
-        if self.ledger.owners[index].steps in (1, _OFTEN):
+        if self.ledger.owners[index].steps in (1, OFTEN):
             self._look(sys._getframe(1))
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:

@@ -72,6 +72,16 @@ def children(node: Node) -> list[Node]:
     return [child for child, _ in node.next_functions if child is not None]
 
 
+def base(tensor: torch.Tensor) -> torch.Tensor:
+    """What a tensor is a view of; itself where it is of nothing."""
+    return tensor if tensor._base is None else tensor._base
+
+
+def zeros(gradients: tuple[torch.Tensor | None, ...]) -> tuple[torch.Tensor | None, ...]:
+    """What a node is sent, or sends, with nothing in it."""
+    return tuple(None if gradient is None else torch.zeros_like(gradient) for gradient in gradients)
+
+
 def starts(roots: Iterable[Any]) -> list[Node]:
     """The nodes of the tensors (or gradient edges) that a backward starts from."""
     found = [made_by(root) if isinstance(root, torch.Tensor) else getattr(root, "node", None) for root in roots]

@@ -136,7 +136,7 @@ class Tracer(Dispatch, Listener):
 
     def _named(self, tensor: torch.Tensor, alias: torch.Tensor) -> None:
         """A tensor was given a name without graph: one of what the user's operations made, or of such a name."""
-        known, age = self._aliases.of(_base(tensor)), min(_ages(tensor), default=-1)
+        known, age = self._aliases.of(graph.base(tensor)), min(_ages(tensor), default=-1)
         if known is not None or age >= 0:
             self._aliases.keep(alias, known or (age, self._frames.here()))
 
@@ -153,7 +153,7 @@ class Tracer(Dispatch, Listener):
 
         What is written by a name without graph is all that the name was given to, be it a part of something.
         """
-        base = _base(tensor)
+        base = graph.base(tensor)
         if (named := self._aliases.of(base)) is not None:
             return named[0], False, named[1]
         ages = _ages(tensor)
@@ -381,14 +381,9 @@ class Tracer(Dispatch, Listener):
         return wire.Crossing(resolve(self._stack(made)), resolve(used), by, self._carriers.of(made))
 
 
-def _base(tensor: torch.Tensor) -> torch.Tensor:
-    """What a tensor is a view of; itself where it is of nothing."""
-    return tensor if tensor._base is None else tensor._base
-
-
 def _ages(tensor: torch.Tensor) -> list[int]:
     """The ages of the operations that made a tensor and what it is a view of; [] where one of them was not made."""
-    nodes = [graph.made_by(one) for one in dict.fromkeys((tensor, _base(tensor)))]
+    nodes = [graph.made_by(one) for one in dict.fromkeys((tensor, graph.base(tensor)))]
     ages = [int(node._sequence_nr()) for node in nodes if node is not None]
     return ages if len(ages) == len(nodes) else []
 

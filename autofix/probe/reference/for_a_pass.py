@@ -74,7 +74,7 @@ class ForAPass(Listener):
 
     def takes(self, target: torch.Tensor, written: list[torch.Tensor]) -> bool:
         """Whether a write to a leaf, or to a part of it, is one by which something else learns that is owned."""
-        leaf = _base(target)
+        leaf = graph.base(target)
         learns = (other for other in graph.leaves(graph.walk(written)) if other is not leaf)
         return bool(self._calls) and id(leaf) in self._owned and any(id(other) in self._owned for other in learns)
 
@@ -90,11 +90,11 @@ class ForAPass(Listener):
         """Whether a call without gradients writes to a leaf at a place that wrote so with them."""
         if not (self._places and self._calls and is_write(func) and args and isinstance(args[0], torch.Tensor)):
             return False
-        return id(_base(args[0])) in self._owned and self._frames.here()[:1] in self._places
+        return id(graph.base(args[0])) in self._owned and self._frames.here()[:1] in self._places
 
     def write(self, func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> tuple[torch.Tensor, Any]:
         """Write to a copy that the leaf stands for from here on; it, and what the write gives."""
-        leaf = _base(target)
+        leaf = graph.base(target)
         others = [one for one in (*args, *kwargs.values()) if isinstance(one, torch.Tensor) and one is not target]
         whole = leaf.clone()
         part = whole if target is leaf else whole.as_strided(target.size(), target.stride(), target.storage_offset())
@@ -131,10 +131,6 @@ class ForAPass(Listener):
         found = [("learns-by-write", leaf) for key, leaf in by_write if key not in self._otherwise]
         found += [("write-outlives-pass", leaf) for leaf in self._lasting.values()]
         return {"facts": tuple(wire.Fact(name, self._names.name(leaf, "a leaf")) for name, leaf in found)}
-
-
-def _base(target: torch.Tensor) -> torch.Tensor:
-    return target if target._base is None else target._base
 
 
 def _of_the_leaf(func: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from .. import wire
+from ..engine import graph
 from ..engine.operators import storage_key
 from ..engine.quiet import quiet
 from ..engine.refused import is_write, name_of, short_name, tensors
@@ -89,7 +90,7 @@ class Overwritten:
 
     def wrote(self, func: Any, args: Any, target: torch.Tensor) -> None:
         """A refused write to a leaf, or to a view of one, is about to be made."""
-        leaf = target if target._base is None else target._base
+        leaf = graph.base(target)
         key, known = id(leaf), id(leaf) in self._leaves
         self._leaves[key] = leaf
         self._places.setdefault(key, self._frames.here())

@@ -364,7 +364,7 @@ def _out_of_place(func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> tu
 
 def _in_place(func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> tuple[torch.Tensor, Any]:
     """Make the user's own tensor go on as the result: all who hold it see the write, and it is a leaf no more."""
-    base = target if graph.is_leaf(target) or target._base is None else target._base
+    base = target if graph.is_leaf(target) else graph.base(target)
     whole = base.detach().clone().requires_grad_().clone()
     written = whole if base is target else _same_view(whole, target, base)
     result = func(*swapped(args, target, written), **swapped(kwargs, target, written))
@@ -375,7 +375,7 @@ def _in_place(func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> tuple[
 
 def _on_fresh_view(func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> tuple[torch.Tensor, Any]:
     """Write through a view of the same place that autograd knows."""
-    base = target if target._base is None else target._base
+    base = graph.base(target)
     view = base.as_strided(target.size(), target.stride(), target.storage_offset())
     return base, func(*swapped(args, target, view), **swapped(kwargs, target, view))
 

@@ -272,7 +272,7 @@ class Truncate(Listener):
                 again = set(_applied(shared)) <= set(_applied(fresh))
                 self._collected = self._collected and again and self._sources.drawn(shared, fresh)
         if self._cut:
-            call.cleanups.extend(node.register_prehook(_zeros).remove for node in old)
+            call.cleanups.extend(node.register_prehook(graph.zeros).remove for node in old)
         else:
             self._targets.watch(call, old, fresh)
 
@@ -322,7 +322,7 @@ class Constants(Listener):
 
     def backward(self, call: Call) -> None:
         nodes = (node for node in graph.walk(call.roots, self._is_other) if not self._is_other(node))
-        call.cleanups.extend([node.register_prehook(_zeros).remove for node in nodes])
+        call.cleanups.extend([node.register_prehook(graph.zeros).remove for node in nodes])
 
     def _is_other(self, node: Any) -> bool:
         return node._sequence_nr() not in self._ages
@@ -386,7 +386,7 @@ class Addends(Listener):
 
     def _start(self, key: tuple[Raw, graph.Node], gradients: tuple[torch.Tensor | None, ...]) -> Any:
         again = [self._again_sent(key, one) for one in gradients]
-        return _zeros(gradients) if any(again) else None
+        return graph.zeros(gradients) if any(again) else None
 
     def _edges(
         self, ends: dict[int, tuple[Raw, graph.Node]], gradients: tuple[torch.Tensor | None, ...], _: Any
@@ -394,7 +394,7 @@ class Addends(Listener):
         again = {at for at, key in ends.items() if self._again_sent(key, gradients[at])}
         if not again:
             return None
-        zeros = _zeros(gradients)
+        zeros = graph.zeros(gradients)
         return tuple(zeros[at] if at in again else one for at, one in enumerate(gradients))
 
     def _again_sent(self, key: tuple[Raw, graph.Node], gradient: torch.Tensor | None) -> bool:
@@ -440,10 +440,6 @@ def _leading(nodes: Iterable[graph.Node], to: Iterable[graph.Node]) -> set[graph
             found.add(node)
             beside |= below
     return (found | beside).difference(to)
-
-
-def _zeros(gradients: tuple[torch.Tensor | None, ...]) -> tuple[torch.Tensor | None, ...]:
-    return tuple(None if gradient is None else torch.zeros_like(gradient) for gradient in gradients)
 
 
 REPLACED: tuple[tuple[Any, str], ...] = (

@@ -80,7 +80,7 @@ class SwitchedOff(Listener):
         if self._needs(call, owned):
             self._seen["needs-what-is-off", call.stack] += 1
         if self._cut:
-            call.cleanups.extend([node.register_prehook(_zeros).remove for node in outermost])
+            call.cleanups.extend([node.register_prehook(graph.zeros).remove for node in outermost])
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         if self.off:
@@ -117,7 +117,3 @@ def _mode_frame() -> FrameType | None:
             return frame
         frame = frame.f_back
     return None
-
-
-def _zeros(gradients: tuple[torch.Tensor | None, ...]) -> tuple[torch.Tensor | None, ...]:
-    return tuple(None if gradient is None else torch.zeros_like(gradient) for gradient in gradients)

@@ -31,7 +31,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autofix.experiments.compare import comparable, norm, starved
-from autofix.experiments.readings import deprived, orphans
+from autofix.experiments.readings import LEAST, deprived, orphans
 from autofix.syntax.sources import Sources
 from autofix.verdict.law import KEPT, SILENT, Law, Ruling, Word, at
 from autofix.verdict.second_name import second_name
@@ -42,9 +42,6 @@ if TYPE_CHECKING:
     from autofix.core.model import Reading
     from autofix.probe import wire
     from autofix.verdict.runs import Runs
-
-_LEAST = 3
-"""Steps without any gradient from which on they are no accident of where a run begins."""
 
 
 class EverythingOwnedLearns(Law):
@@ -78,7 +75,7 @@ class EverythingOwnedLearns(Law):
 def _cut_off(runs: Runs) -> wire.Stack:
     """The one place that keeps all gradient from the optimizers that step behind the failing backward."""
     letter = runs.letter
-    idle = {index for index in letter.used if len(steps := _trained(letter, index)) >= _LEAST and not any(steps)}
+    idle = {index for index in letter.used if len(steps := _trained(letter, index)) >= LEAST and not any(steps)}
     own = letter.segments[runs.baseline.backward_count - 1 :] if runs.freed_by else ()
     behind = set(own[0]) if own else set()
     if not behind or not behind <= idle or comparable(runs.sourced):
@@ -92,7 +89,7 @@ def _cut_off(runs: Runs) -> wire.Stack:
 def _written_over(runs: Runs) -> str:
     """How a write by a second name leaves nothing to a parameter that learns if it goes to a copy; '' if none does."""
     letter = runs.letter
-    if not runs.case.pool.copied or comparable(letter) or len(letter.steps) < _LEAST or not any(orphans(letter)):
+    if not runs.case.pool.copied or comparable(letter) or len(letter.steps) < LEAST or not any(orphans(letter)):
         return ""
     sources = Sources.of(runs.case.pool.target)
     written = (write for saved in runs.trace.saved for write in saved.writes)
@@ -114,7 +111,7 @@ def _steps_in_vain(runs: Runs) -> bool:
         return False
     optimizers = range(len(runs.letter.counts))
     pairs = ((_trained(runs.letter, index), _trained(runs.constant, index)) for index in optimizers)
-    return any(len(now) >= _LEAST and all(now) and not any(then) for now, then in pairs)
+    return any(len(now) >= LEAST and all(now) and not any(then) for now, then in pairs)
 
 
 def _trained(run: wire.Trace, index: int) -> list[bool]:

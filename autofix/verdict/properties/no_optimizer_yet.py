@@ -81,9 +81,9 @@ class NoOptimizerYet(Property):
         known |= {state.name for state in letter.states if state.changed}
         known |= _reached(evidence.edited)
         # A leaf that only one of two readings of the code makes is none that a later optimizer could own.
-        sure = [_reached(evidence.of(reading)) for reading in evidence.case.pool.letters.readings]
+        sure = set.intersection(*(_reached(evidence.of(one)) for one in evidence.case.pool.letters.readings))
         for reach in letter.reaches:
-            if gone := [name for name in reach.parameters if name not in known and all(name in one for one in sure)]:
+            if gone := [name for name in reach.parameters if name in sure and name not in known]:
                 return self.found(reach.stack, subject=gone[0])
         return None
 

@@ -22,6 +22,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from autofix.experiments.compare import comparable, norm
+from autofix.experiments.readings import LEAST
 from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from autofix.probe import wire
     from autofix.verdict.evidence import Evidence
 
-LEAST = 3
-"""Steps without any gradient from which on they are no accident of where a run begins."""
 GAN = """
 import torch
 from torch import nn
