@@ -84,11 +84,15 @@ def departures(
 
 
 def of_rounding(changes: Iterable[Change]) -> frozenset[str]:
-    """The parameters whose gradients alone differ, if each of these is no larger than what rounding leaves; else ()."""
+    """The parameters whose gradients alone differ, if each of these is no larger than what rounding leaves; else ().
+
+    Rounding may leave 0 at some steps; one that is 0 at all of them may be cut.
+    """
     found = list(changes)
     names = frozenset(change.parameter for change in found if not change.note)
     moved = names.intersection(change.parameter for change in found if change.note == _MOVED)
-    small = all(change.candidate and not change.relative for change in found if not change.note)
+    small = not any(change.relative for change in found if not change.note)
+    small = small and names == {change.parameter for change in found if not change.note and change.candidate}
     notes = (change for change in found if change.note)
     alone = all(one.parameter in moved and (one.note == _MOVED or one.note.endswith(_ENDS)) for one in notes)
     return names if small and alone else frozenset()
