@@ -202,6 +202,81 @@ def test_a_clipped_weight_stays_a_leaf(script: Scripts) -> None:
     assert train.verify(("p.clamp_", "p.clamp")).outcome is Outcome.UNSAFE
 
 
+CHAINS = """
+    import torch
+
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    chains = torch.randn(6, 2, requires_grad=True)
+    for it in range(5):
+        x = chains[it % 2::2]
+        for _ in range(2):
+            slope = torch.autograd.grad(net(x).sum(), x)[0]
+            x -= 0.1 * slope.clamp(-1, 1) + 0.01 * torch.randn(3, 2)
+        loss = net(torch.randn(4, 2)).mean() - net(x.detach()).mean() + 0.1 * net(x.detach()).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+STEP = "x -= 0.1 * slope.clamp(-1, 1) + 0.01 * torch.randn(3, 2)"
+OWNED = ("SGD(net.parameters()", "SGD([*net.parameters(), chains]")
+ELSEWHERE = (
+    "    opt.step()",
+    "    opt.step()\n        chains.data -= 0.01 * torch.autograd.grad(net(chains).sum(), chains)[0]",
+)
+OF_NOISE = (STEP, "x -= 0.01 * torch.randn(3, 2)")
+
+
+@pytest.mark.parametrize(
+    ("changes", "spoken"), [((), True), ((OWNED,), False), ((ELSEWHERE,), False), ((OF_NOISE,), False)]
+)
+def test_a_write_along_a_leafs_own_derivative_is_a_step_by_hand(
+    script: Scripts, changes: tuple[tuple[str, str], ...], spoken: bool
+) -> None:
+    train = script(changed(CHAINS, *changes))
+    assert bool(reference(train).seen("steps-by-hand")) is spoken
+
+
+def test_chains_that_go_on_are_written_and_not_bound_anew(script: Scripts) -> None:
+    train = script(CHAINS)
+    assert train.verify((STEP, STEP.replace("x -=", "x.data -="))).outcome is Outcome.SAFE
+    assert train.verify((STEP, STEP.replace("x -= ", "x = x - (") + ")")).outcome is Outcome.UNSAFE
+
+
+RENEWED = """
+    import torch
+
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(3, 6), torch.nn.ReLU(), torch.nn.Linear(6, 1))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+    for it in range(10):
+        loss = (net(torch.randn(8, 3)) - 1).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        if it == 3:
+            net[0].weight[2] = torch.randn(3)
+"""
+
+
+def test_a_parameter_that_steps_no_more_after_a_write_was_updated(script: Scripts) -> None:
+    train, write = script(RENEWED), "net[0].weight[2] = torch.randn(3)"
+    assert train.verify((write, write.replace("weight[2]", "weight.data[2]"))).outcome is Outcome.SAFE
+    assert train.verify((write, write.replace("weight[2]", "weight.clone()[2]"))).outcome is Outcome.UNSAFE
+
+
+def test_a_parameter_is_deprived_if_it_has_no_gradient_at_the_end() -> None:
+    def trace(*norms: float) -> wire.Trace:
+        steps = tuple(wire.Step(0, ((1.0, 0.5), (one, one) if one else ()), (), "") for one in norms)
+        return wire.Trace(1, "finished", counts=(len(steps),), steps=steps, names=(("a", "b"), ()))
+
+    full = trace(1, 1, 1, 1, 1, 1)
+    assert list(deprived(trace(1, 1, 1, 0, 0, 0), full)) == ["b"]
+    assert not list(deprived(trace(1, 1, 1, 1, 0, 0), full))
+    assert not list(deprived(trace(1, 1, 1, 0, 0, 0), trace(1, 1, 1, 1, 0, 1)))  # a head that is used now and then
+
+
 def test_a_write_after_which_nothing_is_seen_is_not_judged(script: Scripts) -> None:
     train = script("import torch\n\nw = torch.ones(3, requires_grad=True)\nw += 1\n")
     verdict = train.verdict(("w += 1", "w = w + 1"))

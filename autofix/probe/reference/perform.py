@@ -27,6 +27,7 @@ from .beside import beside
 from .follow import NOTHING as UNFOLLOWED
 from .overwritten import Overwritten
 from .sites import NOTHING, Sites
+from .steps_by_hand import StepsByHand
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,6 +73,7 @@ class Perform(TorchFunctionMode, Listener):
         self._in_forward = False
         """Whether a module wrote to what an optimizer owns what was made of something else that one owns."""
         self._overwritten = Overwritten(frames, names)
+        self._steps_by_hand = StepsByHand(frames, names)
         self._follow_values = follow
         if follow is not None:
             follow.entered = self._leaves
@@ -92,6 +94,7 @@ class Perform(TorchFunctionMode, Listener):
         result = self._done(func, args, kwargs)
         self._memory.after(func, args, result)
         self._overwritten.heard(func, args, kwargs, result)
+        self._steps_by_hand.heard(func, args, kwargs, result)
         if is_write(func) and not self._in_step and args and isinstance(args[0], torch.Tensor):
             with torch._C.DisableTorchFunction():
                 if not (self._operation and args[0].requires_grad and torch.is_grad_enabled()):
@@ -150,6 +153,7 @@ class Perform(TorchFunctionMode, Listener):
             return (lambda: _out_of_place(func, args, kwargs, target)[1]) if kept else None
         if not self._operation:
             self._overwritten.wrote(func, args, target)
+            self._steps_by_hand.wrote(args, kwargs, target)
             values = [one for one in (*args, *kwargs.values()) if isinstance(one, torch.Tensor) and one is not target]
             made_of = {id(leaf): leaf for leaf in graph.leaves(graph.walk(values)) if leaf is not target}
             self._written_of |= made_of
@@ -305,7 +309,7 @@ class Perform(TorchFunctionMode, Listener):
         facts += [wire.Fact("range-is-left", "", resolve(raw)) for raw in limited]
         facts += [wire.Fact("written-of", self._names.name(leaf, "a leaf")) for leaf in self._written_of.values()]
         facts += [wire.Fact("written-in-forward", "")] * self._in_forward
-        facts += self._overwritten.facts()
+        facts += self._overwritten.facts() + self._steps_by_hand.facts(self._owned)
         calls = (self._performed | (self._sites.met if self._sites is not None else {})).items()
         left_out = self._sites.left_out() if self._sites is not None else []
         return {
