@@ -207,8 +207,8 @@ CHAINS = """
 
     torch.manual_seed(0)
     net = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
-    opt = torch.optim.SGD(net.parameters(), lr=0.1)
     chains = torch.randn(6, 2, requires_grad=True)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
     for it in range(5):
         x = chains[it % 2::2]
         for _ in range(2):
@@ -264,6 +264,66 @@ def test_a_parameter_that_steps_no_more_after_a_write_was_updated(script: Script
     train, write = script(RENEWED), "net[0].weight[2] = torch.randn(3)"
     assert train.verify((write, write.replace("weight[2]", "weight.data[2]"))).outcome is Outcome.SAFE
     assert train.verify((write, write.replace("weight[2]", "weight.clone()[2]"))).outcome is Outcome.UNSAFE
+
+
+POSITIONS = """
+    import torch
+    from torch import nn
+
+    torch.manual_seed(0)
+
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.prompt, self.positions = nn.Parameter(torch.randn(2, 4)), 0.1 * torch.randn(2, 4)
+            self.head = nn.Linear(4, 1)
+
+        def forward(self, x):
+            tokens = self.prompt
+            tokens += self.positions
+            return self.head(tokens.tanh() + x)
+
+
+    net = Net()
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(5):
+        loss = (net(torch.randn(2, 4)) - 1).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+ADDED = "tokens += self.positions"
+FLOWS = (ADDED, "for _ in range(3):\n                    tokens += 0.1 * tokens.tanh()")
+
+
+@pytest.mark.parametrize(
+    ("change", "drifts"),
+    [
+        ((ADDED, ADDED), True),
+        (FLOWS, True),
+        ((ADDED, "tokens *= self.positions > 0"), False),  # a mask
+        ((ADDED, "tokens /= tokens.norm()"), False),
+        ((ADDED, "tokens -= 0.1 * (tokens.detach() - x)"), False),  # an average of data
+        ((ADDED, "tokens += 0.1 * torch.randn(2, 4)"), False),
+        ((ADDED, "tokens *= 0.99"), False),
+        ((ADDED, "self.prompt += self.positions"), False),
+        (("SGD(net", "SGD(net.head"), False),  # nothing trains it
+    ],
+)
+def test_a_parameter_drifts_if_a_constant_is_added_to_its_name_in_each_pass(
+    script: Scripts, change: tuple[str, str], drifts: bool
+) -> None:
+    assert bool(reference(script(changed(POSITIONS, change))).seen("drifts")) is drifts
+
+
+@pytest.mark.parametrize(("changes", "added"), [((), ADDED), ((FLOWS,), "tokens += 0.1 * tokens.tanh()")])
+def test_what_would_drift_is_computed_for_one_pass(
+    script: Scripts, changes: tuple[tuple[str, str], ...], added: str
+) -> None:
+    train = script(changed(POSITIONS, *changes))
+    assert train.verify((added, added.replace("+=", "= tokens +"))).outcome is Outcome.SAFE
+    assert train.verify((added, added.replace("tokens +=", "tokens.data +="))).outcome is Outcome.UNSAFE
 
 
 def test_a_parameter_is_deprived_if_it_has_no_gradient_at_the_end() -> None:

@@ -255,6 +255,8 @@ def _seen(reading: Refused, run: wire.Trace, other: wire.Trace) -> Iterator[str]
     elif other.outcome != "failed":
         learns = other.seen("learns-by-write")
         yield from (f"{one.subject}, which an optimizer owns, would learn nothing from data" for one in learns)
+        drifts = () if other.carried else run.seen("drifts")
+        yield from (f"each pass would move {one.subject}, which an optimizer owns, farther" for one in drifts)
 
 
 def _forsaken(run: wire.Trace) -> Iterator[str]:
