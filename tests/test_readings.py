@@ -225,11 +225,13 @@ ELSEWHERE = (
     "    opt.step()",
     "    opt.step()\n        chains.data -= 0.01 * torch.autograd.grad(net(chains).sum(), chains)[0]",
 )
+NO_MEMORY_OF_ITS_OWN = ("torch.randn(6, 2, requires_grad=True)", "torch.randn(6, 4)[:, 2:].detach().requires_grad_()")
 OF_NOISE = (STEP, "x -= 0.01 * torch.randn(3, 2)")
 
 
 @pytest.mark.parametrize(
-    ("changes", "spoken"), [((), True), ((OWNED,), False), ((ELSEWHERE,), False), ((OF_NOISE,), False)]
+    ("changes", "spoken"),
+    [((), True), *(((one,), False) for one in (OWNED, ELSEWHERE, OF_NOISE, NO_MEMORY_OF_ITS_OWN))],
 )
 def test_a_write_along_a_leafs_own_derivative_is_a_step_by_hand(
     script: Scripts, changes: tuple[tuple[str, str], ...], spoken: bool

@@ -546,12 +546,16 @@ def _same_write(want: tuple[float, ...], have: tuple[float, ...], size: float) -
 
 
 def _rhythm(reference: wire.Trace, wanted: list[wire.Step], got: list[wire.Step]) -> Iterator[Change]:
-    """How many backward calls lie between the steps of one optimizer: more, or none, is another training."""
+    """How many backward calls lie between the steps of one optimizer: more, or none, is another training.
+
+    More derivatives alone are none: they leave nothing for a step.
+    """
     before, mine = 0, 0
     period = max((b.calls - a.calls for a, b in pairwise(wanted)), default=wanted[0].calls if wanted else 0)
+    sends = max((b.sent - a.sent for a, b in pairwise(wanted)), default=wanted[0].sent if wanted else 0)
     for number, (want, have) in enumerate(zip(wanted, got, strict=False)):
         # A step that an edit moves behind another backward is late by less than a period, however often.
-        late = have.calls - want.calls > period
+        late = have.calls - want.calls > period and have.sent - want.sent > sends
         again = have.calls == mine and want.calls > before
         before, mine = want.calls, have.calls
         if late or again:
