@@ -240,6 +240,7 @@ def test_a_write_along_a_leafs_own_derivative_is_a_step_by_hand(
     assert bool(reference(train).seen("steps-by-hand")) is spoken
 
 
+@pytest.mark.apart("long")
 def test_chains_that_go_on_are_written_and_not_bound_anew(script: Scripts) -> None:
     train = script(CHAINS)
     assert train.verify((STEP, STEP.replace("x -=", "x.data -="))).outcome is Outcome.SAFE
@@ -262,6 +263,7 @@ RENEWED = """
 """
 
 
+@pytest.mark.apart("long")
 def test_a_parameter_that_steps_no_more_after_a_write_was_updated(script: Scripts) -> None:
     train, write = script(RENEWED), "net[0].weight[2] = torch.randn(3)"
     assert train.verify((write, write.replace("weight[2]", "weight.data[2]"))).outcome is Outcome.SAFE
@@ -319,6 +321,7 @@ def test_a_parameter_drifts_if_a_constant_is_added_to_its_name_in_each_pass(
     assert bool(reference(script(changed(POSITIONS, change))).seen("drifts")) is drifts
 
 
+@pytest.mark.apart("long")
 @pytest.mark.parametrize(("changes", "added"), [((), ADDED), ((FLOWS,), "tokens += 0.1 * tokens.tanh()")])
 def test_what_would_drift_is_computed_for_one_pass(
     script: Scripts, changes: tuple[tuple[str, str], ...], added: str
@@ -326,6 +329,19 @@ def test_what_would_drift_is_computed_for_one_pass(
     train = script(changed(POSITIONS, *changes))
     assert train.verify((added, added.replace("+=", "= tokens +"))).outcome is Outcome.SAFE
     assert train.verify((added, added.replace("tokens +=", "tokens.data +="))).outcome is Outcome.UNSAFE
+
+
+@pytest.mark.parametrize(("fact", "against"), [("drifts", Refused.UPDATE), ("steps-by-hand", Refused.OPERATION)])
+def test_facts_of_the_update_speak_against_one_reading(fact: str, against: Refused) -> None:
+    plain = wire.Trace(1, "finished")
+    update = replace(plain, facts=(wire.Fact(fact, "w"),))
+    said = {
+        Refused.UPDATE: contradiction(Refused.UPDATE, update, plain),
+        Refused.OPERATION: contradiction(Refused.OPERATION, plain, update),
+    }
+    assert [one for one, why in said.items() if "w" in why] == [against]
+    carried = replace(plain, carried=True)  # a name that is bound anew from pass to pass is no value of one pass
+    assert not contradiction(Refused.UPDATE, update, carried)
 
 
 def test_a_parameter_is_deprived_if_it_has_no_gradient_at_the_end() -> None:
