@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from autofix.core.model import Change
-from autofix.experiments.compare import FOLLOWED, LIVE, differences, norms
+from autofix.experiments.compare import FOLLOWED, FROZEN, LIVE, differences, norms
 from autofix.probe import wire
 
 if TYPE_CHECKING:
@@ -142,3 +142,20 @@ def test_the_damaged_network_is_named_and_no_bias_before_a_batch_norm(script: Sc
     assert first.parameter.startswith("G.")
     assert first.parameter not in biases
     assert f"{first.parameter} (and" in verdict.summary
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "tolerance", "same"),
+    [
+        (1e-3, 1e-3 + 5e-8, FROZEN, True),  # a sum of what cancels out
+        (1e-3, 1e-3 + 5e-8, LIVE / 10, False),
+        (1e-3, 1e-3 + 1e-6, FROZEN, False),
+        (1e-4, 1e-4 + 5e-8, FROZEN, False),  # half a thousandth of it is no rounding
+        (1.0, 1.0 + 5e-6, FROZEN, False),
+    ],
+)
+def test_rounding_beside_the_largest_gradient_is_little_of_a_small_one(
+    first: float, second: float, tolerance: float, same: bool
+) -> None:
+    one, other = (trace((0, many(1.0)), (1, ((1.0, 1.0), (value, value)))) for value in (first, second))
+    assert (not differences(one, other, tolerance)) is same

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from lawful import verdicts
 
 from autofix.core.model import Applicability, RunOutcome, Target
 from autofix.verdict.parts import MOST, parts
+from autofix.verdict.repeated import shape
 
 if TYPE_CHECKING:
     from autofix.experiments.run import Probe
@@ -173,3 +175,50 @@ def test_what_shows_only_later_is_not_passed_with_the_repair_and_what_does_no_ha
         for name, one in harmful.items()
         if not one.summary.startswith("changed") and "part-not-needed" not in [doubt.property for doubt in one.findings]
     }
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "alike"),
+    [
+        (("a[:, i] = x", "a = cat([a, x])"), ("self.b[:, i] = y", "self.b = cat([self.b, y])"), False),
+        (("s.a[:, i] = x", "s.a = cat([s.a, x])"), ("s.b[:, i] = y", "s.b = cat([s.b, y])"), True),
+        (("a = np.sum([f(x)])", "a = sum([f(x)])"), ("b = np.sum([g(x)])", "b = sum([g(x)])"), True),
+        (("a = np.sum([f(x) for x in r])", "a = sum(r)"), ("b = np.sum([f(y) for y in q])", "b = sum(q)"), True),
+        (("a = x.sum()", "a = x.mean()"), ("b = x.sum()", "b = x.max()"), False),
+        (("a = x + y", "a = x - y"), ("b = x + y", "b = y - x"), False),
+        (("a = x", "a = x.clamp(0, 1)"), ("b = y", "b = y.clamp(0, 2)"), False),
+        (("a = x", "a = f(x)"), ("b = y", "b = g(y)"), False),
+    ],
+)
+def test_a_change_is_known_again_at_other_variables(
+    first: tuple[str, str], second: tuple[str, str], alike: bool
+) -> None:
+    one, other = (shape(*(ast.parse(text).body[0] for text in pair)) for pair in (first, second))
+    assert (one == other) is alike
+
+
+TWO_SUMS = (
+    "total = sum(a)\nshow(total)\ntotal.backward()\n",
+    "shown = sum(a)\ntotal = sum(b)\nshow({})\ntotal.backward()\n",
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "expected"),
+    [
+        ("shown", "", []),
+        ("shown", "shown = 2 * shown\n", ["the change to `show(total)`"]),
+        ("b", "", ["the change to `show(total)`"]),
+    ],
+)
+def test_what_only_follows_a_new_name_is_no_part(name: str, more: str, expected: list[str]) -> None:
+    before, after = TWO_SUMS[0], TWO_SUMS[1].format(name) + more
+    found = parts({PATH: before.encode()}, {PATH: after.encode()}) or []
+    assert [part.words for part in found if "show(" in part.words] == expected
+
+
+def test_how_long_a_graph_is_kept_has_no_part_of_its_own() -> None:
+    after = BEFORE.replace("total.backward()", "total.backward(retain_graph=epoch + 1 < 5000)")
+    assert parts({PATH: BEFORE.encode()}, {PATH: after.encode()}) == []
+    other = after.replace("retain_graph=", "gradient=")
+    assert parts({PATH: BEFORE.encode()}, {PATH: other.encode()})

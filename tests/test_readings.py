@@ -202,6 +202,159 @@ def test_a_clipped_weight_stays_a_leaf(script: Scripts) -> None:
     assert train.verify(("p.clamp_", "p.clamp")).outcome is Outcome.UNSAFE
 
 
+CHAINS = """
+    import torch
+
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+    chains = torch.randn(6, 2, requires_grad=True)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for it in range(5):
+        x = chains[it % 2::2]
+        for _ in range(2):
+            slope = torch.autograd.grad(net(x).sum(), x)[0]
+            x -= 0.1 * slope.clamp(-1, 1) + 0.01 * torch.randn(3, 2)
+        loss = net(torch.randn(4, 2)).mean() - net(x.detach()).mean() + 0.1 * net(x.detach()).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+STEP = "x -= 0.1 * slope.clamp(-1, 1) + 0.01 * torch.randn(3, 2)"
+OWNED = ("SGD(net.parameters()", "SGD([*net.parameters(), chains]")
+ELSEWHERE = (
+    "    opt.step()",
+    "    opt.step()\n        chains.data -= 0.01 * torch.autograd.grad(net(chains).sum(), chains)[0]",
+)
+NO_MEMORY_OF_ITS_OWN = ("torch.randn(6, 2, requires_grad=True)", "torch.randn(6, 4)[:, 2:].detach().requires_grad_()")
+OF_NOISE = (STEP, "x -= 0.01 * torch.randn(3, 2)")
+
+
+@pytest.mark.parametrize(
+    ("changes", "spoken"),
+    [((), True), *(((one,), False) for one in (OWNED, ELSEWHERE, OF_NOISE, NO_MEMORY_OF_ITS_OWN))],
+)
+def test_a_write_along_a_leafs_own_derivative_is_a_step_by_hand(
+    script: Scripts, changes: tuple[tuple[str, str], ...], spoken: bool
+) -> None:
+    train = script(changed(CHAINS, *changes))
+    assert bool(reference(train).seen("steps-by-hand")) is spoken
+
+
+@pytest.mark.apart("long")
+def test_chains_that_go_on_are_written_and_not_bound_anew(script: Scripts) -> None:
+    train = script(CHAINS)
+    assert train.verify((STEP, STEP.replace("x -=", "x.data -="))).outcome is Outcome.SAFE
+    assert train.verify((STEP, STEP.replace("x -= ", "x = x - (") + ")")).outcome is Outcome.UNSAFE
+
+
+RENEWED = """
+    import torch
+
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(3, 6), torch.nn.ReLU(), torch.nn.Linear(6, 1))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+    for it in range(10):
+        loss = (net(torch.randn(8, 3)) - 1).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        if it == 3:
+            net[0].weight[2] = torch.randn(3)
+"""
+
+
+@pytest.mark.apart("long")
+def test_a_parameter_that_steps_no_more_after_a_write_was_updated(script: Scripts) -> None:
+    train, write = script(RENEWED), "net[0].weight[2] = torch.randn(3)"
+    assert train.verify((write, write.replace("weight[2]", "weight.data[2]"))).outcome is Outcome.SAFE
+    assert train.verify((write, write.replace("weight[2]", "weight.clone()[2]"))).outcome is Outcome.UNSAFE
+
+
+POSITIONS = """
+    import torch
+    from torch import nn
+
+    torch.manual_seed(0)
+
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.prompt, self.positions = nn.Parameter(torch.randn(2, 4)), 0.1 * torch.randn(2, 4)
+            self.head = nn.Linear(4, 1)
+
+        def forward(self, x):
+            tokens = self.prompt
+            tokens += self.positions
+            return self.head(tokens.tanh() + x)
+
+
+    net = Net()
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(5):
+        loss = (net(torch.randn(2, 4)) - 1).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+ADDED = "tokens += self.positions"
+FLOWS = (ADDED, "for _ in range(3):\n                    tokens += 0.1 * tokens.tanh()")
+
+
+@pytest.mark.parametrize(
+    ("change", "drifts"),
+    [
+        ((ADDED, ADDED), True),
+        (FLOWS, True),
+        ((ADDED, "tokens *= self.positions > 0"), False),  # a mask
+        ((ADDED, "tokens /= tokens.norm()"), False),
+        ((ADDED, "tokens -= 0.1 * (tokens.detach() - x)"), False),  # an average of data
+        ((ADDED, "tokens += 0.1 * torch.randn(2, 4)"), False),
+        ((ADDED, "tokens *= 0.99"), False),
+        ((ADDED, "self.prompt += self.positions"), False),
+        (("SGD(net", "SGD(net.head"), False),  # nothing trains it
+    ],
+)
+def test_a_parameter_drifts_if_a_constant_is_added_to_its_name_in_each_pass(
+    script: Scripts, change: tuple[str, str], drifts: bool
+) -> None:
+    assert bool(reference(script(changed(POSITIONS, change))).seen("drifts")) is drifts
+
+
+@pytest.mark.apart("long")
+@pytest.mark.parametrize(("changes", "added"), [((), ADDED), ((FLOWS,), "tokens += 0.1 * tokens.tanh()")])
+def test_what_would_drift_is_computed_for_one_pass(
+    script: Scripts, changes: tuple[tuple[str, str], ...], added: str
+) -> None:
+    train = script(changed(POSITIONS, *changes))
+    assert train.verify((added, added.replace("+=", "= tokens +"))).outcome is Outcome.SAFE
+    assert train.verify((added, added.replace("tokens +=", "tokens.data +="))).outcome is Outcome.UNSAFE
+
+
+@pytest.mark.parametrize(("fact", "against"), [("drifts", Refused.UPDATE), ("steps-by-hand", Refused.OPERATION)])
+def test_facts_of_the_update_speak_against_one_reading(fact: str, against: Refused) -> None:
+    plain = wire.Trace(1, "finished")
+    update = replace(plain, facts=(wire.Fact(fact, "w"),))
+    said = {
+        Refused.UPDATE: contradiction(Refused.UPDATE, update, plain),
+        Refused.OPERATION: contradiction(Refused.OPERATION, plain, update),
+    }
+    assert [one for one, why in said.items() if "w" in why] == [against]
+    carried = replace(plain, carried=True)  # a name that is bound anew from pass to pass is no value of one pass
+    assert not contradiction(Refused.UPDATE, update, carried)
+
+
+def test_a_parameter_is_deprived_if_it_has_no_gradient_at_the_end() -> None:
+    def trace(*norms: float) -> wire.Trace:
+        steps = tuple(wire.Step(0, ((1.0, 0.5), (one, one) if one else ()), (), "") for one in norms)
+        return wire.Trace(1, "finished", counts=(len(steps),), steps=steps, names=(("a", "b"), ()))
+
+    full = trace(1, 1, 1, 1, 1, 1)
+    assert list(deprived(trace(1, 1, 1, 0, 0, 0), full)) == ["b"]
+    assert not list(deprived(trace(1, 1, 1, 1, 0, 0), full))
+    assert not list(deprived(trace(1, 1, 1, 0, 0, 0), trace(1, 1, 1, 1, 0, 1)))  # a head that is used now and then
+
+
 def test_a_write_after_which_nothing_is_seen_is_not_judged(script: Scripts) -> None:
     train = script("import torch\n\nw = torch.ones(3, requires_grad=True)\nw += 1\n")
     verdict = train.verdict(("w += 1", "w = w + 1"))

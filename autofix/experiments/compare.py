@@ -27,6 +27,9 @@ FOLLOWED = 2e-4
 _ROUNDED, _STILL_THE_SAME = 2e-5, 1e-2
 """Then a gradient may differ by the first of the largest of its step, up to the second of its own: where a loss hardly
 depends on a parameter, what rounding leaves is large beside its gradient."""
+_LAST_PLACE, _OF_ITSELF = 5e-7, 1e-4
+"""What rounding leaves of one pass, beside the largest gradient of its step: some units in the last place of a float.
+A gradient that is far smaller may differ by the first, up to the second of its own: it is a sum of what cancels out."""
 EXACT = 0.0
 """No tolerance: runs of the same operations on the same numbers."""
 CHANGES = 2e-2
@@ -84,11 +87,15 @@ def departures(
 
 
 def of_rounding(changes: Iterable[Change]) -> frozenset[str]:
-    """The parameters whose gradients alone differ, if each of these is no larger than what rounding leaves; else ()."""
+    """The parameters whose gradients alone differ, if each of these is no larger than what rounding leaves; else ().
+
+    Rounding may leave 0 at some steps; one that is 0 at all of them may be cut.
+    """
     found = list(changes)
     names = frozenset(change.parameter for change in found if not change.note)
     moved = names.intersection(change.parameter for change in found if change.note == _MOVED)
-    small = all(change.candidate and not change.relative for change in found if not change.note)
+    small = not any(change.relative for change in found if not change.note)
+    small = small and names == {change.parameter for change in found if not change.note and change.candidate}
     notes = (change for change in found if change.note)
     alone = all(one.parameter in moved and (one.note == _MOVED or one.note.endswith(_ENDS)) for one in notes)
     return names if small and alone else frozenset()
@@ -295,19 +302,23 @@ def norm(sketch: tuple[float, ...]) -> float:
     return sketch[0] if sketch else 0.0
 
 
-def _rounding(largest: float, tolerance: float) -> float:
-    return _ROUNDED * largest if tolerance == FOLLOWED else 0.0
+def _rounding(largest: float, tolerance: float) -> tuple[float, float]:
+    """By how much a gradient may differ beside the largest one of its step, and up to which part of its own size."""
+    known = {FOLLOWED: (_ROUNDED * largest, _STILL_THE_SAME), FROZEN: (_LAST_PLACE * largest, _OF_ITSELF)}
+    return known.get(tolerance, (0.0, 0.0))
 
 
-def close(expected: tuple[float, ...], got: tuple[float, ...], tolerance: float, rounding: float = 0.0) -> bool:
+def close(
+    expected: tuple[float, ...], got: tuple[float, ...], tolerance: float, rounding: tuple[float, float] = (0.0, 0.0)
+) -> bool:
     """Whether two sketches are of one tensor; None equals zeros. No absolute floor: a small gradient counts too.
 
-    `rounding`: by how much they may differ where that is little beside them.
+    `rounding`: by how much they may differ, where that is no more than this part of them.
     """
     if not expected or not got:
         return norm(expected) == norm(got) == 0.0
     size = max(norm(expected), norm(got))
-    least = max(tolerance * size, min(_STILL_THE_SAME * size, rounding))
+    least = max(tolerance * size, min(rounding[0], rounding[1] * size))
     return least < math.inf and all(abs(a - b) <= least for a, b in zip(expected, got, strict=True))
 
 
@@ -535,12 +546,16 @@ def _same_write(want: tuple[float, ...], have: tuple[float, ...], size: float) -
 
 
 def _rhythm(reference: wire.Trace, wanted: list[wire.Step], got: list[wire.Step]) -> Iterator[Change]:
-    """How many backward calls lie between the steps of one optimizer: more, or none, is another training."""
+    """How many backward calls lie between the steps of one optimizer: more, or none, is another training.
+
+    More derivatives alone are none: they leave nothing for a step.
+    """
     before, mine = 0, 0
     period = max((b.calls - a.calls for a, b in pairwise(wanted)), default=wanted[0].calls if wanted else 0)
+    sends = max((b.sent - a.sent for a, b in pairwise(wanted)), default=wanted[0].sent if wanted else 0)
     for number, (want, have) in enumerate(zip(wanted, got, strict=False)):
         # A step that an edit moves behind another backward is late by less than a period, however often.
-        late = have.calls - want.calls > period
+        late = have.calls - want.calls > period and have.sent - want.sent > sends
         again = have.calls == mine and want.calls > before
         before, mine = want.calls, have.calls
         if late or again:

@@ -226,10 +226,8 @@ def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace) -> str:
     writes = [done for done in run.performed if done.kind in _ENTERS]
     if reading == OPERATION and writes and not any(done.used for done in writes):
         return "no backward ever uses the result"
-    if reading == OPERATION and (fact := next(iter(run.seen("write-outlives-pass")), None)):
-        return f"later passes would use {fact.subject} as it was before"
-    if reading == UPDATE and other.outcome != "failed" and (fact := next(iter(other.seen("learns-by-write")), None)):
-        return f"{fact.subject}, which an optimizer owns, would learn nothing from data"
+    if seen := next(_seen(reading, run, other), ""):
+        return seen
     lost = list(deprived(run, other)) if other.outcome != "failed" else []
     if any(done.kind in _GUESSED for done in run.performed):
         lost += orphans(run)
@@ -248,6 +246,19 @@ def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace) -> str:
     return ""
 
 
+def _seen(reading: Refused, run: wire.Trace, other: wire.Trace) -> Iterator[str]:
+    """What facts of both runs say against a reading of a write."""
+    if reading == OPERATION:
+        yield from (f"later passes would use {one.subject} as it was before" for one in run.seen("write-outlives-pass"))
+        along = "would be trained through steps along its own derivative"
+        yield from (f"{one.subject} {along}" for one in other.seen("steps-by-hand"))
+    elif other.outcome != "failed":
+        learns = other.seen("learns-by-write")
+        yield from (f"{one.subject}, which an optimizer owns, would learn nothing from data" for one in learns)
+        drifts = () if other.carried else run.seen("drifts")
+        yield from (f"each pass would move {one.subject}, which an optimizer owns, farther" for one in drifts)
+
+
 def _forsaken(run: wire.Trace) -> Iterator[str]:
     """What a new leaf was made of and an optimizer still holds, whose steps used its gradient before and none since."""
     for index in range(len(run.counts)):
@@ -258,11 +269,16 @@ def _forsaken(run: wire.Trace) -> Iterator[str]:
 
 
 def deprived(run: wire.Trace, other: wire.Trace) -> Iterator[str]:
-    """The parameters without gradient at every later step of one run that do get some in the other."""
+    """The parameters without gradient at every later step of one run that do get some in the other.
+
+    At the last ones will do, where in the other they have it at each of them.
+    """
     for index in range(len(other.counts)):
         mine, theirs = _gradients(run, index), _gradients(other, index)
+        last = theirs[-LEAST:] if min(len(mine), len(theirs)) > LEAST else []
         for place, name in enumerate(run.parameters(index)):
-            if not _ever(mine, place) and _ever(theirs, place):
+            always = bool(last) and all(_ever([step], place) for step in last)
+            if (not _ever(mine, place) and _ever(theirs, place)) or (always and not _ever(mine[-LEAST:], place)):
                 yield name
 
 

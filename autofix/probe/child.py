@@ -192,6 +192,7 @@ class Run(State):
         from .engine import functions
         from .engine.sources import DataSources
         from .reference import reference
+        from .reference.derived_weights import DerivedWeights
         from .reference.one_memory import OneMemory
         from .reference.perform import Perform
 
@@ -201,6 +202,8 @@ class Run(State):
         reference.plain_reducers()
         functions.listen(functions.counted)
         sources = self.modes.enter_context(DataSources(self.frames, self.taps)) if asked.sources else None
+        if sources is not None:
+            heard.append(self.modes.enter_context(DerivedWeights(self.frames)))
         truncate = reference.Truncate(self.frames, self.names, asked.truncated, sources, once=asked.once)
         heard += [reference.KeepGraphs(), truncate, *([sources] if sources is not None else [])]
         off = self._arm_cuts()

@@ -249,6 +249,7 @@ class Step:
     calls: int = 0  # backward calls of the run so far
     shape: str = ""  # of the graph that led to the parameters; only where asked for
     asks: bool = True  # some parameter requires a gradient
+    sent: int = 0  # of the backward calls, those that left gradient in leaves
 
 
 @dataclass(frozen=True, slots=True)

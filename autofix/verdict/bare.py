@@ -16,12 +16,19 @@ _GRAPH_WORDS = {"retain_graph", "create_graph", "requires_grad", "inplace"}
 
 
 class _Copies(ast.NodeTransformer):
-    """Takes copies away, which change neither a value nor a gradient, and tells not 1 from 1.0."""
+    """Takes copies away, which change neither a value nor a gradient.
+
+    It tells not 1 from 1.0, nor a list from what is generated one by one.
+    """
 
     calls = _COPIES
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
         return ast.Constant(float(node.value)) if type(node.value) is int and abs(node.value) < _EXACT else node
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
+        self.generic_visit(node)
+        return ast.ListComp(node.elt, node.generators)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)

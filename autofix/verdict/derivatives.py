@@ -8,6 +8,8 @@ from autofix.experiments.compare import comparable, same_gradients
 from autofix.experiments.losses import losses, within_segment
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from autofix.probe import wire
     from autofix.verdict.runs import Runs
 
@@ -16,6 +18,7 @@ def derivative(runs: Runs) -> wire.Stack:
     """Where a derivative without a graph was taken that enters a loss; () if none is.
 
     It freed the graph, or found it freed. Or no gradient depends on it either: then it is a term that trains nothing.
+    One that only weighs terms is a constant as everybody knows.
     """
     met = runs.freed_by | {runs.failure.stack} if runs.freed_by else set()
     known = [one.stack for one in runs.trace.earlier if one.grad and not one.create and one.stack in met]
@@ -27,7 +30,12 @@ def derivative(runs: Runs) -> wire.Stack:
     # What only becomes the gradient of an update enters no loss: with steps undone, none depends on it.
     frozen, nudged = runs.letter_frozen, runs.nudged_frozen
     enters = comparable(frozen) or comparable(nudged) or losses(nudged) != losses(frozen)
-    return taken[0] if enters else ()
+    return taken[0] if enters and not weigh(runs, taken) else ()
+
+
+def weigh(runs: Runs, taken: Sequence[wire.Stack]) -> bool:
+    """Whether losses take these derivatives only as numbers by which terms are weighed, to balance what is trained."""
+    return bool(taken) and {one.stack for one in runs.sourced.seen("derivative-weighs")} >= set(taken)
 
 
 def gradient(runs: Runs) -> wire.Stack:

@@ -13,6 +13,7 @@ from autofix.core.aligned import opcodes
 from autofix.syntax.source import BLOCKS, within
 from autofix.verdict.bare import bare, exact
 from autofix.verdict.pieces import pieces, spliced
+from autofix.verdict.repeated import follows, renamed, shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,6 +40,8 @@ class Part:
     """The file's new text with this part left out."""
     gone: bytes | None = None
     """The file's old text without the statement that this part removes; None where it removes none."""
+    change: str = ""
+    """What it makes of a statement, the same where another part makes it of other variables; '' of any other part."""
 
     def left_out(self, files: Mapping[Path, bytes]) -> dict[Path, bytes]:
         """The edit without this part."""
@@ -92,7 +95,9 @@ def _of_file(path: Path, old: bytes, new: bytes) -> Iterator[Part]:
     bound = {name: item.start for item in reversed(fresh) for name in _bound(item.node)}
     lost = _lost(ours, trees[1])
     moved = {ast.dump(node) for item in gone for node in ast.walk(item.shown) if isinstance(node, ast.expr)}
+    names = renamed((item.node for item in gone), (item.node for item in fresh), *trees)
     for mine, other in _paired(gone, fresh, before, after, place):
+        was, now = mine.shown if mine else None, other.shown if other else None
         lines, words = before[mine.start : mine.stop] if mine else [], _words(mine, other, before, after)
         line = mine.start + 1 if mine else 0
         if mine and other and mine.exact[0] == other.exact[0]:
@@ -104,16 +109,17 @@ def _of_file(path: Path, old: bytes, new: bytes) -> Iterator[Part]:
         changes += [(place[item.start],) * 2 + (before[item.start : item.end],) for item in needs]
         without = _changed(after, changes)
         idle = mine and not other and _idle(_bound(mine.node), used, bound, place[mine.start])
+        idle = idle or follows(names, was, now)
         if not idle and _tree(without) not in (None, _tree(new)):
             rests = {item.bare for item in (mine, other) if item}
             graph_only = len(rests) == 1 and (bool(mine and other) or () in rests)
             # What a new statement does in place of an old one is another thing, unless more is gone with that.
             rest = _removed(mine, before) if needs or not other else None
-            yield Part(path, line, words, graph_only, without, rest)
+            yield Part(path, line, words, graph_only, without, rest, shape(was, now) if was and now else "")
         if other and (always := _held(other, after)) is not None:
             yield Part(path, line, f"the condition of {_words(None, other, before, after)}", False, always)
         if other:
-            for node, text, same in pieces(mine.shown if mine else None, other.shown, old, new, moved):
+            for node, text, same in pieces(was, other.shown, old, new, moved):
                 shorter = spliced(new, node, text)
                 if _tree(shorter) not in (None, _tree(new)):
                     yield Part(path, line, words, same, shorter)

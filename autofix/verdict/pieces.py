@@ -30,9 +30,10 @@ def pieces(
     for mine, other in changed if len(changed) > 1 else ():
         yield other, b"(" + _source(mine, before) + b")", bare(ast.Expr(mine)) == bare(ast.Expr(other))
     whole: list[ast.AST] = [other for _, other in changed] or [new]
+    kept = {id(inner) for node in ast.walk(new) if _keeps(node) for inner in ast.walk(node)}
     for part in whole:
         for node in ast.walk(part):
-            if isinstance(node, ast.IfExp):
+            if isinstance(node, ast.IfExp) and id(node) not in kept:
                 yield node, b"(" + _source(node.body, after) + b")", False
                 yield node, b"(" + _source(node.orelse, after) + b")", False
     # A statement that is new mostly does again what is done elsewhere: there only an operation of another name is new.
@@ -40,7 +41,7 @@ def pieces(
     modules = _imported(after)
     for part in whole:
         for node, inner in _layers(part, known, alone=old is None):
-            if ast.dump(node) in moved or (inner and ast.unparse(inner).split(".")[0] in modules):
+            if id(node) in kept or ast.dump(node) in moved or (inner and ast.unparse(inner).split(".")[0] in modules):
                 continue
             yield node, b"(" + _source(inner, after) + b")" if inner else b"True", False
 
@@ -65,6 +66,11 @@ def _layers(new: ast.AST, known: set[str], *, alone: bool) -> Iterator[tuple[ast
                 yield node, value
                 if args and not isinstance(args[0], ast.Starred):
                     yield node, args[0]
+
+
+def _keeps(node: ast.AST) -> bool:
+    """Whether a word says for how long a graph is kept: what is wrong there fails, and trains nothing else."""
+    return isinstance(node, ast.keyword) and node.arg == "retain_graph"
 
 
 def _cut(node: ast.AST) -> bool:

@@ -36,7 +36,7 @@ class Witness(Listener):
         self._evaluated: dict[int, int] = {}
         self._leaves: dict[int, tuple[int, torch.Tensor]] = {}
         self._losses: list[float] = []
-        self._calls = 0
+        self._calls = self._sent = 0
         self._shapes: dict[int, str] = {}
         self.guards: Guards | None = None
         self.steps: list[wire.Step] = []
@@ -75,10 +75,13 @@ class Witness(Listener):
         losses, self._losses = tuple(self._losses), []
         gradients, shape = self._gradients.pop(index), self._shapes.pop(index, "")
         asks = any(parameter.requires_grad for parameter in parameters(optimizer))
-        self.steps.append(wire.Step(index, gradients, changes, _settings(optimizer), losses, self._calls, shape, asks))
+        self.steps.append(
+            wire.Step(index, gradients, changes, _settings(optimizer), losses, self._calls, shape, asks, self._sent)
+        )
 
     def backward(self, call: Call) -> None:
         self._calls += 1
+        self._sent += call.accumulate
         with quiet():
             roots = (root for root in call.roots if isinstance(root, torch.Tensor))
             self._losses.extend(float(root.detach().sum()) for root in roots if not root.is_complex())

@@ -24,9 +24,11 @@ from ..engine import graph
 from ..engine.refused import DERIVATIVE, is_write, name_of, refused, swapped
 from ..engine.taps import Call, Listener, parameters
 from .beside import beside
+from .drifting import Drifting
 from .follow import NOTHING as UNFOLLOWED
 from .overwritten import Overwritten
 from .sites import NOTHING, Sites
+from .steps_by_hand import StepsByHand
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,6 +74,8 @@ class Perform(TorchFunctionMode, Listener):
         self._in_forward = False
         """Whether a module wrote to what an optimizer owns what was made of something else that one owns."""
         self._overwritten = Overwritten(frames, names)
+        self._steps_by_hand = StepsByHand(frames, names)
+        self._drifting = Drifting(frames, names)
         self._follow_values = follow
         if follow is not None:
             follow.entered = self._leaves
@@ -92,6 +96,7 @@ class Perform(TorchFunctionMode, Listener):
         result = self._done(func, args, kwargs)
         self._memory.after(func, args, result)
         self._overwritten.heard(func, args, kwargs, result)
+        self._steps_by_hand.heard(func, args, kwargs, result)
         if is_write(func) and not self._in_step and args and isinstance(args[0], torch.Tensor):
             with torch._C.DisableTorchFunction():
                 if not (self._operation and args[0].requires_grad and torch.is_grad_enabled()):
@@ -150,6 +155,8 @@ class Perform(TorchFunctionMode, Listener):
             return (lambda: _out_of_place(func, args, kwargs, target)[1]) if kept else None
         if not self._operation:
             self._overwritten.wrote(func, args, target)
+            self._steps_by_hand.wrote(args, kwargs, target)
+            self._drifting.wrote(func, args, target, named=_next(func) in _BINDS)
             values = [one for one in (*args, *kwargs.values()) if isinstance(one, torch.Tensor) and one is not target]
             made_of = {id(leaf): leaf for leaf in graph.leaves(graph.walk(values)) if leaf is not target}
             self._written_of |= made_of
@@ -255,6 +262,7 @@ class Perform(TorchFunctionMode, Listener):
     def step(self, _index: int, optimizer: torch.optim.Optimizer) -> None:
         self._in_step = True
         self._overwritten.step(optimizer)
+        self._drifting.step()
         self._stepped.update(id(one) for one in parameters(optimizer) if one.grad is not None)
 
     def step_done(self, _index: int, _optimizer: torch.optim.Optimizer) -> None:
@@ -305,7 +313,8 @@ class Perform(TorchFunctionMode, Listener):
         facts += [wire.Fact("range-is-left", "", resolve(raw)) for raw in limited]
         facts += [wire.Fact("written-of", self._names.name(leaf, "a leaf")) for leaf in self._written_of.values()]
         facts += [wire.Fact("written-in-forward", "")] * self._in_forward
-        facts += self._overwritten.facts()
+        facts += self._overwritten.facts() + self._steps_by_hand.facts(self._owned)
+        facts += self._drifting.facts(self._owned)
         calls = (self._performed | (self._sites.met if self._sites is not None else {})).items()
         left_out = self._sites.left_out() if self._sites is not None else []
         return {
@@ -317,6 +326,7 @@ class Perform(TorchFunctionMode, Listener):
         self._owned |= set(map(id, parameters(optimizer)))
 
     def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        super().optimizer_made(index, optimizer)
         if self._sites is not None:
             self._sites.unfreeze(parameters(optimizer))
 

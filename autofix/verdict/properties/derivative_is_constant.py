@@ -15,7 +15,8 @@ A derivative was computed without a graph, and a later loss depends on it. This 
 
 A physics residual and a gradient penalty train through the derivative. A first-order inner step does not. The code does
 not say which of the two it is. If a loss trains through one derivative, it is unlikely to take another as a plain
-number.
+number. A derivative that becomes one number, by which a whole term of the loss is multiplied, balances the terms: that
+is a constant as everybody knows.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from autofix.experiments.compare import comparable
 from autofix.experiments.losses import losses
-from autofix.verdict.derivatives import derivative, gradient
+from autofix.verdict.derivatives import derivative, gradient, weigh
 from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:
@@ -101,6 +102,23 @@ for _ in range(4):
     critic(net(torch.ones(6, 3)).detach()).square().mean().backward()
     optimizer.step()
 """
+BALANCED = """
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
+weights = list(net.parameters())
+optimizer = torch.optim.SGD(weights, lr=0.01)
+for _ in range(4):
+    first, second = net(torch.randn(6, 3)).square().mean(0).unbind()
+    slopes = [torch.autograd.grad(term, weights) for term in (first, second)]
+    top, other = (torch.cat([g.flatten() for g in one]).abs().mean() for one in slopes)
+    loss = first + top / (other + 1e-8) * second
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+FIRST_ORDER = ("grad(term, weights)", "grad(term, weights, retain_graph=True)")
 OUT = ("score *= 2", "score = score * 2")
 KEPT = "score.sum().backward(retain_graph=True)"
 GIVEN = "score.sum(), x, create_graph=True)"
@@ -110,7 +128,7 @@ class DerivativeIsConstant(Property):
     name, former = "derivative-is-constant", "constant"
     runs = (
         "baseline", "doubled", "edited", "edited_frozen", "edited_nudged", "edited_nudged_frozen",
-        "letter", "letter_frozen", "nudged", "nudged_frozen", "trace",
+        "letter", "letter_frozen", "nudged", "nudged_frozen", "sourced", "trace",
     )  # fmt: skip
     sentence = (
         "{subject} enters a later loss as a constant; with create_graph=True the loss would be trained through it"
@@ -120,11 +138,13 @@ class DerivativeIsConstant(Property):
         Example(BY_GRAD, "score.sum(), x)", "score.sum(), x, retain_graph=True)"),
         Example(BY_GRAD, "score.sum(), x)[0]", "score.sum(), x, create_graph=True)[0].detach()"),
         Example(ELSEWHERE.replace("LOSS", "score + (slope - 1).square()"), *OUT),
+        Example(BALANCED.replace("* second", "* second + (other - 1).square()"), *FIRST_ORDER),
     )
     silent = (
         Example(ELSEWHERE.replace("LOSS", "score + (net(x.detach() + 0.1 * slope.sign()) - 1).square()"), *OUT),
         Example(ATTACK, "score.sum().backward()", KEPT),
         Example(NATURAL, "sum(), weights)", "sum(), weights, create_graph=True)"),
+        Example(BALANCED, *FIRST_ORDER),
         Example(FIGURE, "score.sum(), x)", "score.sum(), x, retain_graph=True)"),
         Example(BY_GRAD, "score.sum(), x)", GIVEN),
         Example(TASKS, "first.mean(), weights)", "first.mean(), weights, retain_graph=True)"),
@@ -156,6 +176,8 @@ def _half_given(evidence: Evidence) -> bool:
     given = edited.with_graph > evidence.letter.with_graph - performed
     if not given or losses(evidence.edited_nudged) == losses(edited):
         return False
+    if weigh(evidence, evidence.letter.derivatives):
+        return False  # and the edit trains the same
     # What only becomes a step by hand (a natural gradient) enters no loss: with steps undone, none depends on it.
     frozen, nudged = evidence.edited_frozen, evidence.edited_nudged_frozen
     return bool(comparable(frozen) or comparable(nudged)) or losses(nudged) != losses(frozen)

@@ -6,7 +6,8 @@ An edit that somebody else made has a part that repairs nothing and changes noth
 without that part the script gets past the failure too, and trains the same. Where each of several parts can be left
 out, but not all of them together, they replace each other and count as needed. What is removed also counts as needed
 if the code as written trains otherwise without it: then the rest of the edit does instead what it did. A new condition
-that counts, and was true whenever it was asked, is not needed. A statement is brought back with what it needs.
+that counts, and was true whenever it was asked, is not needed. A statement is brought back with what it needs. What
+changes a statement in the same way as a part that is needed changes another, with other variables, is one with it.
 
 ## Why it matters
 
@@ -84,6 +85,24 @@ for _ in range(8):
 """
 ENDS = "    heat[:, 0] = 0\n    heat[:, 3] = 0\n"
 MASK = "    mask = torch.ones(4)\n    mask[0], mask[3] = 0, 0\n    heat = heat * mask\n"
+PAIR = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net = nn.Linear(3, 4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+first = torch.arange(4) == 0
+for _ in range(8):
+    heat, size = net(torch.randn(5, 3)).sigmoid(), net(torch.randn(5, 3))
+    heat[:, first] = 0
+    size[:, first] = 0
+    optimizer.zero_grad()
+    (heat - 0.3).square().sum().add(size.square().sum()).backward()
+    optimizer.step()
+"""
+BOTH = "    heat[:, first] = 0\n    size[:, first] = 0\n"
+OF_HEAT, OF_SIZE = (f"    {name} = torch.where(first, torch.zeros(()), {name})\n" for name in ("heat", "size"))
 CLIPPED = MASKED[MASKED.index("most") :]
 CLIP = "    nn.utils.clip_grad_norm_(net.parameters(), most)\n"
 RUN = "h = cell("
@@ -98,10 +117,12 @@ class PartNotNeeded(Property):
         Example(SCHEDULED, REST, REST.replace(FIRST, KEPT).replace("    scheduler.step()\n", "")),
         Example(MASKED, CLIPPED, CLIPPED.replace("most = 1e6\n", "").replace(CLIP, "").replace(ENDS, MASK)),
         Example(CARRIED, RUN, f"if step < 1500:\n        {CUT}\n    {RUN}"),
+        Example(PAIR, BOTH, OF_HEAT + OF_SIZE.replace("first", "first | (size > 1e6)")),
     )
     silent = (
         Example(SCHEDULED, FIRST, KEPT),
         Example(MASKED, ENDS, MASK),
+        Example(PAIR, BOTH, OF_HEAT + OF_SIZE),
         Example(CARRIED, RUN, f"if step > 0:\n        {CUT}\n    {RUN}"),
         Example(CARRIED, RUN, f"if h is not None:\n        {CUT}\n    {RUN}"),
     )
@@ -113,7 +134,8 @@ class PartNotNeeded(Property):
         if evidence.without is None:
             return self.found(subject="the edit has too many parts to try it without each of them")
         idle = [part for part, other in evidence.without if _does_as_well(evidence, part, other)]
-        for part in idle:
+        needed = {part.change for part, _ in evidence.without if part not in idle} - {""}
+        for part in (one for one in idle if one.change not in needed):
             if not (_stands_in(evidence, part, idle) or _is_replaced(evidence, part, idle)):
                 frame = wire.Frame(str(part.path), part.line, 0, part.line, 0, "")
                 subject = f"{part.words} is not needed for the repair, and the runs compared do not show what it is for"

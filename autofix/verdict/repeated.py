@@ -1,0 +1,70 @@
+"""Changes of an edit that say nothing new: the same as another one, or only what a variable is called now."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+import itertools
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from autofix.verdict.bare import exact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+def shape(old: ast.stmt, new: ast.stmt) -> str:
+    """A change of a statement, as text that is the same where it is made in the same way to other variables.
+
+    What is called, and what only the new statement names, has to be the same.
+    """
+    both = [copy.deepcopy(old), copy.deepcopy(new)]
+    called = {id(node.func) for one in both for node in ast.walk(one) if isinstance(node, ast.Call)}
+    numbers: dict[tuple[str, str], str] = {}
+    for one in both:
+        for node in ast.walk(one):
+            match node:
+                case ast.Name(name) if not hasattr(builtins, name):
+                    key, place = ("", name), "id"
+                case ast.Attribute(attr=name) if id(node) not in called:
+                    key, place = (".", name), "attr"
+                case _:
+                    continue
+            if one is both[0]:
+                numbers.setdefault(key, f"{len(numbers)}")
+            setattr(node, place, numbers.get(key, name))
+    return "\n".join(map(ast.dump, both))
+
+
+def renamed(gone: Iterable[ast.stmt], fresh: Iterable[ast.stmt], old: ast.AST, new: ast.AST) -> Mapping[str, str]:
+    """The variables that the edit calls otherwise, by their old names; of the statements that each text alone has.
+
+    Both names are bound once, to the same value, and the old text does not know the new one.
+    """
+    before, after = _bound(old), _bound(new)
+    known = {node.id for node in ast.walk(old) if isinstance(node, ast.Name)}
+    found: dict[str, str] = {}
+    for pair in itertools.product(gone, fresh):
+        match pair:
+            case (ast.Assign([ast.Name(one)]) as mine, ast.Assign([ast.Name(other)]) as theirs):
+                if ast.dump(mine.value) == ast.dump(theirs.value) and other not in known:
+                    found |= {one: other} if before[one] == after[other] == 1 else {}
+    return found
+
+
+def follows(names: Mapping[str, str], old: ast.stmt | None, new: ast.stmt | None) -> bool:
+    """Whether a statement only calls variables by their new names."""
+    if not names or old is None or new is None:
+        return False
+    other = copy.deepcopy(old)
+    for node in ast.walk(other):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            node.id = names.get(node.id, node.id)
+    return exact(other) == exact(new)
+
+
+def _bound(tree: ast.AST) -> Counter[str]:
+    names = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load))
+    return Counter([*names, *(node.arg for node in ast.walk(tree) if isinstance(node, ast.arg))])
