@@ -93,13 +93,15 @@ class Run(State):
         from .engine import functions
         from .failure.origins import Origins
         from .failure.tracing import Refusals, Tracer
+        from .instruments.aims import Aims
 
         self.functions = functions.Last()
         functions.listen(self.functions.hear)
 
-        self.tracer = Tracer(self.frames, self.taps, next(iter(self.request.failed_at), 0))
+        aims = Aims(self.frames)
+        self.tracer = Tracer(self.frames, self.taps, aims, next(iter(self.request.failed_at), 0))
         self.taps.listeners.append(self.tracer)
-        self._enter(self.tracer)
+        self._enter(self.tracer, aims)
         if self.request.watch_origins:
             self.origins = self.modes.enter_context(Origins(self.frames))
         if self.request.watch_calls:
@@ -225,11 +227,14 @@ class Run(State):
 
     def _arm_cuts(self) -> SwitchedOff:
         """What keeps gradients from where a reading does not send them."""
+        from .instruments.aims import Aims
         from .reference import reference
         from .reference.separate import Separate, of_other_segments
         from .reference.switched_off import SwitchedOff
 
         asked, heard = self.request, self.taps.listeners
+        if asked.targets:
+            self.modes.enter_context(Aims(self.frames, asked.targets))
         if asked.constants:
             heard.append(reference.Constants(asked.constants))
         if asked.through:

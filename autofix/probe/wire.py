@@ -121,6 +121,7 @@ class Request:
     held: bool = False  # what other state than parameters held at each step is told
     truncated: bool = False
     constants: tuple[int, ...] = ()  # ages of the nodes through which no gradient is to flow
+    targets: tuple[Stack, ...] = ()  # the calls of losses whose target is to have no graph
     through: Stack = ()  # where a derivative has a graph, and leaves no gradient in what optimizers own
     addends: bool = False  # an addend of a loss is trained once between two steps, by the first backward that has it
     off: bool = False  # what leaves a region in which the script has gradients off is a constant
@@ -336,8 +337,8 @@ class Fact:
     # mixed-with-itself | old-gradient-read | target-handed-on | term-is-late | gradient-adds-up |
     # array-may-be-constant | value-left-numpy | term-is-array | weight-has-graph | written-of | range-is-left |
     # backward-while-off | step-while-off | goes-into-off | needs-what-is-off | scales-what-is-shared |
-    # gradient-cancels | steps-overwritten | written-in-forward | learns-by-write | write-outlives-pass |
-    # stand-in | swallowed, or a suspicion
+    # gradient-cancels | steps-overwritten | loss-trains-target | written-in-forward | learns-by-write |
+    # write-outlives-pass | stand-in | swallowed, or a suspicion
     name: str
     subject: str
     stack: Stack = ()

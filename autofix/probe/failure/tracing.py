@@ -17,12 +17,14 @@ from ..engine.quiet import quiet
 from ..engine.refused import name_of, refused
 from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener, Taps
+from .aimed import trained_targets
 from .carriers import KEPT, Carriers
 from .weights import spoiled_weight
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..instruments.aims import Aims
     from ..program.frames import Frames, Raw
 
 _KEPT_CALLS = 40
@@ -82,9 +84,10 @@ class Tracer(Dispatch, Listener):
 
     inner = True
 
-    def __init__(self, frames: Frames, taps: Taps, failing: int) -> None:
+    def __init__(self, frames: Frames, taps: Taps, aims: Aims, failing: int) -> None:
         """`failing`: the backward calls that a run makes until it fails; those who hold tensors are told at its end."""
         super().__init__()
+        self._aims = aims
         self._frames = frames
         self._taps = taps
         self._look_from = failing - 2 * KEPT
@@ -244,7 +247,7 @@ class Tracer(Dispatch, Listener):
         return {
             "saved": self._modified() or self.freed(), "also": self._also(), "crossings": self._crossings(),
             "remade": self._remade(), "earlier": self._earlier(), "step_sites": self._step_sites(),
-            "facts": (*self._weighed(), *self._scaled()),
+            "facts": (*self._weighed(), *self._scaled(), *self._aimed()),
         }  # fmt: skip
 
     def _modified(self) -> tuple[wire.Saved, ...]:
@@ -304,6 +307,31 @@ class Tracer(Dispatch, Listener):
             if any(len(users[age]) > 1 for age in scaled):
                 yield wire.Fact("scales-what-is-shared", "", self._frames.resolve(place))
                 return
+
+    def _aimed(self) -> Iterator[wire.Fact]:
+        """Where a loss is given a target that leads to what was freed or written, here or where it was freed.
+
+        What the forward itself wrote says nothing of a target, unless it lies in there alone.
+        """
+        if not self._passes:
+            return
+        failing, handle = self._passes[-1], self.violation
+        if handle is None:
+            spoiled = {age for age in failing.nodes if age in self._freed}
+        else:
+            spoiled = {age for age in failing.nodes if self._stack(age) == handle.raw}
+        calls = {id(self._freed[age]) for age in spoiled if handle is None}
+        alone = handle is not None and any(one.optimizer < 0 for one in self.spoiling(handle))
+        places: dict[Raw, None] = {}
+        for done in self._passes:
+            if done is failing or id(done.call) in calls:
+                aims = self._aims.between(done.edges)
+                roots = {node._sequence_nr() for node in graph.operations(graph.starts(done.call.roots))}
+                places.update(
+                    (aims[edge], None) for edge in trained_targets(done.edges, roots, aims, spoiled, alone=alone)
+                )
+        for raw in places:
+            yield wire.Fact("loss-trains-target", "", self._frames.resolve(raw))
 
     def spoiling(self, handle: Handle) -> list[Written]:
         """The writes since a tensor was saved."""

@@ -1,0 +1,188 @@
+"""A target that a loss trains, too, through a graph that another backward frees or a step spoils
+
+## What it does
+Detaches what the loss is given as its target, in each such loss: `F.mse_loss(value(x), reward.detach())`.
+
+## Why autograd fails
+The target was computed with a graph, for a loss of its own. The loss goes back through it, where that other loss has
+freed the graph, or the step that belongs to it has changed the parameters.
+
+## Fix safety
+Safe where nothing uses the gradient that a target gets, or nothing changes by it. Elsewhere the code does not say
+whether the target is meant to be trained, and the report asks.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autofix.probe import wire
+from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sources, Tier
+from autofix.syntax import calls
+from autofix.syntax.edits import Step, append_call
+
+WHY = "What a loss is given as its target is what the prediction is to become; the loss trains the prediction alone."
+_FACT = "loss-trains-target"
+
+
+class TrainedTarget(Rule):
+    """Cut a target where it is used as one."""
+
+    code, name = "AG210", "trained-target"
+    title = "Detach the target"
+    causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
+    tier = Tier.MEANT
+    examples = (
+        Example("""\
+! unsafe: the guess may be meant to learn what is easy to value
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+torch.manual_seed(0)
+guess, value = nn.Linear(4, 3), nn.Linear(4, 1)
+guess_opt = torch.optim.SGD(guess.parameters(), lr=0.1)
+value_opt = torch.optim.SGD(value.parameters(), lr=0.1)
+for _ in range(4):
+    seen, label = torch.randn(6, 4), torch.randint(3, (6,))
+    logits = guess(seen)
+    guess_loss = F.cross_entropy(logits, label)
+    guess_opt.zero_grad()
+    guess_loss.backward()
+    reward = logits.log_softmax(1).gather(1, label[:, None])
+-    value_loss = F.mse_loss(value(seen), reward)
++    value_loss = F.mse_loss(value(seen), reward.detach())
+    value_opt.zero_grad()
+    value_loss.backward()
+    value_opt.step()
+    guess_opt.step()
+"""),
+        Example("""\
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+torch.manual_seed(0)
+guess, value = nn.Linear(4, 3), nn.Linear(4, 1)
+guess_opt = torch.optim.SGD(guess.parameters(), lr=0.1)
+value_opt = torch.optim.SGD(value.parameters(), lr=0.1)
+for _ in range(4):
+    seen, label = torch.randn(6, 4), torch.randint(3, (6,))
+    logits = guess(seen)
+    guess_loss = F.cross_entropy(logits, label)
+    guess_opt.zero_grad()
+    guess_loss.backward()
+    guess_opt.step()
+    reward = logits.log_softmax(1).gather(1, label[:, None])
+    value_opt.zero_grad()
+-    F.smooth_l1_loss(value(seen), target=reward).backward()
++    F.smooth_l1_loss(value(seen), target=reward.detach()).backward()
+    value_opt.step()
+"""),
+        Example("""\
+! unsafe: the second network may be meant to agree, too
+import torch
+from torch import nn
+
+
+class Pair(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(4, 3), nn.Linear(4, 3)
+        self.agree = nn.KLDivLoss(reduction="batchmean")
+
+    def forward(self, x, y):
+        first, second = self.first(x).log_softmax(1), self.second(x).softmax(1)
+        own = nn.functional.nll_loss(first, y)
+-        return own + self.agree(first, second), -second.gather(1, y[:, None]).mean()
++        return own + self.agree(first, second.detach()), -second.gather(1, y[:, None]).mean()
+
+
+torch.manual_seed(0)
+pair = Pair()
+firsts = torch.optim.SGD(pair.first.parameters(), lr=0.1)
+seconds = torch.optim.SGD(pair.second.parameters(), lr=0.1)
+for _ in range(4):
+    own, other = pair(torch.randn(6, 4), torch.randint(3, (6,)))
+    seconds.zero_grad()
+    other.backward()
+    firsts.zero_grad()
+    own.backward()
+    firsts.step()
+    seconds.step()
+"""),
+        Example("""\
+! nothing says which side is the target
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+torch.manual_seed(0)
+guess, value = nn.Linear(4, 3), nn.Linear(4, 1)
+guess_opt = torch.optim.SGD(guess.parameters(), lr=0.1)
+value_opt = torch.optim.SGD(value.parameters(), lr=0.1)
+for _ in range(4):
+    seen, label = torch.randn(6, 4), torch.randint(3, (6,))
+    logits = guess(seen)
+    guess_loss = F.cross_entropy(logits, label)
+    guess_opt.zero_grad()
+    guess_loss.backward()
+    reward = logits.log_softmax(1).gather(1, label[:, None])
+    value_opt.zero_grad()
+    (value(seen) - reward).square().mean().backward()
+    value_opt.step()
+    guess_opt.step()
+"""),
+        Example("""\
+! what is given as the target is all that learns
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+torch.manual_seed(0)
+guess, value = nn.Linear(4, 3), nn.Linear(4, 1)
+guess_opt = torch.optim.SGD(guess.parameters(), lr=0.1)
+value_opt = torch.optim.SGD(value.parameters(), lr=0.1)
+for _ in range(4):
+    seen, label = torch.randn(6, 4), torch.randint(3, (6,))
+    logits = guess(seen)
+    guess_loss = F.cross_entropy(logits, label)
+    guess_opt.zero_grad()
+    guess_loss.backward()
+    value_opt.zero_grad()
+    F.mse_loss(torch.ones(6, 3), logits).backward()
+    guess_opt.step()
+"""),
+        Example("""\
+! the prediction is made of the target
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+code, back = nn.Linear(4, 3), nn.Linear(3, 3)
+opt = torch.optim.SGD([*code.parameters(), *back.parameters()], lr=0.1)
+for _ in range(4):
+    z = code(torch.randn(6, 4)).tanh()
+    opt.zero_grad()
+    z.square().mean().backward()
+    nn.functional.mse_loss(back(z), z).backward()
+    opt.step()
+"""),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """One edit of all losses of the kind, where each says in its own call what its target is."""
+        steps: dict[Step, None] = {}
+        for fact in diagnosis.trace.seen(_FACT):
+            steps.update(dict.fromkeys(_cut(fact.stack[:1], sources)))
+        if steps:
+            yield self.propose(steps, WHY)
+
+
+def _cut(place: wire.Stack, sources: Sources) -> list[Step]:
+    for _, source, node in sources.nodes(place):
+        given = calls.argument(node, ("input", "target"), "target")
+        if isinstance(given, ast.expr):
+            return append_call(source, given, ".detach()")
+    return []
