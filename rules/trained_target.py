@@ -2,6 +2,7 @@
 
 ## What it does
 Detaches what the loss is given as its target, in each such loss: `F.mse_loss(value(x), reward.detach())`.
+The graph is kept beside where more of it is shared than the target.
 
 ## Why autograd fails
 The target was computed with a graph, for a loss of its own. The loss goes back through it, where that other loss has
@@ -18,11 +19,13 @@ import ast
 from collections.abc import Iterator
 
 from autofix.probe import wire
+from autofix.search import keeping
 from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls
-from autofix.syntax.edits import Step, append_call
+from autofix.syntax.edits import Step, append_call, set_keyword
 
 WHY = "What a loss is given as its target is what the prediction is to become; the loss trains the prediction alone."
+KEPT = "What the prediction shares with the other loss is kept."
 _FACT = "loss-trains-target"
 
 
@@ -113,6 +116,24 @@ for _ in range(4):
     seconds.step()
 """),
         Example("""\
+! unsafe: the encoder may be meant to learn what can be foreseen
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+encoder, back, ahead = nn.Linear(4, 3), nn.Linear(3, 4), nn.Linear(3, 3)
+opt = torch.optim.SGD([*encoder.parameters(), *back.parameters(), *ahead.parameters()], lr=0.1)
+for _ in range(4):
+    seen = torch.randn(6, 4)
+    codes = encoder(seen).tanh()
+    opt.zero_grad()
+-    (back(codes) - seen).square().mean().backward()
++    (back(codes) - seen).square().mean().backward(retain_graph=True)
+-    nn.functional.mse_loss(ahead(codes[:-1]), codes[1:]).backward()
++    nn.functional.mse_loss(ahead(codes[:-1]), codes[1:].detach()).backward()
+    opt.step()
+"""),
+        Example("""\
 ! nothing says which side is the target
 import torch
 from torch import nn
@@ -172,15 +193,20 @@ for _ in range(4):
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """One edit of all losses of the kind, where each says in its own call what its target is."""
-        steps: dict[Step, None] = {}
-        for fact in diagnosis.trace.seen(_FACT):
-            steps.update(dict.fromkeys(_cut(fact.stack[:1], sources)))
-        if steps:
-            yield self.propose(steps, WHY)
+        """All losses of the kind in one edit; also with the graph kept, of which more may be shared than the target."""
+        places = [fact.stack[:1] for fact in diagnosis.trace.seen(_FACT)]
+        cuts = dict.fromkeys(step for place in places for step in _cut(place, sources))
+        freed = dict.fromkeys(saved.freed_by for saved in diagnosis.trace.saved if saved.freed_by)
+        if not cuts:
+            return
+        yield self.propose(cuts, WHY)
+        for source, call in (one for stack in freed for one in keeping.freeing(stack, sources)):
+            steps = (*cuts, *set_keyword(source, call, keeping.FLAG, "True"))
+            yield self.propose(steps, f"{WHY} {KEPT}", title=f"{self.title}, and keep the graph", tier=Tier.KEEP)
 
 
 def _cut(place: wire.Stack, sources: Sources) -> list[Step]:
+    """The step that cuts what a loss at a place is given as its target."""
     for _, source, node in sources.nodes(place):
         given = calls.argument(node, ("input", "target"), "target")
         if isinstance(given, ast.expr):
