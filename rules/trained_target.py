@@ -1,8 +1,9 @@
-"""A target that a loss trains, too, through a graph that another backward frees or a step spoils
+"""A target or an advantage that a loss trains, too, through a graph that another backward frees or a step spoils
 
 ## What it does
-Detaches what the loss is given as its target, in each such loss: `F.mse_loss(value(x), reward.detach())`.
-The graph is kept beside where more of it is shared than the target.
+Detaches what the loss is given as its target, in each such loss: `F.mse_loss(value(x), reward.detach())`; likewise what
+only weighs a log-probability: `-(log_prob * advantage.detach()).mean()`. The graph is kept, too, where more of it is
+shared.
 
 ## Why autograd fails
 The target was computed with a graph, for a loss of its own. The loss goes back through it, where that other loss has
@@ -15,7 +16,6 @@ whether the target is meant to be trained, and the report asks.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from autofix.probe import wire
@@ -24,9 +24,9 @@ from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sourc
 from autofix.syntax import calls
 from autofix.syntax.edits import Step, append_call, set_keyword
 
-WHY = "What a loss is given as its target is what the prediction is to become; the loss trains the prediction alone."
+WHY = "A target is what the prediction is to become, and a weight says how much: the loss trains the prediction alone."
 KEPT = "What the prediction shares with the other loss is kept."
-_FACT = "loss-trains-target"
+_FACTS = ("loss-trains-target", "weight-has-graph")
 
 
 class TrainedTarget(Rule):
@@ -134,6 +134,26 @@ for _ in range(4):
     opt.step()
 """),
         Example("""\
+! unsafe: the critic may be meant to please the actor
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+trunk, policy, critic = nn.Linear(4, 3), nn.Linear(3, 2), nn.Linear(3, 1)
+opt = torch.optim.SGD([*trunk.parameters(), *policy.parameters(), *critic.parameters()], lr=0.1)
+for _ in range(4):
+    seen = trunk(torch.randn(6, 4)).tanh()
+    chances = torch.distributions.Categorical(logits=policy(seen))
+    acts = chances.sample()
+    advantage = acts - critic(seen).squeeze(1)
+    opt.zero_grad()
+-    advantage.square().mean().backward()
++    advantage.square().mean().backward(retain_graph=True)
+-    (-chances.log_prob(acts) * advantage).mean().backward()
++    (-chances.log_prob(acts) * advantage.detach()).mean().backward()
+    opt.step()
+"""),
+        Example("""\
 ! nothing says which side is the target
 import torch
 from torch import nn
@@ -193,9 +213,9 @@ for _ in range(4):
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """All losses of the kind in one edit; also with the graph kept, of which more may be shared than the target."""
-        places = [fact.stack[:1] for fact in diagnosis.trace.seen(_FACT)]
-        cuts = dict.fromkeys(step for place in places for step in _cut(place, sources))
+        """All such values in one edit; also with the graph kept, of which more may be shared than these."""
+        facts = [fact for name in _FACTS for fact in diagnosis.trace.seen(name)]
+        cuts = dict.fromkeys(step for fact in facts for step in _cut(fact, sources))
         freed = dict.fromkeys(saved.freed_by for saved in diagnosis.trace.saved if saved.freed_by)
         if not cuts:
             return
@@ -205,10 +225,9 @@ for _ in range(4):
             yield self.propose(steps, f"{WHY} {KEPT}", title=f"{self.title}, and keep the graph", tier=Tier.KEEP)
 
 
-def _cut(place: wire.Stack, sources: Sources) -> list[Step]:
-    """The step that cuts what a loss at a place is given as its target."""
-    for _, source, node in sources.nodes(place):
-        given = calls.argument(node, ("input", "target"), "target")
-        if isinstance(given, ast.expr):
-            return append_call(source, given, ".detach()")
+def _cut(fact: wire.Fact, sources: Sources) -> list[Step]:
+    """The step that cuts a value where it is used."""
+    for _, source, node in sources.nodes(fact.stack[:1]):
+        if (value := calls.given(node, int(fact.subject))) is not None:
+            return append_call(source, value, ".detach()")
     return []

@@ -219,7 +219,7 @@ class Reading:
     derivative at this place gives has a graph, and it leaves no gradient in what optimizers own. `uncut`: the graph is
     not cut at this place. `averages`: averages that passes hand on are constants, in the pass that makes them too.
     `off`: what is computed where gradients are off has them for the backward calls in there alone. `targets`: what
-    these calls of losses are given as their target is a constant.
+    these losses are given as their target, or these products as a weight, is a constant.
     """
 
     refused: Refused = Refused.UPDATE
@@ -234,7 +234,7 @@ class Reading:
     uncut: wire.Stack = ()
     averages: bool = False
     off: bool = False
-    targets: tuple[wire.Stack, ...] = ()
+    targets: tuple[wire.Given, ...] = ()
 
     @property
     def letter(self) -> Reading:

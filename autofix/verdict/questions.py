@@ -13,7 +13,7 @@ from autofix.experiments.readings import LEAF_WORDS, LOSS_WORDS, words
 from autofix.probe import wire
 from autofix.syntax import calls
 from autofix.syntax.sources import Sources
-from autofix.verdict.aims import constant_targets
+from autofix.verdict import aims
 from autofix.verdict.averages import constant_averages
 from autofix.verdict.blame import loss
 from autofix.verdict.derivatives import derivative, gradient
@@ -34,7 +34,18 @@ def questions(runs: Runs) -> Iterator[Question]:
     """All that the runs leave open, with the names of two answers to each."""
     if comparable(runs.letter):
         return
-    found = (_refused, _target, _two_losses, _left_over, _old_values, _made_once, _average, _derivative, _growing)
+    found = (
+        _refused,
+        _target,
+        _two_losses,
+        _left_over,
+        _weight,
+        _old_values,
+        _made_once,
+        _average,
+        _derivative,
+        _growing,
+    )
     for question in (one for ask in found if (one := ask(runs)) is not None):
         if _is_open(runs, question):
             yield replace(question, key=kept.key(runs.case.pool.target, question.place))
@@ -90,17 +101,26 @@ def _refused(runs: Runs) -> Question | None:
 
 def _target(runs: Runs) -> Question | None:
     """A target with a graph in which the failure lies."""
-    if (reading := constant_targets(runs, runs.code)) is None:
+    return _constant(runs, aims.TARGET, "the target", "loss-trains-its-target", "as a target")
+
+
+def _weight(runs: Runs) -> Question | None:
+    """What weighs a log-probability, with such a graph."""
+    return _constant(runs, aims.WEIGHT, "what weighs a log-probability", "weight-is-trained", "by what it weighs")
+
+
+def _constant(runs: Runs, name: str, unnamed: str, about: str, role: str) -> Question | None:
+    if not (facts := aims.seen(runs)) or facts[0].name != name or (reading := aims.constants(runs, runs.code)) is None:
         return None
-    place = reading.targets[0]
-    node = next((node for _, _, node in Sources.of(runs.case.pool.target).nodes(place[:1])), None)
-    given = node and calls.argument(node, ("input", "target"), "target")
-    what = f"`{ast.unparse(given)[:_LONG]}`" if given else f"the target of {at(place)}"
+    used = reading.targets[0]
+    node = next((node for _, _, node in Sources.of(runs.case.pool.target).nodes(used.stack[:1])), None)
+    given = calls.given(node, used.factor) if node is not None else None
+    what = f"`{ast.unparse(given)[:_LONG]}`" if given is not None else f"{unnamed} of {at(used.stack)}"
     answers = (
         Answer("constant", f"{what} is a constant", reading),
         Answer("trained", f"{what} is trained, too", runs.code),
     )
-    return Question("loss-trains-its-target", f"Should {what} be trained as a target?", place, answers)
+    return Question(about, f"Should {what} be trained {role}?", used.stack, answers)
 
 
 def _two_losses(runs: Runs) -> Question | None:

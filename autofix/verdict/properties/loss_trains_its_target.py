@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from autofix.verdict.aims import FACT, constant_targets
+from autofix.verdict import aims
 from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:
@@ -115,8 +115,8 @@ class LossTrainsItsTarget(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        found = evidence.assessment
+        found, fact = evidence.assessment, next(iter(evidence.trace.seen(aims.TARGET)), None)
         reading = found.reading or evidence.code
-        if not found.effect.keeps_gradients or constant_targets(evidence, reading) is None:
+        if fact is None or not found.effect.keeps_gradients or aims.constants(evidence, reading) is None:
             return None
-        return self.found(next(fact.stack for fact in evidence.trace.seen(FACT)))
+        return self.found(fact.stack)
