@@ -193,7 +193,9 @@ class Run(State):
     def _arm_reference(self, uses: Uses) -> None:
         from .engine import functions
         from .engine.sources import DataSources
+        from .instruments.aims import Aims
         from .reference import reference
+        from .reference.aimed_at import AimedAt
         from .reference.one_memory import OneMemory
         from .reference.perform import Perform
 
@@ -203,6 +205,8 @@ class Run(State):
         reference.plain_reducers()
         functions.listen(functions.counted)
         sources = self.modes.enter_context(DataSources(self.frames, self.taps)) if asked.sources else None
+        if asked.sources:
+            heard.append(AimedAt(self.frames, self.modes.enter_context(Aims(self.frames))))
         truncate = reference.Truncate(self.frames, self.names, asked.truncated, sources, once=asked.once)
         heard += [reference.KeepGraphs(), truncate, *([sources] if sources is not None else [])]
         off = self._arm_cuts()

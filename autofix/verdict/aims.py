@@ -19,8 +19,9 @@ TARGET, WEIGHT = "loss-trains-target", "weight-has-graph"
 
 
 def seen(runs: Runs) -> list[wire.Fact]:
-    """All that is seen of such values, targets first."""
-    return [fact for name in (TARGET, WEIGHT) for fact in runs.trace.seen(name)]
+    """All that is seen of such values, targets first; of later failures, too, which an edit of the first may keep."""
+    later = runs.sourced.seen(TARGET) if runs.freed_by and len(runs.letter.reaches) > 1 else ()
+    return list(dict.fromkeys((*runs.trace.seen(TARGET), *later, *runs.trace.seen(WEIGHT))))
 
 
 def constants(runs: Runs, reading: Reading) -> Reading | None:
@@ -31,6 +32,14 @@ def constants(runs: Runs, reading: Reading) -> Reading | None:
     if comparable(runs.of(cut)) or any(deprived(runs.of(cut), runs.of(reading))):
         return None
     return None if trains_alike(runs, cut, reading) else cut
+
+
+def trained(runs: Runs, found: Assessment, name: str) -> wire.Fact | None:
+    """The first of such values, if it is one of this name, and an edit of this effect goes on training it."""
+    first = next(iter(seen(runs)), None)
+    if first is None or first.name != name or not found.effect.keeps_gradients:
+        return None
+    return first if constants(runs, found.reading or runs.code) is not None else None
 
 
 def with_constants(runs: Runs, found: Assessment) -> Assessment:

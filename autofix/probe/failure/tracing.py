@@ -17,15 +17,15 @@ from ..engine.quiet import quiet
 from ..engine.refused import name_of, refused
 from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener, Taps
-from .aimed import Aim, graph_of, spoiled_aims, weights
+from ..instruments.aimed import Aim, graph_of, spoiled_aims, weights
 from .carriers import KEPT, Carriers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from ..instruments.aimed import Graph
     from ..instruments.aims import Aims
     from ..program.frames import Frames, Raw
-    from .aimed import Graph
 
 _KEPT_CALLS = 40
 _KEPT_EDGES = 400_000

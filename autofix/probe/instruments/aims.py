@@ -17,7 +17,7 @@ from ..engine import graph
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ..program.frames import Frames
+    from ..program.frames import Frames, Raw
     from ..wire import Given
 
 _KEPT = 20_000
@@ -33,11 +33,12 @@ _PRODUCTS = frozenset({torch.mul, torch.Tensor.mul, torch.multiply, torch.Tensor
 
 
 class _Call(NamedTuple):
-    """A call of a loss: from which age on its nodes were made, up to which, and the age of what made its target."""
+    """A call of a loss: from which age on its nodes were made, up to which; the age of what made its target; where."""
 
     began: int
     ended: int
     made: int
+    raw: Raw
 
 
 class Aims(TorchFunctionMode):
@@ -72,16 +73,21 @@ class Aims(TorchFunctionMode):
         with torch._C.DisableTorchFunction():
             made = _made(given.arguments[_TARGET])
             others = {_made(value) for name, value in given.arguments.items() if name != _TARGET} - {-1, made}
-        began = graph.now()
-        if made >= 0 and others and self._cut and self._frames.resolve(self._frames.here()) in self._cut:
+        if made < 0 or not others:
+            return func(*given.args, **given.kwargs)
+        raw, began = self._frames.here(), graph.now()
+        if self._cut and self._frames.resolve(raw) in self._cut:
             given.arguments[_TARGET] = given.arguments[_TARGET].detach()
         result = func(*given.args, **given.kwargs)
-        if made >= 0 and others:
-            self._found.append(_Call(began, graph.now(), made))
+        self._found.append(_Call(began, graph.now(), made, raw))
         return result
 
     def among(self, edges: Iterable[tuple[int, int]]) -> Iterator[tuple[int, tuple[int, ...], int]]:
         """Of each such call in a graph, given by its edges: what made its target, what else it takes, and its age."""
+        return (one for _, one in self.placed(edges))
+
+    def placed(self, edges: Iterable[tuple[int, int]]) -> Iterator[tuple[Raw, tuple[int, tuple[int, ...], int]]]:
+        """The same, each with the place of the call."""
         known = list(self._found)
         begins, beside = [one.began for one in known], dict[_Call, list[int]]()
         aimed: dict[_Call, int] = {}
@@ -94,7 +100,7 @@ class Aims(TorchFunctionMode):
             else:
                 beside.setdefault(known[at], []).append(made)
         for call, age in aimed.items():
-            yield call.made, tuple(beside.get(call, ())), age
+            yield call.raw, (call.made, tuple(beside.get(call, ())), age)
 
 
 def _made(value: Any) -> int:

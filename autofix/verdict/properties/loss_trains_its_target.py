@@ -3,7 +3,9 @@
 ## What it finds
 
 A loss of torch is given a tensor with a graph for the parameter that torch calls `target`, and the failure lies in that
-graph: another backward freed what it leads to, or an optimizer moved it. The edit keeps that graph. This is not said
+graph: another backward freed what it leads to, or an optimizer moved it. So may a later failure, which the run did not
+come to and the edit avoids: where some backward would have freed the graph of a target. The edit keeps that graph. This
+is not said
 
 - where the prediction is made of the target, too, as that of a decoder that is to give back what it was given: it has
   no other way to learn;
@@ -58,7 +60,7 @@ for _ in range(4):
     skill_opt.step()
 """
 TARGET = SKILLS.replace("LOSS", "F.mse_loss(value(seen), reward)")
-PEERS = """
+TOGETHER = """
 import torch
 from torch import nn
 
@@ -78,25 +80,21 @@ for _ in range(4):
     seen, label = torch.randn(6, 4), torch.randint(3, (6,))
     first, second = one(seen), other(seen)
     losses = [agree(first, second), agree(target=first, input=second)]
-    CLEAR
+    one.optimizer.zero_grad(); other.optimizer.zero_grad()
     for loss in losses:
         loss.backward()
     for peer in (one, other):
         peer.optimizer.step()
 """
-CLEAR = "one.optimizer.zero_grad(); other.optimizer.zero_grad()"
-TOGETHER = PEERS.replace("CLEAR", CLEAR)
-APART = TOGETHER.replace("    for peer in (one, other):\n        peer.optimizer.step()\n", "").replace(
-    "    for loss in losses:\n        loss.backward()\n",
-    "    losses[0].backward()\n    one.optimizer.step()\n    other.optimizer.zero_grad()\n    losses[1].backward()\n"
-    "    other.optimizer.step()\n",
-)  # fmt: skip
+LATER = TARGET.replace(
+    "    value_loss =", "    size_loss = 0.1 * seen.square().mean()\n    size_loss.backward()\n    value_loss ="
+)
 KEPT = ("skill_loss.backward()", "skill_loss.backward(retain_graph=True)")
 
 
 class LossTrainsItsTarget(Property):
     name = "loss-trains-its-target"
-    runs = ("trace",)
+    runs = ("trace", "sourced")
     sentence = (
         "this loss also trains what it is given as its target, through a graph that another loss uses; "
         "the target may be meant as a constant"
@@ -106,17 +104,16 @@ class LossTrainsItsTarget(Property):
         Example(
             TARGET.replace("F.mse_loss(value(seen), reward)", "nn.L1Loss()(target=reward, input=value(seen))"), *KEPT
         ),
+        Example(LATER, "_loss.backward()", "_loss.backward(retain_graph=True)"),
         Example(TOGETHER, "loss.backward()", "loss.backward(retain_graph=True)"),
     )
     silent = (
         Example(SKILLS.replace("LOSS", "(value(seen) - reward).square().mean()"), *KEPT),
         Example(SKILLS.replace("LOSS", "F.mse_loss(reward, value(seen))"), *KEPT),
+        Example(SKILLS.replace("LOSS", "F.mse_loss(value(seen).expand(6, 3), seen)"), *KEPT),
         Example(TARGET, "value(seen), reward", "value(seen.detach()), reward.detach()"),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        found, fact = evidence.assessment, next(iter(evidence.trace.seen(aims.TARGET)), None)
-        reading = found.reading or evidence.code
-        if fact is None or not found.effect.keeps_gradients or aims.constants(evidence, reading) is None:
-            return None
-        return self.found(fact.stack)
+        fact = aims.trained(evidence, evidence.assessment, aims.TARGET)
+        return None if fact is None else self.found(fact.stack)

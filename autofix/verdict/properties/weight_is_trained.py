@@ -124,8 +124,5 @@ class WeightIsTrained(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        found, fact = evidence.assessment, next(iter(aims.seen(evidence)), None)
-        reading = found.reading or evidence.code
-        if fact is None or fact.name != aims.WEIGHT or not found.effect.keeps_gradients:
-            return None
-        return self.found(fact.stack) if aims.constants(evidence, reading) is not None else None
+        fact = aims.trained(evidence, evidence.assessment, aims.WEIGHT)
+        return None if fact is None else self.found(fact.stack)
