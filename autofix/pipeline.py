@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from autofix.core.model import Diagnosis, Note, Question, Target, Verdict
+    from autofix.core.model import Answer, Diagnosis, Note, Question, Target, Verdict
     from autofix.probe import wire
     from autofix.search.rule import Rule
 
@@ -393,13 +393,15 @@ def _question(case: Case, fixes: Sequence[Fix]) -> Question | None:
 
 
 def _with_offers(case: Case, question: Question, fixes: Sequence[Fix]) -> Question:
-    """The question with the first fix that follows each answer."""
+    """The question with the first fix that follows each answer; beyond the first few, if its verdict says so."""
     evidence = [Evidence(case, fix.candidate.files) for fix in fixes[:_ASKED]]
-    answers = (
-        replace(answer, offer=next((n for n, one in enumerate(evidence) if one.follows(question, answer)), None))
-        for answer in question.answers
-    )
-    return replace(question, answers=tuple(answers))
+
+    def offer(answer: Answer) -> int | None:
+        found = (n for n, one in enumerate(evidence) if one.follows(question, answer))
+        alike = (n for n, fix in enumerate(fixes) if answer.means is not None and fix.verdict.reading == answer.means)
+        return next(found, next(alike, None))
+
+    return replace(question, answers=tuple(replace(answer, offer=offer(answer)) for answer in question.answers))
 
 
 def _key(candidate: Candidate) -> frozenset[tuple[Path, bytes]]:

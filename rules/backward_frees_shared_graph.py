@@ -16,10 +16,10 @@ into the next: it then grows without bound, which the run shows.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from autofix.probe.wire import Stack
+from autofix.search import keeping
 from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls, vocabulary
 from autofix.syntax.edits import set_keyword
@@ -98,20 +98,10 @@ run(None)
             yield from self._keep(stack, sources)
 
     def _keep(self, stack: Stack, sources: Sources) -> Iterator[Proposal]:
-        for depth, (_, source, node) in enumerate(sources.located(stack)):
-            if not isinstance(node, ast.Call):
-                return
-            flag = calls.keyword(node, "retain_graph")
-            helper = sources.function(stack[depth - 1]) if depth else None
-            if depth and (helper is None or "retain_graph" not in calls.parameters(helper)):
-                return
-            taken = calls.differentiation(node) or vocabulary.BACKWARD
-            if len(node.args) > calls.place_of(taken, "retain_graph"):
-                return
-            passed_on = depth == 0 and isinstance(flag, ast.Name)
-            yield self.propose(set_keyword(source, node, "retain_graph", "True"), WHY, later=passed_on)
-            if depth == 0 and taken is vocabulary.GRAD and calls.keyword(node, "create_graph") is None:
+        for depth, (source, node) in enumerate(keeping.freeing(stack, sources)):
+            passed_on = depth == 0 and keeping.passes_on(node)
+            yield self.propose(set_keyword(source, node, keeping.FLAG, "True"), WHY, later=passed_on)
+            derivative = calls.differentiation(node) is vocabulary.GRAD
+            if depth == 0 and derivative and calls.keyword(node, "create_graph") is None:
                 edits = set_keyword(source, node, "create_graph", "True")
                 yield self.propose(edits, CREATE, title="Give the derivative a graph", tier=Tier.CREATE)
-            if not isinstance(flag, ast.Name):
-                return

@@ -27,7 +27,10 @@ OTHERS = sorted([*(ROOT / "rules").glob("__init__.py"), *(ROOT / "tests").rglob(
 
 RULE_FLOOR = {
     *(f"autofix.core.{name}" for name in ("edit", "model")),
-    *(f"autofix.search.{name}" for name in ("anew", "attributes", "collecting", "cutting", "leaves", "rule")),
+    *(
+        f"autofix.search.{name}"
+        for name in ("anew", "attributes", "collecting", "cutting", "keeping", "leaves", "rule")
+    ),
     *(f"autofix.{name}" for name in ("diagnosis.scenes", "probe.wire", "syntax")),
 } | {"libcst"}
 SLOW_TO_IMPORT = {"libcst", "nbformat", "numpy", "pygls", "ray", "torch"}

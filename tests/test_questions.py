@@ -21,7 +21,12 @@ from autofix.core.model import Answer, Applicability, Outcome, Question, Reading
 from autofix.probe import wire
 from autofix.render import Look, Snapshot, as_json, show
 from autofix.search import registry
-from autofix.verdict.properties import average_is_trained, derivative_is_constant, loss_grows_over_loop
+from autofix.verdict.properties import (
+    average_is_trained,
+    derivative_is_constant,
+    loss_grows_over_loop,
+    loss_trains_its_target,
+)
 
 if TYPE_CHECKING:
     from autofix.experiments.run import Probe
@@ -76,6 +81,14 @@ def asked(report: Report) -> Question:
             ("AG202", "AG203"),
             ("Is `mean` a constant to the loss of the pass that adds to it?", ["constant", "trained"]),
         ),
+        pytest.param(
+            *(
+                loss_trains_its_target.TOGETHER,
+                ("AG201", "AG210"),
+                ("Should `second` be trained as a target?", ["constant", "trained"]),
+            ),
+            marks=pytest.mark.apart("long"),
+        ),
         (terms.PPO, ("AG206",), ("Is `old` a constant in all passes that use it?", ["constant", "anew"])),
         (
             derivative_is_constant.BY_GRAD,
@@ -92,7 +105,7 @@ def asked(report: Report) -> Question:
         ),
         (SUMMED, ("AG403",), ("Is the sum of these values the loss, or their mean?", ["sum", "mean"])),
     ],
-    ids=["two losses", "left over", "an average", "made once", "derivative", "growing", "refused"],
+    ids=["two losses", "left over", "an average", "a target", "made once", "derivative", "growing", "refused"],
 )
 def test_what_is_left_open_is_asked_and_the_answer_decides(
     probe: Probe, tmp_path: Path, program: Program | str, codes: tuple[str, ...], expected: tuple[str, list[str]]

@@ -218,7 +218,8 @@ class Reading:
     part of a tensor goes to a copy, so that what was bound before keeps the value that it had. `through`: what the
     derivative at this place gives has a graph, and it leaves no gradient in what optimizers own. `uncut`: the graph is
     not cut at this place. `averages`: averages that passes hand on are constants, in the pass that makes them too.
-    `off`: what is computed where gradients are off has them for the backward calls in there alone.
+    `off`: what is computed where gradients are off has them for the backward calls in there alone. `targets`: what
+    these losses are given as their target, or these products as a weight, is a constant.
     """
 
     refused: Refused = Refused.UPDATE
@@ -233,6 +234,7 @@ class Reading:
     uncut: wire.Stack = ()
     averages: bool = False
     off: bool = False
+    targets: tuple[wire.Given, ...] = ()
 
     @property
     def letter(self) -> Reading:

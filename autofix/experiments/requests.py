@@ -134,7 +134,7 @@ class Builder:
             if spec.reading.averages:  # that of the last pass is handed to none that would show it
                 constants, asked = first.averages, replace(asked, stop_at=_before_the_last(first))
             asked = replace(asked, apart=spec.reading.apart, constants=constants, addends=spec.reading.addends)
-            asked = replace(asked, through=spec.reading.through, off=spec.reading.off)
+            asked = replace(asked, through=spec.reading.through, off=spec.reading.off, targets=spec.reading.targets)
             if spec.reading.uncut:
                 sites = (*asked.sites, *(wire.Site("keep", frame) for frame in spec.reading.uncut))
                 asked = replace(asked, sites=sites, watch_from=0)

@@ -93,13 +93,15 @@ class Run(State):
         from .engine import functions
         from .failure.origins import Origins
         from .failure.tracing import Refusals, Tracer
+        from .instruments.aims import Aims
 
         self.functions = functions.Last()
         functions.listen(self.functions.hear)
 
-        self.tracer = Tracer(self.frames, self.taps, next(iter(self.request.failed_at), 0))
+        aims = Aims(self.frames)
+        self.tracer = Tracer(self.frames, self.taps, aims, next(iter(self.request.failed_at), 0))
         self.taps.listeners.append(self.tracer)
-        self._enter(self.tracer)
+        self._enter(self.tracer, aims)
         if self.request.watch_origins:
             self.origins = self.modes.enter_context(Origins(self.frames))
         if self.request.watch_calls:
@@ -191,7 +193,9 @@ class Run(State):
     def _arm_reference(self, uses: Uses) -> None:
         from .engine import functions
         from .engine.sources import DataSources
+        from .instruments.aims import Aims
         from .reference import reference
+        from .reference.aimed_at import AimedAt
         from .reference.derived_weights import DerivedWeights
         from .reference.one_memory import OneMemory
         from .reference.perform import Perform
@@ -204,6 +208,7 @@ class Run(State):
         sources = self.modes.enter_context(DataSources(self.frames, self.taps)) if asked.sources else None
         if sources is not None:
             heard.append(self.modes.enter_context(DerivedWeights(self.frames)))
+            heard.append(AimedAt(self.frames, self.modes.enter_context(Aims(self.frames))))
         truncate = reference.Truncate(self.frames, self.names, asked.truncated, sources, once=asked.once)
         heard += [reference.KeepGraphs(), truncate, *([sources] if sources is not None else [])]
         off = self._arm_cuts()
@@ -228,11 +233,14 @@ class Run(State):
 
     def _arm_cuts(self) -> SwitchedOff:
         """What keeps gradients from where a reading does not send them."""
+        from .instruments.aims import Aims
         from .reference import reference
         from .reference.separate import Separate, of_other_segments
         from .reference.switched_off import SwitchedOff
 
         asked, heard = self.request, self.taps.listeners
+        if asked.targets:
+            self.modes.enter_context(Aims(self.frames, asked.targets))
         if asked.constants:
             heard.append(reference.Constants(asked.constants))
         if asked.through:

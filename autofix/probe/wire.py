@@ -81,6 +81,14 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """The use of a value: as the target of the loss that is called at a place, or as a factor of the product there."""
+
+    stack: Stack
+    factor: int = -1  # 0 for the first one; -1 for the target of a loss
+
+
+@dataclass(frozen=True, slots=True)
 class KeptOut:
     """A backward call, by where it stands, that is to leave no gradient in the parameters of one optimizer."""
 
@@ -121,6 +129,7 @@ class Request:
     held: bool = False  # what other state than parameters held at each step is told
     truncated: bool = False
     constants: tuple[int, ...] = ()  # ages of the nodes through which no gradient is to flow
+    targets: tuple[Given, ...] = ()  # what is to have no graph where it is used
     through: Stack = ()  # where a derivative has a graph, and leaves no gradient in what optimizers own
     addends: bool = False  # an addend of a loss is trained once between two steps, by the first backward that has it
     off: bool = False  # what leaves a region in which the script has gradients off is a constant
@@ -337,8 +346,8 @@ class Fact:
     # mixed-with-itself | old-gradient-read | target-handed-on | term-is-late | gradient-adds-up |
     # array-may-be-constant | value-left-numpy | term-is-array | weight-has-graph | written-of | range-is-left |
     # backward-while-off | step-while-off | goes-into-off | needs-what-is-off | scales-what-is-shared |
-    # gradient-cancels | steps-overwritten | written-in-forward | learns-by-write | write-outlives-pass |
-    # stand-in | swallowed, or a suspicion
+    # gradient-cancels | steps-overwritten | loss-trains-target | written-in-forward | learns-by-write |
+    # write-outlives-pass | stand-in | swallowed, or a suspicion
     name: str
     subject: str
     stack: Stack = ()

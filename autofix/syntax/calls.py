@@ -93,6 +93,13 @@ def argument(call: ast.AST, names: Sequence[str], name: str) -> ast.expr | None:
     return call.args[place] if 0 <= place < len(call.args) else None
 
 
+def given(node: ast.AST, factor: int) -> ast.expr | None:
+    """A factor of a product, by its place; for -1 what the call of a loss of torch is given as its target."""
+    if factor < 0:
+        return argument(node, ("input", "target"), "target")
+    return (node.left, node.right)[factor] if isinstance(node, ast.BinOp) else None
+
+
 def differentiation(call: ast.Call) -> Sequence[str]:
     """The parameters of torch's `backward` or `grad`, in the spelling in which a call has it; else none."""
     match name_of(call):

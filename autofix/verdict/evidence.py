@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autofix.core.model import Effect
+from autofix.verdict.aims import with_constants
 from autofix.verdict.effect import assess, follows, whose
 from autofix.verdict.meant import meant
 from autofix.verdict.runs import Runs, once
@@ -49,4 +50,4 @@ class Evidence(Runs):
 
     @once
     def _unanswered(self) -> Assessment:
-        return meant(self, assess(self))
+        return with_constants(self, meant(self, assess(self)))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _EFFECTS = list(Effect)
 _EITHER_WAY = ("shared-across-passes",)
-_UNUSUAL = ("range-is-left",)
+_UNUSUAL = ("range-is-left", "loss-trains-its-target", "weight-is-trained")
 """Findings that say that another edit is usually meant: one that trains otherwise and has no doubt comes before."""
 _STARVED = ("switched-off-for-what-is-owned",)
 """Findings that say of an edit that something owned would never learn."""
@@ -50,8 +50,9 @@ def ordered(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
 def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
     """`bytes_of_equals`: the peak memory from which on this one is costly beside those that are alike in all else."""
     verdict = fix.verdict
-    # Where each step uses its own loss alone, gradients change as they were hardly meant.
-    changed = verdict.effect is Effect.CHANGED and not (verdict.reading and verdict.reading.separated)
+    # Where each step uses its own loss alone, or a target is a constant, gradients change as they were hardly meant.
+    usual = verdict.reading is not None and (verdict.reading.separated or verdict.reading.targets)
+    changed = verdict.effect is Effect.CHANGED and not usual
     doubts = (1 if fix.candidate.conventional else 2) * changed
     doubts += sum(1 if one.property in _EITHER_WAY else 2 + (one.property in _UNUSUAL) for one in verdict.findings)
     return Key(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,9 @@ from autofix.core.model import Answer, Question, Reading
 from autofix.experiments.compare import comparable
 from autofix.experiments.readings import LEAF_WORDS, LOSS_WORDS, words
 from autofix.probe import wire
+from autofix.syntax import calls
+from autofix.syntax.sources import Sources
+from autofix.verdict import aims
 from autofix.verdict.averages import constant_averages
 from autofix.verdict.blame import loss
 from autofix.verdict.derivatives import derivative, gradient
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
 
     from autofix.verdict.runs import Runs
 
+_LONG = 60
 REFUSED = "two-readings"
 """What a question is about that asks how an operation is meant that torch refuses."""
 
@@ -29,7 +34,18 @@ def questions(runs: Runs) -> Iterator[Question]:
     """All that the runs leave open, with the names of two answers to each."""
     if comparable(runs.letter):
         return
-    found = (_refused, _two_losses, _left_over, _old_values, _made_once, _average, _derivative, _growing)
+    found = (
+        _refused,
+        _target,
+        _two_losses,
+        _left_over,
+        _weight,
+        _old_values,
+        _made_once,
+        _average,
+        _derivative,
+        _growing,
+    )
     for question in (one for ask in found if (one := ask(runs)) is not None):
         if _is_open(runs, question):
             yield replace(question, key=kept.key(runs.case.pool.target, question.place))
@@ -81,6 +97,30 @@ def _refused(runs: Runs) -> Question | None:
         Answer(name, clause, Reading(refused)) for name, (refused, clause) in zip(names, said.items(), strict=True)
     ]
     return Question(REFUSED, text, runs.failure.stack, tuple(answers))
+
+
+def _target(runs: Runs) -> Question | None:
+    """A target with a graph in which the failure lies."""
+    return _constant(runs, aims.TARGET, "the target", "loss-trains-its-target", "as a target")
+
+
+def _weight(runs: Runs) -> Question | None:
+    """What weighs a log-probability, with such a graph."""
+    return _constant(runs, aims.WEIGHT, "what weighs a log-probability", "weight-is-trained", "by what it weighs")
+
+
+def _constant(runs: Runs, name: str, unnamed: str, about: str, role: str) -> Question | None:
+    if not (facts := aims.seen(runs)) or facts[0].name != name or (reading := aims.constants(runs, runs.code)) is None:
+        return None
+    used = reading.targets[0]
+    node = next((node for _, _, node in Sources.of(runs.case.pool.target).nodes(used.stack[:1])), None)
+    given = calls.given(node, used.factor) if node is not None else None
+    what = f"`{ast.unparse(given)[:_LONG]}`" if given is not None else f"{unnamed} of {at(used.stack)}"
+    answers = (
+        Answer("constant", f"{what} is a constant", reading),
+        Answer("trained", f"{what} is trained, too", runs.code),
+    )
+    return Question(about, f"Should {what} be trained {role}?", used.stack, answers)
 
 
 def _two_losses(runs: Runs) -> Question | None:

@@ -17,12 +17,14 @@ from ..engine.quiet import quiet
 from ..engine.refused import name_of, refused
 from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener, Taps
+from ..instruments.aimed import Aim, graph_of, spoiled_aims, weights
 from .carriers import KEPT, Carriers
-from .weights import spoiled_weight
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from ..instruments.aimed import Graph
+    from ..instruments.aims import Aims
     from ..program.frames import Frames, Raw
 
 _KEPT_CALLS = 40
@@ -82,9 +84,10 @@ class Tracer(Dispatch, Listener):
 
     inner = True
 
-    def __init__(self, frames: Frames, taps: Taps, failing: int) -> None:
+    def __init__(self, frames: Frames, taps: Taps, aims: Aims, failing: int) -> None:
         """`failing`: the backward calls that a run makes until it fails; those who hold tensors are told at its end."""
         super().__init__()
+        self._aims = aims
         self._frames = frames
         self._taps = taps
         self._look_from = failing - 2 * KEPT
@@ -244,7 +247,7 @@ class Tracer(Dispatch, Listener):
         return {
             "saved": self._modified() or self.freed(), "also": self._also(), "crossings": self._crossings(),
             "remade": self._remade(), "earlier": self._earlier(), "step_sites": self._step_sites(),
-            "facts": (*self._weighed(), *self._scaled()),
+            "facts": (*self._scaled(), *self._aimed()),
         }  # fmt: skip
 
     def _modified(self) -> tuple[wire.Saved, ...]:
@@ -272,22 +275,6 @@ class Tracer(Dispatch, Listener):
         )
         return wire.Saved("", resolve(handle.raw), tuple(handle.alias.shape), handle.leaf, shown)
 
-    def _weighed(self) -> Iterator[wire.Fact]:
-        """Where a tensor was saved that spoils what weighs a log-probability."""
-        if self.violation is None or not self._passes:
-            return
-        failing, place = self._passes[-1], self.violation.raw
-        roots = {node._sequence_nr() for node in graph.operations(graph.starts(failing.call.roots))}
-        spoiled = {age for age in failing.nodes if self._stack(age) == place}
-        owned = set[int]().union(*self._taps.owned)
-        trained = {
-            node._sequence_nr()
-            for node in graph.operations(graph.walk(failing.call.roots))
-            if any(id(leaf) in owned for leaf in graph.leaves(graph.children(node)))
-        }
-        if spoiled_weight(failing.nodes, failing.edges, roots, spoiled, trained):
-            yield wire.Fact("weight-has-graph", "", self._frames.resolve(place))
-
     def _scaled(self) -> Iterator[wire.Fact]:
         """Where a constant was saved, and written since, that scales a value that is used elsewhere, too."""
         if self.violation is None or not self._passes or not self.violation.constant:
@@ -304,6 +291,42 @@ class Tracer(Dispatch, Listener):
             if any(len(users[age]) > 1 for age in scaled):
                 yield wire.Fact("scales-what-is-shared", "", self._frames.resolve(place))
                 return
+
+    def _aimed(self) -> Iterator[wire.Fact]:
+        """Where a target or a weight leads to what was freed or written, here or where it was freed.
+
+        What the forward itself wrote says nothing of these, unless it lies in there alone.
+        """
+        if not self._passes:
+            return
+        failing, handle = self._passes[-1], self.violation
+        if handle is None:
+            spoiled = {age for age in failing.nodes if age in self._freed}
+        else:
+            spoiled = {age for age in failing.nodes if self._stack(age) == handle.raw}
+        calls = {id(self._freed[age]) for age in spoiled if handle is None}
+        alone = handle is not None and any(one.optimizer < 0 for one in self.spoiling(handle))
+        found: dict[wire.Fact, None] = {}
+        for done in self._passes if spoiled else ():
+            if done is failing or id(done.call) in calls:
+                leads = graph_of(done.edges)
+                for name, aims in self._aims_of(done, leads):
+                    for aim in spoiled_aims(leads, aims, spoiled, alone=alone):
+                        at = self._frames.resolve(self._stack(aim.age))
+                        found[wire.Fact(name, str(aim.factor), at)] = None
+        yield from found
+
+    def _aims_of(self, done: _Pass, leads: Graph) -> Iterator[tuple[str, Iterable[Aim]]]:
+        """The targets of losses, and the weights of log-probabilities, that a backward goes through."""
+        yield "loss-trains-target", (Aim(*one) for one in self._aims.among(done.edges))
+        starts = graph.operations(graph.starts(done.call.roots))
+        owned = set[int]().union(*self._taps.owned)
+        trained = {
+            node._sequence_nr()
+            for node in graph.operations(graph.walk(done.call.roots))
+            if any(id(leaf) in owned for leaf in graph.leaves(graph.children(node)))
+        }
+        yield "weight-has-graph", weights(leads, done.nodes, graph.ages(starts), trained)
 
     def spoiling(self, handle: Handle) -> list[Written]:
         """The writes since a tensor was saved."""

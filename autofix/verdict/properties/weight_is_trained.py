@@ -3,22 +3,26 @@
 ## What it finds
 
 A term of a loss is a log-probability times something that has a graph of its own: the probabilities that another view
-is given, an advantage. What backward found overwritten lies in that graph alone, and the edit keeps it. This is not
-said where the logarithm is of the weight itself, as in an entropy, where the failure lies elsewhere, nor where the
-weight is made of what no optimizer owns, as by a teacher.
+is given, an advantage. The failure lies in that graph: what backward found overwritten is in there alone, or another
+backward freed what it leads to, or an optimizer moved that. The edit keeps it. This is not said where the logarithm is
+of the weight itself, as in an entropy, nor where the weight is made of what no optimizer owns, as by a teacher, nor
+where training is the same either way.
 
 ## Why it matters
 
 A target or an advantage is nearly always meant as a constant, and the failure shows that the author did not see its
 graph. With it, the loss can also fall by what the weights become: targets move to what is predicted, and an advantage
-teaches the critic to please the actor. A gate that learns which term to trust is the same in the code.
+teaches the critic to please the actor. A gate that learns which term to trust is the same in the code. Of the public
+scripts in which another backward had freed such a graph, the weight was a constant in eight of nine, and in one nobody
+could say.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from autofix.verdict.property import Example, Seen
+from autofix.verdict import aims
+from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:
     from autofix.core.model import Finding
@@ -68,15 +72,49 @@ for _ in range(4):
 """
 
 
-class WeightIsTrained(Seen):
-    name, fact = "weight-is-trained", "weight-has-graph"
+TOGETHER = """
+import torch
+from torch import nn
+
+class ActorCritic(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.trunk, self.policy, self.critic = nn.Linear(4, 3), nn.Linear(3, 2), nn.Linear(3, 1)
+
+    def forward(self, x):
+        seen = self.trunk(x).tanh()
+        return torch.distributions.Categorical(logits=self.policy(seen)), self.critic(seen).squeeze(1)
+
+torch.manual_seed(0)
+net = ActorCritic()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    chances, value = net(torch.randn(6, 4))
+    acts = chances.sample()
+    delta = acts - value
+    optimizer.zero_grad()
+    delta.square().mean().backward()
+    actor_loss = ACTOR
+    actor_loss.backward()
+    optimizer.step()
+"""
+CRITIC_KEEPS = ("delta.square().mean().backward()", "delta.square().mean().backward(retain_graph=True)")
+
+
+class WeightIsTrained(Property):
+    name = "weight-is-trained"
     runs = ("trace",)
-    sentence = "what is made here only weighs a log-probability, and is trained by that; it may be meant as a constant"
+    sentence = (
+        "what weighs a log-probability here is trained by that, through a graph in which the failure lies; "
+        "it may be meant as a constant"
+    )
     raises = (
+        Example(TOGETHER.replace("ACTOR", "-(chances.log_prob(acts) * delta).mean()"), *CRITIC_KEEPS),
         Example(OTHER, *OUT_OF_PLACE),
         Example(ADVANTAGE, "advantage -= advantage.mean()", "advantage = advantage - advantage.mean()"),
     )
     silent = (
+        Example(TOGETHER.replace("ACTOR", "-(chances.log_prob(acts) * delta.detach()).mean()"), *CRITIC_KEEPS),
         Example(VIEWS.replace("LOG", "(target + 0.01).log()"), *OUT_OF_PLACE),
         Example(VIEWS.replace("LOG", "other.tanh()"), *OUT_OF_PLACE),
         Example(
@@ -86,4 +124,5 @@ class WeightIsTrained(Seen):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        return self.first(evidence.trace) if evidence.assessment.effect.keeps_gradients else None
+        fact = aims.trained(evidence, evidence.assessment, aims.WEIGHT)
+        return None if fact is None else self.found(fact.stack)

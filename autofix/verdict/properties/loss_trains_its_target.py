@@ -1,0 +1,119 @@
+"""A loss trains what it is given as its target
+
+## What it finds
+
+A loss of torch is given a tensor with a graph for the parameter that torch calls `target`, and the failure lies in that
+graph: another backward freed what it leads to, or an optimizer moved it. So may a later failure, which the run did not
+come to and the edit avoids: where some backward would have freed the graph of a target. The edit keeps that graph. This
+is not said
+
+- where the prediction is made of the target, too, as that of a decoder that is to give back what it was given: it has
+  no other way to learn;
+- where something that an optimizer owns learns through the target alone, and would never learn if it were cut;
+- where training is the same either way, as with a teacher that no optimizer owns, or where `zero_grad` throws away what
+  the target got;
+- of a difference that is written by hand: nothing tells which side of it is the target;
+- where the forward itself wrote what backward needs, and other than the target needs it, too: such a failure says
+  nothing of the target.
+
+## Why it matters
+
+A target is mostly meant as a constant (a reward, a bootstrapped value, the answer of a teacher or of a peer), and the
+failure shows that the author did not see its graph. With it, the loss also falls by what the target becomes: an encoder
+learns to make it easy. Consistency between two views, and peers that learn from each other, may be meant either way,
+and nothing else in the code tells: of the public scripts with such a failure that were looked at, the target was a
+constant in seven of nine, and in two nobody could say; in none was it to be trained for sure.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.verdict import aims
+from autofix.verdict.property import Example, Property
+
+if TYPE_CHECKING:
+    from autofix.core.model import Finding
+    from autofix.verdict.evidence import Evidence
+
+SKILLS = """
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+torch.manual_seed(0)
+encoder, skills, value = nn.Linear(4, 3), nn.Linear(3, 3), nn.Linear(3, 1)
+skill_opt = torch.optim.SGD(skills.parameters(), lr=0.1)
+value_opt = torch.optim.SGD([*encoder.parameters(), *value.parameters()], lr=0.1)
+for _ in range(4):
+    skill = torch.randint(3, (6,))
+    seen = encoder(torch.randn(6, 4)).tanh()
+    logits = skills(seen)
+    skill_loss = F.cross_entropy(logits, skill)
+    reward = logits.log_softmax(1).gather(1, skill[:, None])
+    skill_opt.zero_grad()
+    skill_loss.backward()
+    value_loss = LOSS
+    value_opt.zero_grad()
+    value_loss.backward()
+    value_opt.step()
+    skill_opt.step()
+"""
+TARGET = SKILLS.replace("LOSS", "F.mse_loss(value(seen), reward)")
+TOGETHER = """
+import torch
+from torch import nn
+
+class Peer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(4, 3)
+        self.optimizer = torch.optim.SGD(self.parameters(), lr=0.1)
+
+    def forward(self, x):
+        return self.net(x).log_softmax(1)
+
+torch.manual_seed(0)
+one, other = Peer(), Peer()
+agree = nn.KLDivLoss(reduction="batchmean", log_target=True)
+for _ in range(4):
+    seen, label = torch.randn(6, 4), torch.randint(3, (6,))
+    first, second = one(seen), other(seen)
+    losses = [agree(first, second), agree(target=first, input=second)]
+    one.optimizer.zero_grad(); other.optimizer.zero_grad()
+    for loss in losses:
+        loss.backward()
+    for peer in (one, other):
+        peer.optimizer.step()
+"""
+LATER = TARGET.replace(
+    "    value_loss =", "    size_loss = 0.1 * seen.square().mean()\n    size_loss.backward()\n    value_loss ="
+)
+KEPT = ("skill_loss.backward()", "skill_loss.backward(retain_graph=True)")
+
+
+class LossTrainsItsTarget(Property):
+    name = "loss-trains-its-target"
+    runs = ("trace", "sourced")
+    sentence = (
+        "this loss also trains what it is given as its target, through a graph that another loss uses; "
+        "the target may be meant as a constant"
+    )
+    raises = (
+        Example(TARGET, *KEPT),
+        Example(
+            TARGET.replace("F.mse_loss(value(seen), reward)", "nn.L1Loss()(target=reward, input=value(seen))"), *KEPT
+        ),
+        Example(LATER, "_loss.backward()", "_loss.backward(retain_graph=True)"),
+        Example(TOGETHER, "loss.backward()", "loss.backward(retain_graph=True)"),
+    )
+    silent = (
+        Example(SKILLS.replace("LOSS", "(value(seen) - reward).square().mean()"), *KEPT),
+        Example(SKILLS.replace("LOSS", "F.mse_loss(reward, value(seen))"), *KEPT),
+        Example(SKILLS.replace("LOSS", "F.mse_loss(value(seen).expand(6, 3), seen)"), *KEPT),
+        Example(TARGET, "value(seen), reward", "value(seen.detach()), reward.detach()"),
+    )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        fact = aims.trained(evidence, evidence.assessment, aims.TARGET)
+        return None if fact is None else self.found(fact.stack)
