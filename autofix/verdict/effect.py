@@ -213,10 +213,8 @@ class _Comparison:
             if not differences(self._runs.of(one), self._live, self._live_tolerance, **also):
                 return self._equal(one, same_live=True)
         later = not also["printed"] or (not full.counts and frozen.undone)
-        for one in (equal or self._equal_at_rest(readings)) if later else ():
-            live = self._runs.of(one)
-            if not (_cuts_or_loses(live, self._live) or moved_otherwise(live, self._live)):
-                return self._equal(one, same_live=False)
+        for one in filter(self._is_newer, (equal or self._equal_at_rest(readings)) if later else ()):
+            return self._equal(one, same_live=False)
         if self._projects_elsewhere(readings[0], also):
             return self._equal(readings[0], same_live=True)
         return self._departing(self._runs.of(readings[0]), self._live, still[readings[0]], frozen, also)
@@ -305,6 +303,9 @@ class _Comparison:
         readings = [one for one in readings if same_shape(self._runs.of(one, Treatment.FROZEN), drifting)]
         if not readings or not self._outlived(self._runs.of(readings[0])):
             return []
+        known = {one for one in readings if self._pool.made(RunSpec.reference(one))}
+        if not (readings := [one for one in readings if one not in known or self._is_newer(one)]):
+            return []
         specs = (RunSpec.reference(one, Treatment.STILL) for one in readings)
         self._pool.expect(RunSpec.edited(self._runs.files, Treatment.STILL), *specs)
         mine = self._runs.of_edit(Treatment.STILL)
@@ -316,6 +317,11 @@ class _Comparison:
             and not differences(still, mine, self._frozen_tolerance)
             and same_shape(still, mine)
         ]
+
+    def _is_newer(self, reading: Reading) -> bool:
+        """Whether, by the live runs, the edit may be that reading with newer parameters."""
+        live = self._runs.of(reading)
+        return not (_cuts_or_loses(live, self._live) or moved_otherwise(live, self._live))
 
     def _outlived(self, full: wire.Trace) -> bool:
         stale = bool(full.seen("stale") or full.reused)
