@@ -229,7 +229,7 @@ class _Comparison:
         still, full = runs.of(reading, Treatment.FROZEN), runs.of(reading)
         names = of_rounding(departures(still, frozen, self._frozen_tolerance, **also))
         live = departures(full, self._live, self._live_tolerance, **also)
-        if not names or (live and not of_rounding(live) <= names):
+        if not names or (live and not frozenset() < of_rounding(live) <= names):
             return False
         farther, edited = runs.of(reading, *how), runs.of_edit(*how)
         if comparable(farther) or not edited.ended_well:
