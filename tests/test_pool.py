@@ -135,10 +135,10 @@ def test_an_edit_that_is_plainly_the_same_is_judged_by_few_runs(probe: Probe, tm
     right = edit(target, "out.square().mean().backward(retain_graph=True)")
     report = pipeline.verify(target, right, ours=True, probe=counting, progress=str)  # type: ignore[arg-type]
     assert report.outcome is Outcome.SAFE
-    # The second reference: does the second loss depend on what the first backward left?
-    expected = ["baseline", "candidate", "candidate", "reference", "reference", "trace"]
+    # Two further references: does the second loss depend on what the first backward left, and has one a target?
+    expected = ["baseline", "candidate", "candidate", "reference", "reference", "reference", "trace"]
     assert sorted(one.mode for one in counting.asked) == expected
-    assert max(one.doubled for one in counting.asked) >= 0
+    assert (sum(one.doubled >= 0 for one in counting.asked), sum(one.sources for one in counting.asked)) == (1, 1)
 
 
 class Crossed:
