@@ -26,7 +26,10 @@ from autofix.experiments.run import Probe, run
 from autofix.probe import wire
 from autofix.search import registry
 
-ASIDE = {"id", "seconds", "before", "past", "peak_bytes", "resumed", "stem", "hurried", "wrote", "traceback"}
+ASIDE = {
+    *("before", "computed", "hurried", "id", "past", "peak_bytes"),
+    *("resumed", "seconds", "stem", "traceback", "wrote"),
+}
 """Beside time and memory: what the first run alone is asked for, and that is always made in full."""
 LEADS = ASIDE | {
     "backward_count", "counts", "courses", "facts", "finals", "held", "reaches", "segments", "states", "steps",

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from autofix.core.model import Reading, Target, Treatment
+from autofix import pipeline
+from autofix.core.model import Outcome, Reading, Target, Treatment
 from autofix.experiments.pool import Pool
 from autofix.experiments.requests import plain
 from autofix.experiments.run import run
@@ -127,6 +128,17 @@ def test_what_is_dropped_is_made_anew_when_it_is_asked_for(probe: Probe, tmp_pat
         pool.drop(dict(spec.files))
         assert pool.made(spec) is None
         assert pool.get(spec).outcome == "finished"
+
+
+def test_an_edit_that_is_plainly_the_same_is_judged_by_few_runs(probe: Probe, tmp_path: Path) -> None:
+    counting, target, _ = started(probe, tmp_path, FREED)
+    right = edit(target, "out.square().mean().backward(retain_graph=True)")
+    report = pipeline.verify(target, right, ours=True, probe=counting, progress=str)  # type: ignore[arg-type]
+    assert report.outcome is Outcome.SAFE
+    # Two further references: does the second loss depend on what the first backward left, and has one a target?
+    expected = ["baseline", "candidate", "candidate", "reference", "reference", "reference", "trace"]
+    assert sorted(one.mode for one in counting.asked) == expected
+    assert (sum(one.doubled >= 0 for one in counting.asked), sum(one.sources for one in counting.asked)) == (1, 1)
 
 
 class Crossed:

@@ -112,10 +112,10 @@ class Pool:
         self._settle()
         return self._wait(spec)
 
-    def expect(self, *specs: RunSpec) -> None:
-        """Say that these will be asked for soon, so that they go on side by side."""
+    def expect(self, *specs: RunSpec, urgent: bool = True) -> None:
+        """Say that these will be asked for soon, so that they go on side by side; else where nothing else waits."""
         for spec in specs:
-            self._begin(spec, urgent=True)
+            self._begin(spec, urgent=urgent)
 
     def look_ahead(self, judgements: Iterable[Callable[[], object]]) -> None:
         """What will be called next: while a run is waited for, each is called as far as the runs that ended carry it.

@@ -378,7 +378,7 @@ class Run(State):
             outcome, detail, failure = "crashed", f"what it did cannot be told: {_one_line(error)}", None
         trace = wire.Trace(
             self.request.id, outcome, detail, failure, traceback=unwinding,
-            seconds=time.monotonic() - self.began, resumed=self.resumed,
+            seconds=time.monotonic() - self.began, computed=time.process_time(), resumed=self.resumed,
             before=max(0.0, self.taps.first - self.began),
             peak_bytes=max(self.peak, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024),
             notes=self.adapted.notes,

@@ -580,7 +580,8 @@ class Trace:
     stdout: str = ""
     stderr: str = ""
     seconds: float = 0.0
-    before: float = 0.0  # of these, those before the first backward call
+    computed: float = 0.0  # seconds for which its process computed, in all threads
+    before: float = 0.0  # of `seconds`, those before the first backward call
     stem: bool = False  # beside it its beginning was executed for others, which compute in one thread
     resumed: float = 0.0  # of these, those of a beginning that was executed once for several runs
     peak_bytes: int = 0

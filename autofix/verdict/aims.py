@@ -36,8 +36,10 @@ def constants(runs: Runs, reading: Reading) -> Reading | None:
 
 def trained(runs: Runs, found: Assessment, name: str) -> wire.Fact | None:
     """The first of such values, if it is one of this name, and an edit of this effect goes on training it."""
+    if not found.effect.keeps_gradients:
+        return None
     first = next(iter(seen(runs)), None)
-    if first is None or first.name != name or not found.effect.keeps_gradients:
+    if first is None or first.name != name:
         return None
     return first if constants(runs, found.reading or runs.code) is not None else None
 

@@ -213,10 +213,8 @@ class _Comparison:
             if not differences(self._runs.of(one), self._live, self._live_tolerance, **also):
                 return self._equal(one, same_live=True)
         later = not also["printed"] or (not full.counts and frozen.undone)
-        for one in (equal or self._equal_at_rest(readings)) if later else ():
-            live = self._runs.of(one)
-            if not (_cuts_or_loses(live, self._live) or moved_otherwise(live, self._live)):
-                return self._equal(one, same_live=False)
+        for one in filter(self._is_newer, (equal or self._equal_at_rest(readings)) if later else ()):
+            return self._equal(one, same_live=False)
         if self._projects_elsewhere(readings[0], also):
             return self._equal(readings[0], same_live=True)
         return self._departing(self._runs.of(readings[0]), self._live, still[readings[0]], frozen, also)
@@ -231,7 +229,7 @@ class _Comparison:
         still, full = runs.of(reading, Treatment.FROZEN), runs.of(reading)
         names = of_rounding(departures(still, frozen, self._frozen_tolerance, **also))
         live = departures(full, self._live, self._live_tolerance, **also)
-        if not names or (live and not of_rounding(live) <= names):
+        if not names or (live and not frozenset() < of_rounding(live) <= names):
             return False
         farther, edited = runs.of(reading, *how), runs.of_edit(*how)
         if comparable(farther) or not edited.ended_well:
@@ -305,6 +303,9 @@ class _Comparison:
         readings = [one for one in readings if same_shape(self._runs.of(one, Treatment.FROZEN), drifting)]
         if not readings or not self._outlived(self._runs.of(readings[0])):
             return []
+        known = {one for one in readings if self._pool.made(RunSpec.reference(one))}
+        if not (readings := [one for one in readings if one not in known or self._is_newer(one)]):
+            return []
         specs = (RunSpec.reference(one, Treatment.STILL) for one in readings)
         self._pool.expect(RunSpec.edited(self._runs.files, Treatment.STILL), *specs)
         mine = self._runs.of_edit(Treatment.STILL)
@@ -317,6 +318,11 @@ class _Comparison:
             and same_shape(still, mine)
         ]
 
+    def _is_newer(self, reading: Reading) -> bool:
+        """Whether, by the live runs, the edit may be that reading with newer parameters."""
+        live = self._runs.of(reading)
+        return not (_cuts_or_loses(live, self._live) or moved_otherwise(live, self._live))
+
     def _outlived(self, full: wire.Trace) -> bool:
         stale = bool(full.seen("stale") or full.reused)
         stepped = any(write.optimizer >= 0 for saved in self._runs.trace.saved for write in saved.writes)
@@ -328,12 +334,19 @@ class _Comparison:
 
     def _noise(self) -> str:
         """'' if two reference runs agree; else why no comparison can be believed."""
-        letter, again = self._runs.letter, self._runs.of(self._runs.code, intervention=Intervention.REPEATED)
+        letter, again = self._runs.letter, self._once_more()
         if again.counts == letter.counts:
             found = bool(differences(letter, again, LIVE))
         else:  # of a slow script it ended sooner, and is compared as far as it came
             found = not same_gradients(letter, replace(again, parted=True))
         return "two runs of the unedited script differ: it draws on something unseeded" if found else ""
+
+    def _once_more(self) -> wire.Trace:
+        """A second run of the reference: the one that a law asks for next, where one does."""
+        asked = self._runs.may_be_collected and len(self._letters.readings) == 1
+        if asked and not comparable(self._runs.sourced):
+            return self._runs.sourced
+        return self._runs.of(self._runs.code, intervention=Intervention.REPEATED)
 
     # In words -------------------------------------------------------------------------------------------------------
 

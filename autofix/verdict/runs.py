@@ -128,6 +128,11 @@ class Runs:
         made = any(site.action in ("leaf", "update") for site in self.case.pool.sites)
         return made or any(done.kind == "nonleaf_gradient" for done in self.letter.performed)
 
+    @property
+    def may_be_collected(self) -> bool:
+        """Whether what passes take from earlier ones may be made once: a law then asks what went into it."""
+        return bool(self.letter.reused or (self.letter.carried and not self.trace.remade))
+
     @once
     def letter(self) -> wire.Trace:
         """The reference: the code as it is written."""
@@ -191,7 +196,11 @@ class Runs:
     @once
     def sourced(self) -> wire.Trace:
         """The reference, watched for what went into a graph that several passes share."""
-        return self.of(self.code, intervention=Intervention.SOURCED)
+        spec = RunSpec.reference(self.code, intervention=Intervention.SOURCED)
+        self.case.pool.expect(spec)
+        if self.letter.reused:  # may that be a constant? a law or a question asks it next
+            self.case.pool.expect(RunSpec.reference(replace(self.code, constant=True)), urgent=False)
+        return self.case.pool.get(spec)
 
     @once
     def doubled(self) -> wire.Trace:

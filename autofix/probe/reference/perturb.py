@@ -47,10 +47,12 @@ class Perturb(Listener):
         self._seeds: dict[int, int] = {}
         self._alike: Counter[str] = Counter()
         self._left: dict[int, tuple[float, float]] = {}
+        self._sure: dict[int, int] = {}
+        """The storages of parameters that were looked at, until an op is seen to write anything."""
         self._storages: dict[int | None, torch.Tensor] = {}
         self._checked: set[int] = set()
         self._of_modules: set[int] = set()
-        self._uses = Known(_uses)
+        self._uses, self._writes = Known(_uses), Known(written_arguments)
         self._mode: Starting | None = None
         self._unwatched = False
         """Whether only modules tell any more of what is used: of later leaves, some runs would hear, and some not."""
@@ -122,8 +124,12 @@ class Perturb(Listener):
 
         A write or a view may still be part of initialising.
         """
-        if self._starting and not self._unwatched and self._uses.of(func):
+        if not self._starting or self._unwatched:
+            return
+        if self._uses.of(func):
             self._use(self._used_of(self._by_storage(), args))
+        elif self._sure and self._writes.of(func):
+            self._sure.clear()
 
     def saved(self, tensor: torch.Tensor) -> None:
         """Hear of a tensor that an operation is about to use and saves for its backward."""
@@ -144,9 +150,15 @@ class Perturb(Listener):
         for parameter in list(used):
             if parameter is None or id(parameter) not in self._starting or not _has_values(parameter):
                 continue
+            # From a mode that hears of each op, numpy alone can hide a write; `intact` tells of one.
+            place = storage_key(parameter) if self._mode is not None else None
+            if place is not None and self._sure.get(id(parameter)) == place:
+                continue
             with quiet():
                 if id(parameter) not in self._left or self._left[id(parameter)] != _content(parameter):
                     self._perturb(parameter)
+            if place is not None:
+                self._sure[id(parameter)] = place
 
     def _perturb(self, parameter: torch.Tensor, moved: int = 0) -> None:
         with quiet(), outside():

@@ -11,8 +11,6 @@ from ..engine import graph
 from ..engine.quiet import quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ..engine.names import Names
     from ..engine.taps import Call
     from ..program.frames import Frames, Raw
@@ -20,6 +18,8 @@ if TYPE_CHECKING:
 _PASSES = 8
 _NODES = 2_000
 _NUMBERS = 4_096
+_BLOCK = 1 << 18
+"""Numbers of gradients that are compared at once."""
 _CLOSE, _ALL = 1e-4, 1 - 1e-3
 _TWICE = 2
 
@@ -39,8 +39,8 @@ class Targets:
         self._sent: dict[Raw, tuple[list[graph.Node], dict[graph.Node, torch.Tensor]]] = {}
         """Of the latest pass at a place: the nodes that were handed to it, and the gradients that nodes got."""
         self._passes: dict[Raw, int] = {}
-        self._parts: dict[tuple[Raw, int, int], list[float | None]] = {}
-        """By place and pair of nodes, the part of the one's gradient that the other got in each pass, None for none."""
+        self._parts: dict[tuple[Raw, int, int], list[float] | None] = {}
+        """By place and pair of nodes, the part of the one's gradient that the other got in each; None: in one, none."""
         self._values: dict[Raw, list[dict[graph.Node, torch.Tensor]]] = {}
         """Of the latest two passes at a place: what was handed to each."""
         self._apart: set[tuple[Raw, int, int]] = set()
@@ -50,7 +50,8 @@ class Targets:
 
     def told(self) -> tuple[wire.Fact, ...]:
         """The places where it is so."""
-        found = (pair for pair, parts in self._parts.items() if _discounts(parts, whole=self._is_apart(pair)))
+        some = ((pair, parts) for pair, parts in self._parts.items() if parts)
+        found = (pair for pair, parts in some if _discounts(parts, whole=self._is_apart(pair)))
         places = dict.fromkeys(pair[0] for pair in found)
         return tuple(wire.Fact("target-handed-on", "", self._frames.resolve(raw)) for raw in places)
 
@@ -85,16 +86,19 @@ class Targets:
     def _compare(
         self, stack: Raw, handed: list[graph.Node], got: dict[graph.Node, torch.Tensor], on: list[graph.Node]
     ) -> None:  # fmt: skip
+        ends = [_behind_views(node, got) for node in on]
+        known = [j for j, end in enumerate(ends) if end in got]
         with quiet():
+            beside = _Beside([got[ends[j]] for j in known])
             for i, one in enumerate(handed):
-                for j, other in enumerate(on):
-                    while other not in got and len(other.next_functions) == 1 and other.next_functions[0][0]:
-                        other = other.next_functions[0][0]  # noqa: PLW2901  a view made at the end of the pass
-                    if one in got and other in got:
-                        part = next(_parts(got[one], got[other]), None)
-                        self._parts.setdefault((stack, i, j), []).append(part)
-                        if part is not None and part >= _ALL:
-                            self._hold((stack, i, j), one, on[j], got[other])
+                for j, part in zip(known, beside.parts(got[one]) if one in got else (), strict=False):
+                    parts = self._parts.setdefault((stack, i, j), [])
+                    if part is None:
+                        self._parts[stack, i, j] = None
+                    elif parts is not None:
+                        parts.append(part)
+                    if part is not None and part >= _ALL:
+                        self._hold((stack, i, j), one, on[j], got[ends[j]])
 
     def _hold(self, pair: tuple[Raw, int, int], one: graph.Node, other: graph.Node, gradient: torch.Tensor) -> None:
         """Hold a gradient against the way from what a pass was handed to what it handed on."""
@@ -116,20 +120,50 @@ class Targets:
         return pair in self._apart or any(one < part and size < most for one, size in found)
 
 
-def _parts(trained: torch.Tensor, target: torch.Tensor) -> Iterator[float]:
-    """By which factor, from 0 to 1, the one gradient is the other, the other way: of each number, or of their sums."""
-    for one, other in ((trained, target), (trained.sum(-1), target.sum(-1))):
-        if one.numel() != other.numel() or not bool(one.any()):
-            continue
-        a, b = one.double().flatten(), -other.double().flatten()
-        part = float((b[a != 0] / a[a != 0]).max())
-        left = b - part * a
-        if 0 <= part <= 1 + _CLOSE and bool((torch.minimum(left.abs(), b.abs()) <= _CLOSE * a.abs()).all()):
-            yield part
+class _Beside:
+    """Gradients to hold others against, each against all at once: those of as many numbers are rows of matrices."""
+
+    def __init__(self, targets: list[torch.Tensor]) -> None:
+        self._count = len(targets)
+        self._whole, self._sums = _rows(targets), _rows([one.sum(-1) for one in targets])
+
+    def parts(self, trained: torch.Tensor) -> list[float | None]:
+        """By which factor, from 0 to 1, each is this gradient, the other way: of each number, or of their sums."""
+        found: list[float | None] = [None] * self._count
+        for one, alike in ((trained, self._whole), (trained.sum(-1), self._sums)):
+            a = one.double().flatten()
+            for places, rows in alike.get(a.numel(), ()) if bool(a.any()) else ():
+                part = (rows[:, a != 0] / a[a != 0]).amax(1)
+                left = torch.minimum((rows - part[:, None] * a).abs(), rows.abs())
+                good = (part >= 0) & (part <= 1 + _CLOSE) & (left <= _CLOSE * a.abs()).all(1)
+                for at in good.nonzero().flatten().tolist():
+                    if found[places[at]] is None:
+                        found[places[at]] = float(part[at])
+        return found
 
 
-def _discounts(parts: list[float | None], *, whole: bool) -> bool:
+def _rows(tensors: list[torch.Tensor]) -> dict[int, list[tuple[list[int], torch.Tensor]]]:
+    """By how many numbers tensors have, which of them these are, and matrices of these numbers, the other way."""
+    alike: dict[int, list[int]] = {}
+    for place, one in enumerate(tensors):
+        alike.setdefault(one.numel(), []).append(place)
+    found: dict[int, list[tuple[list[int], torch.Tensor]]] = {}
+    for count, places in alike.items():
+        most = max(1, _BLOCK // max(1, count))
+        blocks = [places[at : at + most] for at in range(0, len(places), most)]
+        found[count] = [(block, -torch.stack([tensors[at].double().flatten() for at in block])) for block in blocks]
+    return found
+
+
+def _behind_views(node: graph.Node, got: dict[graph.Node, torch.Tensor]) -> graph.Node:
+    """The node itself, or behind views that were made of it at the end of the pass, the one that got a gradient."""
+    while node not in got and len(node.next_functions) == 1 and node.next_functions[0][0]:
+        node = node.next_functions[0][0]
+    return node
+
+
+def _discounts(parts: list[float], *, whole: bool) -> bool:
     """Whether it is one part in all passes, but for those in which an episode ends; all of it, if `whole`."""
     some = [part for part in parts if part]
-    one = None not in parts and len(some) >= _TWICE and max(some) - min(some) <= _CLOSE
+    one = len(some) >= _TWICE and max(some) - min(some) <= _CLOSE
     return one and (whole or max(some) < _ALL)

@@ -24,7 +24,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from autofix.core.model import Treatment
 from autofix.experiments.compare import LIVE, comparable, differences
+from autofix.experiments.spec import RunSpec
 from autofix.verdict.law import PASSES, KeptByChange, at
 
 if TYPE_CHECKING:
@@ -53,6 +55,8 @@ def passes_apart(runs: Runs) -> int:
     """In how many passes the program trains otherwise if names keep their values, while parameters move or not."""
     pairs = [(runs.letter, runs.old_values)]
     if pairs[0][1] is not None and not _apart(*pairs[0]):
+        both = (runs.code, replace(runs.code, old_values=True))
+        runs.case.pool.expect(*(RunSpec.reference(one, Treatment.FROZEN) for one in both))
         pairs.append((runs.letter_frozen, runs.old_values_frozen))
     return max(_apart(*pair) for pair in pairs)
 

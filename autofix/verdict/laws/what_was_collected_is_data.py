@@ -39,9 +39,7 @@ class WhatWasCollectedIsData(KeptByChange):
         return replace(reading, constant=True)
 
     def seen(self, runs: Runs) -> str:
-        if not (runs.letter.reused or (runs.letter.carried and not runs.trace.remade)):
-            return ""
-        if comparable(runs.sourced) or not runs.sourced.collected:
+        if not runs.may_be_collected or comparable(runs.sourced) or not runs.sourced.collected:
             return ""
         if comparable(runs.constant) or any(starved(runs.letter, runs.constant)):
             return ""

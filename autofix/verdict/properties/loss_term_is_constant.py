@@ -127,8 +127,10 @@ class LossTermIsConstant(Property):
         if evidence.assessment.effect in (Effect.TRUNCATED, Effect.REFRESHED_TRUNCATED):
             late = evidence.letter.seen("term-is-late")
             return Finding(self.name, self.late, late[0].stack) if late else None
+        if not evidence.converts:
+            return None
         letter, nudged = evidence.letter, evidence.nudged
-        if not evidence.converts or losses(nudged) == losses(letter):
+        if losses(nudged) == losses(letter):
             return None
         if comparable(nudged):
             return Finding(self.name, self.unseen, evidence.failure.stack)
