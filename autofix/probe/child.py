@@ -192,6 +192,7 @@ class Run(State):
         from .engine import functions
         from .engine.sources import DataSources
         from .reference import reference
+        from .reference.evaluations import Evaluations
         from .reference.one_memory import OneMemory
         from .reference.perform import Perform
 
@@ -202,7 +203,12 @@ class Run(State):
         functions.listen(functions.counted)
         sources = self.modes.enter_context(DataSources(self.frames, self.taps)) if asked.sources else None
         truncate = reference.Truncate(self.frames, self.names, asked.truncated, sources, once=asked.once)
-        heard += [reference.KeepGraphs(), truncate, *([sources] if sources is not None else [])]
+        heard += [
+            reference.KeepGraphs(),
+            Evaluations(self.frames),
+            truncate,
+            *([sources] if sources is not None else []),
+        ]
         off = self._arm_cuts()
         follow = None
         if asked.follow:
