@@ -25,6 +25,7 @@ from autofix.search import leaves
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import (
+    Step,
     append_call,
     delete,
     embed,
@@ -77,6 +78,38 @@ h = w * 2
 +h.retain_grad()
 h.pow(2).sum().backward()
 print(1 * h.grad)
+"""),
+        Example("""\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(3, 3), nn.Linear(3, 3)])
+
+    def forward(self, x):
+        self.seen = []
+        for layer in self.layers:
+            x = layer(x).tanh()
+            if self.training:
++                x.retain_grad()
+                self.seen.append(x)
+            x = x * 2
+        return x
+
+
+torch.manual_seed(0)
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    net(torch.randn(5, 3)).square().mean().backward()
+    print([(one.grad * one.detach()).sum().item() for one in net.seen])
+    opt.step()
+with torch.no_grad():
+    print(net.eval()(torch.randn(5, 3)).sum().item())
 """),
         Example("""\
 ! each alone would be refused as before
@@ -184,15 +217,22 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
         yield self.propose(append_call(source, node, ".detach()"), WHY_DETACH, title=DETACH, later=4)
 
     def _retained(self, origin: Origin, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """`h.retain_grad()` where the tensor whose gradient is read gets its name."""
+        """`h.retain_grad()` where the tensor whose gradient is read gets its name, is kept for later, or is made."""
         frame = next(iter(diagnosis.failure.stack), None)
         source = sources.source(frame.file) if frame is not None else None
-        if source is None or not origin.name.replace(".", "").isidentifier():
-            return
-        for statement in names.assignments(source, origin.name):
-            if isinstance(statement, ast.Assign) and not isinstance(statement.value, ast.Constant):
-                edits = insert_after(source, statement, [f"{origin.name}.retain_grad()"])
-                yield self.propose(edits, WHY_RETAIN, title="Ask the result to keep its gradient", later=8)
+        if source is not None and origin.name.replace(".", "").isidentifier():
+            for named in names.assignments(source, origin.name):
+                if isinstance(named, ast.Assign) and not isinstance(named.value, ast.Constant):
+                    yield self._asked(insert_after(source, named, [f"{origin.name}.retain_grad()"]), 8)
+        for _, maker, node in sources.located(origin.stack[:1]):
+            match made := maker.statement(node):
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if value is node:
+                    for kept in _stored(maker, made, name):
+                        yield self._asked(insert_before(maker, kept, [f"{name}.retain_grad()"]), 9)
+                    yield self._asked(insert_after(maker, made, [f"{name}.retain_grad()"]), 10)
+
+    def _asked(self, edits: list[Step], later: int) -> Proposal:
+        return self.propose(edits, WHY_RETAIN, title="Ask the result to keep its gradient", later=later)
 
     def _flag(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """`x = x.detach()` in place of `x.requires_grad = False`, or before it."""
@@ -227,6 +267,15 @@ def _flagged(statement: ast.stmt) -> tuple[ast.expr | None, bool | None]:
             return None, None
     plain = given[0].value if given and isinstance(given[0], ast.Constant) else None
     return holder, plain if isinstance(plain, bool) else None
+
+
+def _stored(source: Source, made: ast.stmt, name: str) -> Iterator[ast.stmt]:
+    """The statements below one that keep what it calls `name` for later."""
+    following = blocks.block_of(source, made)
+    for statement in following[following.index(made) + 1 :]:
+        yield from map(source.statement, names.kept(statement, name))
+        if name in names.binds(statement):
+            return
 
 
 def _makes(node: ast.expr) -> bool:

@@ -197,6 +197,7 @@ class Run(State):
         from .reference import reference
         from .reference.aimed_at import AimedAt
         from .reference.derived_weights import DerivedWeights
+        from .reference.evaluations import Evaluations
         from .reference.one_memory import OneMemory
         from .reference.perform import Perform
 
@@ -210,7 +211,8 @@ class Run(State):
             heard.append(self.modes.enter_context(DerivedWeights(self.frames)))
             heard.append(AimedAt(self.frames, self.modes.enter_context(Aims(self.frames))))
         truncate = reference.Truncate(self.frames, self.names, asked.truncated, sources, once=asked.once)
-        heard += [reference.KeepGraphs(), truncate, *([sources] if sources is not None else [])]
+        heard += [reference.KeepGraphs(), Evaluations(self.frames), truncate]
+        heard += [sources] if sources is not None else []
         off = self._arm_cuts()
         follow = None
         if asked.follow:

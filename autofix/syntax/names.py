@@ -127,13 +127,27 @@ def assignments(source: Source, path: str) -> Iterator[ast.Assign | ast.AnnAssig
 def fills(source: Source, path: str) -> Iterator[tuple[ast.expr | ast.stmt, ast.expr]]:
     """What puts a value into the container written `path`, with the value: a call like `append`, an item set."""
     for node in source.walk():
+        if isinstance(node, (ast.expr, ast.stmt)):
+            yield from ((node, item) for holder, item in _fill(node) if ast.unparse(holder) == path)
+
+
+def kept(statement: ast.stmt, name: str) -> Iterator[ast.AST]:
+    """What keeps the variable `name` for later within a statement: a container that takes it, an attribute."""
+    for node in ast.walk(statement):
+        held = [item for _, item in _fill(node)]
         match node:
-            case ast.Call(func=ast.Attribute(value=holder, attr=name), args=[*_, item]) if name in STORES:
-                if ast.unparse(holder) == path:
-                    yield node, item
-            case ast.Assign(targets=[ast.Subscript(value=holder)], value=item):
-                if ast.unparse(holder) == path:
-                    yield node, item
+            case ast.Assign(targets=[ast.Attribute()], value=item):
+                held.append(item)
+        if any(isinstance(item, ast.Name) and item.id == name for item in held):
+            yield node
+
+
+def _fill(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    match node:
+        case ast.Call(func=ast.Attribute(value=holder, attr=name), args=[*_, item]) if name in STORES:
+            yield holder, item
+        case ast.Assign(targets=[ast.Subscript(value=holder)], value=item):
+            yield holder, item
 
 
 def parts(target: ast.expr) -> Iterator[ast.expr]:

@@ -1,0 +1,77 @@
+"""The evaluations of a closure do not start from the same
+
+## What it finds
+
+An optimizer evaluates its closure several times within one step, and with the edit an evaluation still goes on from
+what the one before left: the hidden state of a recurrent module that keeps it as an attribute. What was made before the
+step is the same for all evaluations, and is no such case. Nor is a state that each evaluation sets anew.
+
+## Why it matters
+
+L-BFGS compares the losses of these evaluations and builds its search direction from their gradients. They have to be
+one function of the parameters. Each evaluation should start from the state that there was before the step, cut from its
+graph.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.verdict.property import Example, Seen
+
+if TYPE_CHECKING:
+    from autofix.core.model import Finding
+    from autofix.verdict.evidence import Evidence
+
+WINDOWS = """
+import torch
+from torch import nn
+
+
+class Stateful(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.head, self.state = nn.GRUCell(2, 3), nn.Linear(3, 1), torch.zeros(4, 3)
+
+    def forward(self, x):
+        self.state = self.cell(x, self.state)
+        return self.head(self.state)
+
+
+torch.manual_seed(0)
+net = Stateful()
+optimizer = torch.optim.LBFGS(net.parameters(), lr=0.1, max_iter=3)
+for _ in range(5):
+    window = torch.randn(4, 2)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = (net(window) - 1).square().mean()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+"""
+KEPT = "self.state = self.cell(x, self.state)"
+CUT = "self.state = self.cell(x, self.state.detach())"
+# Every evaluation but the first of all goes on from the last one of the window before.
+BEFORE = WINDOWS.replace(
+    "    def forward(self, x):\n        self.state =", "    def forward(self, x):\n        self.now ="
+)
+BEFORE = BEFORE.replace("self.head(self.state)", "self.head(self.now)")
+BEFORE += "    net.state = net.now\n"
+HANDED = ("net.state = net.now", "net.state = net.now.detach()")
+ONCE = WINDOWS.replace("max_iter=3", "max_iter=1")
+
+
+class EvaluationsDiffer(Seen):
+    name, fact = "evaluations-differ", "evaluation-goes-on"
+    runs = ("letter",)
+    sentence = (
+        "an evaluation of the closure goes on from what the one before it in the same step left, not from the same"
+    )
+    raises = (Example(WINDOWS, KEPT, CUT),)
+    silent = (Example(BEFORE, *HANDED), Example(ONCE, KEPT, CUT))
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        return self.first(evidence.letter) if evidence.assessment.effect.keeps_gradients else None
