@@ -112,6 +112,24 @@ with torch.no_grad():
     print(net.eval()(torch.randn(5, 3)).sum().item())
 """),
         Example("""\
+! unsafe: the code does not say that the network is not to learn by what a round refines
+import torch
+
+torch.manual_seed(0)
+net, head = torch.nn.Linear(3, 2), torch.nn.Linear(2, 1)
+opt = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+for _ in range(4):
+    first = net(torch.randn(5, 3))
+    code = first
+    for _ in range(2):
++        code = code.detach().requires_grad_()
+        head(code).square().sum().backward()
+        code = code - 0.1 * code.grad
+    opt.zero_grad()
+    (first - code).square().mean().backward()
+    opt.step()
+"""),
+        Example("""\
 ! each alone would be refused as before
 import torch
 
@@ -149,7 +167,7 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
         """At the place where each refused tensor was made; for a refused flag also where it is set."""
         setter, origins = bool(diagnosis.failure.function), diagnosis.trace.origins
         given = diagnosis.failure.type == "ValueError"  # an optimizer's, which refuses each of them
-        yield from self._flag(diagnosis, sources) if setter else ()
+        yield from self._flag(diagnosis, sources) if setter else self._moved(diagnosis, sources)
         declined: list[Declined] = []
         found: dict[tuple[int, str], dict[int, list[Proposal]]] = {}
         for number, origin in enumerate(origins):
@@ -231,6 +249,16 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
                         yield self._asked(insert_before(maker, kept, [f"{name}.retain_grad()"]), 9)
                     yield self._asked(insert_after(maker, made, [f"{name}.retain_grad()"]), 10)
 
+    def _moved(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """A leaf of each variable that a loop moves by hand, `x = x - rate * x.grad`, at the top of its body."""
+        for _, source, node in sources.located(diagnosis.failure.stack[:1]):
+            statement, loop = source.statement(node), next(blocks.loops(source, node), None)
+            steps = {one: _own_step(one) for one in loop.body if _own_step(one)} if loop is not None else {}
+            if loop is not None and statement in steps:
+                lines = [f"{name} = {name}.detach().requires_grad_()" for name in steps.values()]
+                title = "Make a leaf of what each round moves"
+                yield self.propose(insert_before(source, loop.body[0], lines), WHY_LEAF, title=title, later=6)
+
     def _asked(self, edits: list[Step], later: int) -> Proposal:
         return self.propose(edits, WHY_RETAIN, title="Ask the result to keep its gradient", later=later)
 
@@ -267,6 +295,14 @@ def _flagged(statement: ast.stmt) -> tuple[ast.expr | None, bool | None]:
             return None, None
     plain = given[0].value if given and isinstance(given[0], ast.Constant) else None
     return holder, plain if isinstance(plain, bool) else None
+
+
+def _own_step(statement: ast.stmt) -> str:
+    """The variable that a statement binds anew by its own gradient; '' of any other statement."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)]) if f"{name}.grad" in names.reads(statement):
+            return name
+    return ""
 
 
 def _stored(source: Source, made: ast.stmt, name: str) -> Iterator[ast.stmt]:

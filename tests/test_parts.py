@@ -11,8 +11,8 @@ import pytest
 from lawful import verdicts
 
 from autofix.core.model import Applicability, RunOutcome, Target
-from autofix.verdict.parts import MOST, parts
-from autofix.verdict.repeated import shape
+from autofix.verdict.parts.parts import MOST, parts
+from autofix.verdict.parts.repeated import shape
 
 if TYPE_CHECKING:
     from autofix.experiments.run import Probe

@@ -14,12 +14,11 @@ OLDEST = (2, 0)
 _OWN = (
     ".audit.watch", ".beginning.stem", ".child", ".engine.aliased", ".engine.functions", ".engine.names",
     ".engine.sources", ".failure.classify", ".failure.origins", ".failure.tracing", ".instruments.aimed",
-    ".instruments.aims",
-    ".instruments.cancels", ".instruments.comparisons", ".instruments.courses", ".instruments.guards",
-    ".instruments.kept", ".instruments.parting", ".instruments.signs", ".instruments.silent", ".instruments.stopper",
-    ".instruments.terms", ".instruments.uses", ".instruments.witness", ".program.frames", ".program.launch",
-    ".program.overlay", ".program.reach", ".reference.aimed_at",
-    ".reference.freeze", ".reference.one_memory", ".reference.perform",
+    ".instruments.aims", ".instruments.cancels", ".instruments.comparisons", ".instruments.courses",
+    ".instruments.guards", ".instruments.kept", ".instruments.parting", ".instruments.signs", ".instruments.silent",
+    ".instruments.stopper", ".instruments.terms", ".instruments.uses", ".instruments.witness", ".program.frames",
+    ".program.launch", ".program.overlay", ".program.reach", ".reference.aimed_at", ".reference.derived_weights",
+    ".reference.evaluations", ".reference.freeze", ".reference.one_memory", ".reference.perform",
     ".reference.perturb", ".reference.reference", ".reference.separate", ".reference.switched_off",
     ".standins.adapt", ".standins.closures",
 )  # fmt: skip

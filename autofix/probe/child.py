@@ -267,7 +267,7 @@ class Run(State):
         """Let writes of a forward be values for its pass, where they are operations."""
         if self.request.reading == "operation":
             from .engine.sources import DataSources
-            from .reference.for_a_pass import ForAPass
+            from .refused.for_a_pass import ForAPass
 
             sources = sources or self.modes.enter_context(DataSources(self.frames, self.taps))
             perform.for_a_pass = ForAPass(self.frames, self.names, sources)

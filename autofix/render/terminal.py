@@ -21,6 +21,7 @@ from autofix.render.words import EFFECTS
 _ALTERNATIVES = 5
 _CHANGES = 5
 _LAWS = {"broken": "bold red", "kept": "green", "silent": "dim"}
+_REJECTED = 8
 _TRIED = 20
 _DIFF = (("+++", "bold"), ("---", "bold"), ("@@", "cyan"), ("+", "green"), ("-", "red"))
 _TRUST = {Applicability.SAFE: "bold green", Applicability.UNSAFE: "bold yellow", Applicability.DISPLAY_ONLY: "bold red"}
@@ -86,7 +87,7 @@ def lines(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
     elif report.fixes:
         yield from _fixes(report, snapshot, look)
     else:
-        yield from _unfixed(report, snapshot)
+        yield from _unfixed(report, snapshot, whole=look.verbose)
     yield from accounted(account(report, snapshot), snapshot, whole=False)
     if look.verbose:
         yield from _background(report)
@@ -235,16 +236,27 @@ def accounted(shown: Account, snapshot: Snapshot, *, whole: bool) -> Iterator[Te
     yield Text(shown.watched, "dim")
 
 
-def _unfixed(report: Report, snapshot: Snapshot) -> Iterator[Text]:
+def _unfixed(report: Report, snapshot: Snapshot, *, whole: bool) -> Iterator[Text]:
     yield Text(f"No fix: {words.sentence(report)}.", "bold")
-    for fix in report.rejected:
+    rejected = report.rejected if whole else _distinct(report.rejected)[:_REJECTED]
+    for fix in rejected:
         yield Text(f"  tried {_named(fix)}: ").append(_failed(fix, snapshot), "dim")
+    if len(report.rejected) > len(rejected):
+        yield Text(f"  tried {len(report.rejected) - len(rejected)} more; -v shows all", "dim")
     for note in report.notes:
         yield Text(f"  declined {words.one_line(note.rule)}: ").append(words.one_line(note.reason), "dim")
     if report.hints:
         yield Text("What is usually done:")
     for hint in report.hints:
         yield located(snapshot, snapshot.place(hint.frame), hint.rule, words.one_line(hint.sentence), "bold")
+
+
+def _distinct(rejected: Iterable[Fix]) -> list[Fix]:
+    """Edits that each say something new: of those with the same words one, and those of fewer rules first."""
+    distinct: dict[str, Fix] = {}
+    for fix in rejected:
+        distinct.setdefault(_named(fix), fix)
+    return sorted(distinct.values(), key=lambda fix: len(fix.candidate.rules))
 
 
 def _failed(fix: Fix, snapshot: Snapshot) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from autofix.core.model import Comparison, Refused, RunOutcome, Treatment
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.experiments.unwritten import moved_values
-from autofix.verdict.parts import parts
+from autofix.verdict.parts.parts import parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from autofix.core.model import Diagnosis, Question, Reading
     from autofix.experiments.pool import Pool
     from autofix.probe import wire
-    from autofix.verdict.parts import Part
+    from autofix.verdict.parts.parts import Part
 
 
 Kept = TypeVar("Kept")

@@ -23,12 +23,12 @@ from .. import HERE, wire
 from ..engine import graph
 from ..engine.refused import DERIVATIVE, is_write, name_of, refused, swapped
 from ..engine.taps import Call, Listener, parameters
+from ..refused.drifting import Drifting
+from ..refused.overwritten import Overwritten
+from ..refused.steps_by_hand import StepsByHand
 from .beside import beside
-from .drifting import Drifting
 from .follow import NOTHING as UNFOLLOWED
-from .overwritten import Overwritten
 from .sites import NOTHING, Sites
-from .steps_by_hand import StepsByHand
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
     from ..engine.names import Names
     from ..program.frames import Frames, Raw
+    from ..refused.for_a_pass import ForAPass
     from .follow import Follow
-    from .for_a_pass import ForAPass
     from .one_memory import OneMemory
 
 _OVERRIDES = torch.overrides.__file__

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from autofix.core.model import Finding
     from autofix.verdict.evidence import Evidence
-    from autofix.verdict.parts import Part
+    from autofix.verdict.parts.parts import Part
 
 SCHEDULED = """
 import torch

@@ -9,7 +9,7 @@ import itertools
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from autofix.verdict.bare import exact
+from autofix.verdict.parts.bare import exact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from autofix.core.aligned import opcodes
 from autofix.syntax.source import BLOCKS, within
-from autofix.verdict.bare import bare, exact
-from autofix.verdict.pieces import pieces, spliced
-from autofix.verdict.repeated import follows, renamed, shape
+from autofix.verdict.parts.bare import bare, exact
+from autofix.verdict.parts.pieces import pieces, spliced
+from autofix.verdict.parts.repeated import follows, renamed, shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -6,7 +6,7 @@ import ast
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from autofix.verdict.bare import bare, graph_call
+from autofix.verdict.parts.bare import bare, graph_call
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -1,0 +1,1 @@
+"""What an edit is made of, so that each part can be left out by itself."""
