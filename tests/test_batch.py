@@ -86,6 +86,7 @@ def test_every_kind_of_result_says_the_same(farm: Path) -> None:
     )
 
 
+@pytest.mark.apart("long")
 @pytest.mark.torch
 @pytest.mark.slow
 def test_the_same_command_repeats_nothing(farm: Path) -> None:
@@ -96,6 +97,7 @@ def test_the_same_command_repeats_nothing(farm: Path) -> None:
     assert all("done before" in line for line in done.stderr.splitlines())
 
 
+@pytest.mark.apart("long")
 @pytest.mark.torch
 @pytest.mark.slow
 def test_a_batch_that_is_killed_goes_on_and_ends_the_same(few: Path) -> None:

@@ -282,6 +282,7 @@ def test_no_two_workers_have_the_same_core() -> None:
         second.close()
 
 
+@pytest.mark.apart("long")
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium: apt-get install chromium")
 @pytest.mark.slow
 def test_ten_thousand_targets_are_readable_in_a_browser(tmp_path: Path) -> None:

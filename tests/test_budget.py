@@ -118,6 +118,7 @@ def test_a_write_that_an_edit_loses_is_seen_in_two_steps(probe: Probe, tmp_path:
     assert report.fixes[0].verdict.effect is Effect.CHANGED
 
 
+@pytest.mark.apart("long")
 def test_two_steps_are_too_few_to_call_a_cut_safe(probe: Probe, tmp_path: Path) -> None:
     (fix,) = verified(probe, script(tmp_path, CARRIED, 0.3), CUT).fixes
     assert fix.verdict.applicability is Applicability.UNSAFE
@@ -139,6 +140,7 @@ def test_a_graph_that_grows_is_seen_in_two_steps(probe: Probe, tmp_path: Path) -
     assert fix.verdict.applicability is not Applicability.SAFE
 
 
+@pytest.mark.apart("long")
 def test_nothing_to_compare_is_said_with_what_allows_more(
     probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

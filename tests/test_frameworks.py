@@ -386,6 +386,7 @@ def test_the_cure_is_in_the_users_file(probe: Probe, here: Path, script: str, ru
     assert line in added(fix)
 
 
+@pytest.mark.apart("long")
 def test_an_edit_that_does_not_run_compiled_is_not_safe(probe: Probe, here: Path) -> None:
     written(here, {"train.py": SQUASHED})
     target, outcomes = Target(here / "train.py", root=here), []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from sampled import one_in
 from scripts import changed, properties
 
 from autofix import pipeline
@@ -232,7 +233,7 @@ TAKEN_AWAY = {
 """Scripts that are right with a graph kept, and what each loses by a change, at once or later on."""
 
 
-@pytest.mark.parametrize("name", TAKEN_AWAY)
+@pytest.mark.parametrize("name", one_in(2, TAKEN_AWAY))
 def test_a_right_repair_with_something_taken_away_is_never_safe(script: Scripts, name: str) -> None:
     text, *changes = TAKEN_AWAY[name]
     train = script(text)
@@ -258,6 +259,7 @@ AVERAGED = """
 """
 
 
+@pytest.mark.apart("long")
 def test_an_average_that_no_gradient_uses_is_compared_where_the_runs_stop(script: Scripts) -> None:
     train, before = script(AVERAGED), "mean.mul_(0.9).add_(p, alpha=0.1)"
     assert train.verify((before, "mean.data.mul_(0.9).add_(p.data, alpha=0.1)")).outcome is Outcome.SAFE

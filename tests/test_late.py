@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from sampled import one_in
 
 from autofix.core.model import Cause, Outcome, Reading
 from autofix.experiments.pool import Pool
@@ -159,7 +160,7 @@ def test_where_torch_does_not_tell_of_hooks_the_look_is_from_the_start(monkeypat
 
 @pytest.mark.parametrize(
     "body",
-    [IN_A_MODE, WITH_HOOKS, WITHOUT_HOOKS],
+    one_in(3, [IN_A_MODE, WITH_HOOKS, WITHOUT_HOOKS]),
     ids=["mode", "hooks", "no hooks"],
 )
 def test_where_the_script_has_a_mode_of_its_own_the_look_is_from_the_start(script: Scripts, body: str) -> None:

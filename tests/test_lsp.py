@@ -304,6 +304,7 @@ for _ in range(4):
 """
 
 
+@pytest.mark.apart("long")
 @pytest.mark.torch
 @pytest.mark.slow
 async def test_what_the_code_leaves_open_is_answered_from_the_menu(client: LanguageClient, script: Path) -> None:

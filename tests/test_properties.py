@@ -29,7 +29,7 @@ OTHERS = {
 RUNS = {name for name in dir(Evidence) if not name.startswith("_")} - OTHERS
 PROPERTIES = {one.name: one for one in properties()}
 RAISING = [
-    pytest.param(name, at, marks=[pytest.mark.apart("long")] if at > 1 else [])
+    pytest.param(name, at, marks=[pytest.mark.apart("long")] if at else [])
     for name, one in PROPERTIES.items()
     for at in range(len(one.raises))
 ]

@@ -28,7 +28,7 @@ pytestmark = [
 RULES = registry.rules()
 EXAMPLES = [(rule, example, f"{rule.name}-{n}") for rule in RULES for n, example in enumerate(rule.examples, 1)]
 REPAIRS = [pytest.param(rule, example, id=name) for rule, example, name in EXAMPLES if example.after is not None]
-SHOWN = 2
+SHOWN = 1
 """How many repairs of each rule are judged in every run of the tests; the others with those that take long."""
 JUDGED = [
     pytest.param(rule, one, id=f"{rule.name}-{n}", marks=[pytest.mark.apart("long")] * (n > SHOWN))

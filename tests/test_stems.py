@@ -398,6 +398,7 @@ def test_input_that_was_read_is_read_on(sharing: Probe, single: Probe, tmp_path:
         assert unstamped(shared) == unstamped(alone)
 
 
+@pytest.mark.apart("long")
 def test_on_one_core_the_first_run_goes_on_from_the_beginning_too(
     python: Path, single: Probe, tmp_path: Path
 ) -> None:  # fmt: skip
