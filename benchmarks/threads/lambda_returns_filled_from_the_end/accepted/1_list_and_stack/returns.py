@@ -1,0 +1,15 @@
+import torch
+
+
+def lambda_return(reward, value, discount, lambda_):
+    """
+    reward, discount: (H, B), for the transition t -> t+1;  value: (H + 1, B)
+    R_t = r_t + d_t * ((1 - lambda) * v_{t+1} + lambda * R_{t+1}),  R_H = v_H
+    """
+    horizon = reward.shape[0]
+    last = value[horizon]
+    out = []
+    for t in range(horizon - 1, -1, -1):
+        last = reward[t] + (1 - lambda_) * discount[t] * value[t + 1] + lambda_ * discount[t] * last
+        out.append(last)
+    return torch.stack(out[::-1])
