@@ -165,6 +165,7 @@ def wait_for_workers(pid: int) -> list[psutil.Process]:
     raise AssertionError("no worker was started")
 
 
+@pytest.mark.apart("long")
 @pytest.mark.torch
 @pytest.mark.slow
 def test_ray_gives_the_same_journal_also_when_a_worker_is_killed(few: Path) -> None:
@@ -240,6 +241,7 @@ def test_a_manifest_names_revisions_commands_and_environments_and_a_gate_only_te
     ]  # fmt: skip
 
 
+@pytest.mark.apart("long")
 @pytest.mark.torch
 @pytest.mark.slow
 def test_a_repository_that_hangs_costs_its_limit_and_an_interruption_loses_nothing(tmp_path: Path) -> None:

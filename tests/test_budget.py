@@ -134,6 +134,7 @@ def test_nobody_waits_for_an_optimizer_whose_parameters_another_moves(probe: Pro
     assert (trace.hurried, trace.counts[1]) == (False, 0)
 
 
+@pytest.mark.apart("long")
 def test_a_graph_that_grows_is_seen_in_two_steps(probe: Probe, tmp_path: Path) -> None:
     target = script(tmp_path, CARRIED.replace("optimizer.step()", "optimizer.step(); first.requires_grad_(False)"), 0.3)
     (fix,) = verified(probe, target, (".backward()", ".backward(retain_graph=True)")).fixes

@@ -67,7 +67,7 @@ def asked(tmp_path: Path, text: str) -> Target:
     return Target(script, root=tmp_path, setup=Setup(compiled=True))
 
 
-@pytest.mark.parametrize("way", one_in(3, WAYS))
+@pytest.mark.parametrize("way", one_in(6, WAYS))
 def test_who_asks_has_the_one_real_module(fresh: Probe, tmp_path: Path, way: str) -> None:
     with fresh:
         trace = run(fresh, plain(asked(tmp_path, TRAINING + WAYS[way] + SAME)))

@@ -100,6 +100,7 @@ def test_a_package_with_relative_imports_runs_as_a_module(probe: Probe, project:
     assert added(safe(repair(probe, "0.1", module="package.train"))) == [CURE]
 
 
+@pytest.mark.apart("long")
 @pytest.mark.torch
 def test_a_pytest_node_is_cured_where_the_code_under_test_lies(probe: Probe, project: Path) -> None:
     test = """\

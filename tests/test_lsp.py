@@ -325,6 +325,7 @@ async def test_what_the_code_leaves_open_is_answered_from_the_menu(client: Langu
     assert any("(safe" in one.title for one in offered)
 
 
+@pytest.mark.apart("long")
 @pytest.mark.torch
 @pytest.mark.slow
 async def test_an_editor_without_annotations_is_asked_first(plain: LanguageClient, script: Path) -> None:

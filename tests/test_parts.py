@@ -156,6 +156,7 @@ def edited(before: str, *changes: tuple[str, str]) -> bytes:
     return before.encode()
 
 
+@pytest.mark.apart("long")
 @pytest.mark.torch
 def test_what_shows_only_later_is_not_passed_with_the_repair_and_what_does_no_harm_is(
     probe: Probe, tmp_path: Path

@@ -73,6 +73,7 @@ def test_a_later_edit_that_cuts_a_gradient_fails_the_pinned_test(name: str, type
     assert status == 0, said
 
 
+@pytest.mark.apart("long")
 def test_an_edit_that_was_judged_is_pinned_and_a_wrong_one_is_not(typed: Typed, tmp_path: Path) -> None:
     case = Path(__file__).parent.parent / "fixtures" / "first" / "gan_two_step"
     (tmp_path / "pyproject.toml").touch()

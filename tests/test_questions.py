@@ -90,10 +90,13 @@ def asked(report: Report) -> Question:
             marks=pytest.mark.apart("long"),
         ),
         (terms.PPO, ("AG206",), ("Is `old` a constant in all passes that use it?", ["constant", "anew"])),
-        (
-            derivative_is_constant.BY_GRAD,
-            ("AG201", "AG407"),
-            ("Should `loss` be trained through the derivative of main.py:11?", ["through", "constant"]),
+        pytest.param(
+            *(
+                derivative_is_constant.BY_GRAD,
+                ("AG201", "AG407"),
+                ("Should `loss` be trained through the derivative of main.py:11?", ["through", "constant"]),
+            ),
+            marks=pytest.mark.apart("long"),
         ),
         (
             loss_grows_over_loop.STEPS,

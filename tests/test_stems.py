@@ -166,7 +166,7 @@ def stamp(trace: wire.Trace) -> str:
     return next(line for line in trace.stdout.splitlines() if line.startswith("stamp"))
 
 
-@pytest.mark.parametrize("place", one_in(2, SCRIPTS))
+@pytest.mark.parametrize("place", one_in(4, SCRIPTS))
 def test_a_beginning_is_shared(sharing: Probe, single: Probe, tmp_path: Path, place: str) -> None:
     path = tmp_path / "train.py"
     path.write_text(SCRIPTS[place])
@@ -340,7 +340,7 @@ print(grad(size)(torch.ones(2)))
 """What a process holds that its forks would share, or lose, or that instruments act upon."""
 
 
-@pytest.mark.parametrize("case", one_in(2, ALONE))
+@pytest.mark.parametrize("case", one_in(3, ALONE))
 def test_what_forks_would_share_is_each_run_s_own(sharing: Probe, single: Probe, tmp_path: Path, case: str) -> None:
     path = tmp_path / "train.py"
     path.write_text(HEAD + ALONE[case] + NETS + "\nprint(globals().get('number', os.getpid()) == os.getpid())\n" + LOOP)

@@ -93,6 +93,9 @@ for _ in range(4):
 {STEP}"""
 
 
+LONG = pytest.mark.apart("long")
+
+
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -103,9 +106,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("script", "rule", "line"),
     [
         (INNER_STEP, "AG101", "out = out + 1"),
-        (PER_SAMPLE, "AG101", "h = h * 2"),
-        (ENSEMBLE, "AG101", "out = out * 2"),
-        (TANGENT, "AG203", "state = state.detach()"),
+        pytest.param(PER_SAMPLE, "AG101", "h = h * 2", marks=LONG),
+        pytest.param(ENSEMBLE, "AG101", "out = out * 2", marks=LONG),
+        pytest.param(TANGENT, "AG203", "state = state.detach()", marks=LONG),
         (CURVATURE, "AG101", "y = y * 2"),
     ],
     ids=["inner-step", "per-sample", "ensemble", "tangent", "curvature"],
@@ -119,8 +122,8 @@ def test_a_loop_with_a_transform_is_repaired(probe: Probe, here: Path, script: s
     ("text", "repair", "cut"),
     [
         (INNER_STEP, ("out += 1", "out = out + 1"), ("* slope[k]", "* slope[k].detach()")),
-        (PER_SAMPLE, ("h *= 2", "h = h * 2"), ("* size)", "* size.detach())")),
-        (CURVATURE, ("y *= 2", "y = y * 2"), ("bend.pow", "bend.detach().pow")),
+        pytest.param(PER_SAMPLE, ("h *= 2", "h = h * 2"), ("* size)", "* size.detach())"), marks=LONG),
+        pytest.param(CURVATURE, ("y *= 2", "y = y * 2"), ("bend.pow", "bend.detach().pow"), marks=LONG),
     ],
     ids=["inner-step", "per-sample", "curvature"],
 )
