@@ -115,6 +115,7 @@ def test_a_batch_that_is_killed_goes_on_and_ends_the_same(few: Path) -> None:
     assert FARM.check(few, out) == []
 
 
+@pytest.mark.apart("long")
 @pytest.mark.torch
 @pytest.mark.slow
 def test_a_worker_that_dies_costs_only_a_second_try(few: Path) -> None:

@@ -112,6 +112,7 @@ def test_what_ends_between_two_steps_tells_what_was_at_the_step(probe: Probe, tm
     assert "at 2 steps, in" in fix.verdict.summary
 
 
+@pytest.mark.apart("long")
 def test_a_write_that_an_edit_loses_is_seen_in_two_steps(probe: Probe, tmp_path: Path) -> None:
     lost = ("    average[0].mul_(0.9)", "    average[0].mul(0.9)")
     report = verified(probe, script(tmp_path, SHARED, 1.0), KEEP, lost)

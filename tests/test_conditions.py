@@ -322,6 +322,7 @@ for _ in range(8):
     assert all(fix.verdict.applicability is Applicability.UNSAFE for fix in report.fixes)
 
 
+@pytest.mark.apart("long")
 def test_a_program_runs_for_real_and_is_repaired_only_when_it_dies(
     here: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

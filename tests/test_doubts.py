@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from sampled import one_in
 from scripts import properties
 from training import added
 
@@ -129,7 +130,7 @@ def test_an_array_as_target_weight_input_or_figure_is_a_constant(script: Scripts
     assert next(iter(found.values())).applicability is Applicability.SAFE, found
 
 
-@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize("count", one_in(2, [2, 3]))
 def test_heads_that_take_turns_on_a_trunk_hand_no_state_on(script: Scripts, count: int) -> None:
     cut = cut_behind(script(TAKING_TURNS.format(count=count)), "hidden")
     assert properties(cut) == {"shared-across-passes"}
@@ -201,7 +202,7 @@ def test_what_epochs_share_is_not_computed_anew_until_nothing_trains(script: Scr
     assert any("steps-without-gradient" in properties(verdict) for verdict in found.values())
 
 
-@pytest.mark.parametrize("text", [IN_A_CLOSURE, BY_BACKWARD], ids=["by grad", "by backward"])
+@pytest.mark.parametrize("text", one_in(2, [IN_A_CLOSURE, BY_BACKWARD]))
 def test_a_derivative_in_a_closure_is_doubted_however_often_it_is_evaluated(script: Scripts, text: str) -> None:
     found = offers(script(text))
     kept = next(verdict for lines, verdict in found.items() if "retain_graph=True" in lines)

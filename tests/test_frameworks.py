@@ -411,6 +411,7 @@ def test_a_derivative_inside_a_backward_keeps_its_graph(probe: Probe, here: Path
     assert line.endswith("_graph=True)[0] + gradient")
 
 
+@pytest.mark.apart("long")
 def test_a_loss_inside_the_trainer_of_transformers_is_cured_in_the_users_file(probe: Probe, here: Path) -> None:
     written(here, {"train.py": MEMORY})
     fix = safe(repair(probe, "train.py", select=["AG201", "AG202"]))

@@ -175,6 +175,7 @@ def test_it_never_asks_where_nobody_sits(script: Path, words: list[str]) -> None
     assert "--interactive" in done.stderr
 
 
+@pytest.mark.apart("long")
 @pytest.mark.torch
 @pytest.mark.slow
 def test_what_the_code_leaves_open_is_asked_first(script: Path) -> None:

@@ -107,7 +107,7 @@ def lasting(processes: list[psutil.Process]) -> list[psutil.Process]:
 @pytest.mark.parametrize(
     ("way", "busy"),
     [
-        *(pytest.param(way, True, marks=[pytest.mark.apart("long")] * (at % 2)) for at, way in enumerate(WAYS)),
+        *(pytest.param(way, True, marks=[pytest.mark.apart("long")] * (at % 3 > 0)) for at, way in enumerate(WAYS)),
         ("shutdown and exit", False),
         pytest.param("SIGTERM", False, marks=pytest.mark.apart("long")),
     ],

@@ -418,7 +418,9 @@ UPDATES = [
 ]
 
 
-@pytest.mark.parametrize(("prelude", "update"), UPDATES)
+@pytest.mark.parametrize(
+    ("prelude", "update"), [UPDATES[0], *(pytest.param(*one, marks=pytest.mark.apart("long")) for one in UPDATES[1:])]
+)
 def test_updates_that_bind_anew_are_written_into_the_leaves_together(
     script: Scripts, prelude: str, update: str
 ) -> None:
