@@ -12,8 +12,8 @@ TORCH ?= torch==2.13.0
 TORCH_INDEX ?=
 # The interpreter that creates $(VENV); not asked where that exists.
 PYTHON ?= $(firstword $(foreach p,python3 python3.14 python3.13 python3.12 python3.11 python,$(call recent,$p)))
-# Two more than the two cores that the whole run is measured on: a worker often waits for the end of a run.
-JOBS ?= 4
+# One more than the two cores that the whole run is measured on: a worker often waits for the end of a run.
+JOBS ?= 3
 PYTEST_ARGS ?=
 
 recent = $(shell $1 -c 'import sys; sys.version_info >= (3, 11) and print("$1")' 2>/dev/null)

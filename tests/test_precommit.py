@@ -155,6 +155,7 @@ def test_the_action_annotates_and_summarises(project: Path) -> None:
     assert step("Check", project, {"paths": "no such"}).returncode == 2
 
 
+@pytest.mark.apart("long")
 @pytest.mark.torch
 @pytest.mark.slow
 def test_the_action_runs_scripts_and_proposes(project: Path) -> None:

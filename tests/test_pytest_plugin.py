@@ -76,6 +76,7 @@ def test_without_the_option_nothing_of_autofix_is_imported(pytester: pytest.Pyte
     assert sorted(loaded) == ["autofix", "autofix.pytest_plugin"]
 
 
+@pytest.mark.apart("long")
 @pytest.mark.torch
 @pytest.mark.slow
 def test_the_proved_edit_stands_under_the_traceback(pytester: pytest.Pytester, project: Path) -> None:
