@@ -18,25 +18,10 @@ if TYPE_CHECKING:
     from ..program.frames import Frames, Raw
 
 _GRADIENT = "grad.__get__"
-_MAKES = frozenset(
-    (
-        "clone",
-        "zeros",
-        "ones",
-        "full",
-        "empty",
-        "rand",
-        "randn",
-        "tensor",
-        "add",
-        "sub",
-        "rsub",
-        "mul",
-        "div",
-        "cat",
-        "stack",
-    )
-)
+_MAKES = frozenset((
+    "clone", "zeros", "ones", "full", "empty", "rand", "randn", "tensor",
+    "add", "sub", "rsub", "mul", "div", "cat", "stack",
+))  # fmt: skip
 """What makes a tensor that has its memory for itself."""
 _NONE: frozenset[int | None] = frozenset()
 
