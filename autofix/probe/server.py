@@ -12,6 +12,7 @@ import signal
 import socket
 import sys
 import time
+import traceback
 from dataclasses import replace
 from typing import Any
 
@@ -321,6 +322,8 @@ class Server:
                 os.close(self._requests)
                 os.close(self._answers)
                 become(place, ends)
+            except BaseException:  # not the script's, which are caught where it runs; or nobody would know why it ended
+                os.write(2, traceback.format_exc().encode())
             finally:
                 os._exit(70)
         return pid

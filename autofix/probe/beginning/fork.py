@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import traceback
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -47,7 +48,8 @@ class Fork:
                 os.close(handle)
                 self._orders.send(b"E%d" % os.waitpid(pid, 0)[1])
             self._become(given, living)
-        except BaseException:
+        except BaseException:  # not the script's, which are caught where it runs
+            os.write(2, traceback.format_exc().encode())
             os._exit(70)
 
     def _become(self, given: list[int], living: Living) -> None:
