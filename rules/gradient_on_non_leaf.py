@@ -2,8 +2,7 @@
 
 ## What it does
 Lets the gradient begin at the value that is meant: `(torch.randn(3) * 0.1).requires_grad_()` in place of
-`torch.randn(3, requires_grad=True) * 0.1`, the parameter around the whole expression, or `.retain_grad()` where the
-gradient at a result is what counts.
+`torch.randn(3, requires_grad=True) * 0.1`, or the parameter around the whole expression.
 
 ## Why autograd fails
 Only leaves keep a gradient. A cast, a scaling or a move to another device makes a new tensor whose `.grad` stays None,
@@ -21,15 +20,12 @@ import dataclasses
 from collections.abc import Iterator
 
 from autofix.probe.wire import Origin
-from autofix.search import leaves
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import (
-    Step,
     append_call,
     delete,
     embed,
-    insert_after,
     insert_before,
     receiver,
     remove_keyword,
@@ -39,8 +35,6 @@ from autofix.syntax.edits import (
 )
 
 WHY_LEAF = "The tensor with the value that is meant is the leaf, so that its gradient arrives in it."
-WHY_PART = "The gradient of a part is the same part of the gradient of the whole, which is a leaf."
-WHY_RETAIN = "A result keeps its gradient only where it is asked to."
 DETACH = "Detach the tensor before its flag is set"
 WHY_DETACH = "A detached tensor is a leaf, whose flag may be set; it shares the values."
 _PARAMETERS = ("Parameter", "UninitializedParameter")
@@ -73,61 +67,16 @@ for _ in range(4):
         Example("""\
 import torch
 
-w = torch.ones(3, requires_grad=True)
-h = w * 2
-+h.retain_grad()
-h.pow(2).sum().backward()
-print(1 * h.grad)
-"""),
-        Example("""\
-import torch
-from torch import nn
-
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layers = nn.ModuleList([nn.Linear(3, 3), nn.Linear(3, 3)])
-
-    def forward(self, x):
-        self.seen = []
-        for layer in self.layers:
-            x = layer(x).tanh()
-            if self.training:
-+                x.retain_grad()
-                self.seen.append(x)
-            x = x * 2
-        return x
-
-
 torch.manual_seed(0)
-net = Net()
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
+-w = torch.nn.Parameter(torch.randn(3)) * 0.1
++w = torch.nn.Parameter(torch.randn(3) * 0.1)
+opt = torch.optim.SGD([w], lr=0.1)
 for _ in range(4):
+    loss = (torch.randn(8, 3) @ w - 1).pow(2).mean()
     opt.zero_grad()
-    net(torch.randn(5, 3)).square().mean().backward()
-    print([(one.grad * one.detach()).sum().item() for one in net.seen])
+    loss.backward()
     opt.step()
-with torch.no_grad():
-    print(net.eval()(torch.randn(5, 3)).sum().item())
-"""),
-        Example("""\
-! unsafe: the code does not say that the network is not to learn by what a round refines
-import torch
-
-torch.manual_seed(0)
-net, head = torch.nn.Linear(3, 2), torch.nn.Linear(2, 1)
-opt = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
-for _ in range(4):
-    first = net(torch.randn(5, 3))
-    code = first
-    for _ in range(2):
-+        code = code.detach().requires_grad_()
-        head(code).square().sum().backward()
-        code = code - 0.1 * code.grad
-    opt.zero_grad()
-    (first - code).square().mean().backward()
-    opt.step()
+    print(loss.item())
 """),
         Example("""\
 ! each alone would be refused as before
@@ -167,16 +116,13 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
         """At the place where each refused tensor was made; for a refused flag also where it is set."""
         setter, origins = bool(diagnosis.failure.function), diagnosis.trace.origins
         given = diagnosis.failure.type == "ValueError"  # an optimizer's, which refuses each of them
-        yield from self._flag(diagnosis, sources) if setter else self._moved(diagnosis, sources)
+        if setter:
+            yield from self._flag(diagnosis, sources)
         declined: list[Declined] = []
         found: dict[tuple[int, str], dict[int, list[Proposal]]] = {}
         for number, origin in enumerate(origins):
             for key, one in self._where_made(origin, sources, declined, setter=setter):
                 found.setdefault(key, {}).setdefault(number, []).append(one)
-            if not given:
-                yield from self._retained(origin, diagnosis, sources)
-            if (edits := leaves.read_from_whole(origin, sources)) and not given and not setter:
-                yield self.propose(edits, WHY_PART, title="Read the gradient where it arrives", later=3)
         for alike in found.values():
             if setter or len(origins) == 1 or not (given or all(origin.kind == "nonleaf" for origin in origins)):
                 yield from (one for proposals in alike.values() for one in proposals)
@@ -234,34 +180,6 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
     def _cut(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
         yield self.propose(append_call(source, node, ".detach()"), WHY_DETACH, title=DETACH, later=4)
 
-    def _retained(self, origin: Origin, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """`h.retain_grad()` where the tensor whose gradient is read gets its name, is kept for later, or is made."""
-        frame = next(iter(diagnosis.failure.stack), None)
-        source = sources.source(frame.file) if frame is not None else None
-        if source is not None and origin.name.replace(".", "").isidentifier():
-            for named in names.assignments(source, origin.name):
-                if isinstance(named, ast.Assign) and not isinstance(named.value, ast.Constant):
-                    yield self._asked(insert_after(source, named, [f"{origin.name}.retain_grad()"]), 8)
-        for _, maker, node in sources.located(origin.stack[:1]):
-            match made := maker.statement(node):
-                case ast.Assign(targets=[ast.Name(id=name)], value=value) if value is node:
-                    for kept in _stored(maker, made, name):
-                        yield self._asked(insert_before(maker, kept, [f"{name}.retain_grad()"]), 9)
-                    yield self._asked(insert_after(maker, made, [f"{name}.retain_grad()"]), 10)
-
-    def _moved(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """A leaf of each variable that a loop moves by hand, `x = x - rate * x.grad`, at the top of its body."""
-        for _, source, node in sources.located(diagnosis.failure.stack[:1]):
-            statement, loop = source.statement(node), next(blocks.loops(source, node), None)
-            steps = {one: _own_step(one) for one in loop.body if _own_step(one)} if loop is not None else {}
-            if loop is not None and statement in steps:
-                lines = [f"{name} = {name}.detach().requires_grad_()" for name in steps.values()]
-                title = "Make a leaf of what each round moves"
-                yield self.propose(insert_before(source, loop.body[0], lines), WHY_LEAF, title=title, later=6)
-
-    def _asked(self, edits: list[Step], later: int) -> Proposal:
-        return self.propose(edits, WHY_RETAIN, title="Ask the result to keep its gradient", later=later)
-
     def _flag(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """`x = x.detach()` in place of `x.requires_grad = False`, or before it."""
         for _, source, node in sources.nodes(diagnosis.failure.stack[:1]):
@@ -295,23 +213,6 @@ def _flagged(statement: ast.stmt) -> tuple[ast.expr | None, bool | None]:
             return None, None
     plain = given[0].value if given and isinstance(given[0], ast.Constant) else None
     return holder, plain if isinstance(plain, bool) else None
-
-
-def _own_step(statement: ast.stmt) -> str:
-    """The variable that a statement binds anew by its own gradient; '' of any other statement."""
-    match statement:
-        case ast.Assign(targets=[ast.Name(id=name)]) if f"{name}.grad" in names.reads(statement):
-            return name
-    return ""
-
-
-def _stored(source: Source, made: ast.stmt, name: str) -> Iterator[ast.stmt]:
-    """The statements below one that keep what it calls `name` for later."""
-    following = blocks.block_of(source, made)
-    for statement in following[following.index(made) + 1 :]:
-        yield from map(source.statement, names.kept(statement, name))
-        if name in names.binds(statement):
-            return
 
 
 def _makes(node: ast.expr) -> bool:
