@@ -294,6 +294,22 @@ def test_what_has_run_is_not_taken_for_something_else(
     runs(sharing, single, path, request(path, edit), request(path, (OLD, NEW)), request(path, edit))
 
 
+def test_another_first_statement_is_executed(sharing: Probe, single: Probe, tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text("""\
+count = 4
+import torch
+net = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(count):
+    optimizer.zero_grad()
+    net(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+    print("step", step)
+""")
+    runs(sharing, single, path, request(path, ("count = 4", "count = 5")))
+
+
 ALONE = {
     "writes": "print(os.path.exists('cache'))\nopen('cache', 'w').close()\nprint(os.path.exists('cache'))\n",
     "reads on": "file = open(__file__)\nfile.readline()\nprint(file.readline())\nprint(file.readline())\n",

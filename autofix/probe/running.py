@@ -109,12 +109,13 @@ class Child:
         except wire.WireError:
             pass
         outcome = self.verdict or self.place.stopped or "crashed"
-        detail = _ending(self.status) if outcome == "crashed" else ""
+        detail = _ending(self.status, stderr) if outcome == "crashed" else ""
         return wire.Trace(self.request.id, outcome, detail, seconds=time.monotonic() - self.began, **facts)
 
 
-def _ending(status: int | None) -> str:
+def _ending(status: int | None, stderr: str) -> str:
+    said = "".join(f"; it last said: {line.strip()[:200]}" for line in stderr.splitlines()[-1:])
     if status is not None and os.WIFSIGNALED(status):
-        return f"killed by {signal.Signals(os.WTERMSIG(status)).name}"
+        return f"killed by {signal.Signals(os.WTERMSIG(status)).name}{said}"
     code = os.waitstatus_to_exitcode(status) if status is not None else 0
-    return f"the script ended the process with status {code} before its end could be seen"
+    return f"the script ended the process with status {code} before its end could be seen{said}"

@@ -175,9 +175,8 @@ class Stem:
         self.used = time.monotonic()
         if self.growing:  # what it writes from now on is no part of a run's past
             return None
-        now = self._look()
         for one in reversed(self._waiting):
-            served = one.state == now and one.serves(request)
+            served = one.state == self._look() and one.serves(request)  # a fork that declined has taken the number
             if served and (child := self._resumed(one, request, pipes, ends)) is not None:
                 self.busy = True
                 return child

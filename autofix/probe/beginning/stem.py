@@ -177,9 +177,10 @@ class Stem:
     # Forks ----------------------------------------------------------------------------------------------------------
 
     def _is_early(self) -> bool:
-        """Whether a fork would save too little over the last."""
+        """Whether a fork would save too little over the last, or nothing of the script has been executed."""
         now = time.monotonic()
-        return self.resumed is not None or now - self._last < apart * max(1.0, _SHARE * (now - self.began) / APART)
+        begun = self.resumed is None and self.path in self.sources.pieces
+        return not begun or now - self._last < apart * max(1.0, _SHARE * (now - self.began) / APART)
 
     def _perhaps_park(self) -> None:
         if self._is_early():
