@@ -175,7 +175,7 @@ class Builder:
         doubled = sum(self.baseline.counts) if spec.intervention is Intervention.DOUBLED else -1
         return replace(
             plain(self.target, mode, dict(spec.files)), passes=self.target.passes, threads=_threads(self.baseline),
-            grace=GRACE, perturbed=self.perturbed and not unmoved,
+            grace=GRACE, perturbed=self.perturbed and not unmoved, early=bool(self.baseline.counts),
             failed_at=(self.baseline.backward_count, *self.baseline.counts),
             concerned=self._concerned(), budget=self.budget, longest=_LONGEST, lead=self._lead(),
             frozen=frozen, still=still, shapes=frozen, held=unmoved or (frozen and self.removed is not None),

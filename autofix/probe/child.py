@@ -158,7 +158,7 @@ class Run(State):
             self.perturb = Freeze(self.taps, self.courses, lambda: guards.leaves, asked)
             self.taps.before_writes = self.taps.before_writes or []
         elif asked.perturbed:
-            self.perturb = Perturb(farther=asked.farther)
+            self.perturb = Perturb(farther=asked.farther, early=asked.early)
             self.modes.enter_context(self.perturb.watching())
         if asked.frozen or asked.ordered:
             freeze = self.perturb if asked.frozen else None

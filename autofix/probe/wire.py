@@ -119,6 +119,7 @@ class Request:
     marks: dict[str, tuple[int, ...]] = field(default_factory=dict)
     urgent: bool = False  # before others that wait
     perturbed: bool = False  # parameters start a little beside where the script puts them
+    early: bool = False  # an optimizer is made: what graphs use before that starts there, too
     farther: bool = False  # a thousandth of that farther: what is more than rounding hardly changes
     frozen: bool = False
     ordered: bool = False  # random draws are told apart by what is drawn and how often, not by where

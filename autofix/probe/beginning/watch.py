@@ -31,7 +31,7 @@ class Watch(Perturb):
     """Moves parameters where they are first used, as most runs do, and sees where runs of several kinds differ."""
 
     def __init__(self, over: Callable[[], None]) -> None:
-        super().__init__()
+        super().__init__(early=True)
         self._over = over
         self._optimizers: list[torch.optim.Optimizer] = []
         self._made: list[tuple[str, int]] = []
@@ -43,6 +43,10 @@ class Watch(Perturb):
     def _perturb(self, parameter: torch.Tensor, moved: int = 0) -> None:
         self.moved = True
         super()._perturb(parameter, moved)
+
+    def _early_leaf(self, _leaf: torch.Tensor) -> None:
+        """Nobody knows yet whether the script makes an optimizer at all."""
+        self._over()
 
     def holds_graph(self) -> bool:
         """Whether something is there that has a graph: a run of its own would have watched how that was made."""

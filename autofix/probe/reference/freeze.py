@@ -44,7 +44,7 @@ class Freeze(Perturb):
     def __init__(
         self, taps: Taps, courses: Courses, leaves: Callable[[], list[torch.Tensor]], asked: Request
     ) -> None:  # fmt: skip
-        super().__init__(farther=asked.farther)
+        super().__init__(farther=asked.farther, early=asked.early)
         self._taps = taps
         self._late = asked.late
         """Whether parameters move where a forward next uses them: what a script does after a step sees none of it."""

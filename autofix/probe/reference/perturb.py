@@ -40,8 +40,10 @@ class Perturb(Listener):
     parameter holds where it is used, not from how it came to hold that, nor from when an optimizer was given it.
     """
 
-    def __init__(self, *, farther: bool = False) -> None:
+    def __init__(self, *, farther: bool = False, early: bool = False) -> None:
+        """`early`: an optimizer will be made, and may be given what a graph uses before that."""
         self._scale = SCALE * (_FARTHER if farther else 1.0)
+        self._early = early
         self._known: dict[int, torch.Tensor] = {}
         self._starting: dict[int, torch.Tensor] = {}
         self._seeds: dict[int, int] = {}
@@ -70,7 +72,7 @@ class Perturb(Listener):
 
     def take_over(self, other: Perturb) -> None:
         """Go on from what another has moved, and knows."""
-        for name in ("_known", "_starting", "_seeds", "_alike", "_left", "_of_modules"):
+        for name in ("_known", "_starting", "_seeds", "_alike", "_left", "_of_modules", "_early"):
             setattr(self, name, getattr(other, name))
         self._storages.clear()
 
@@ -103,6 +105,7 @@ class Perturb(Listener):
             self.meet(parameter)
 
     def optimizer_grew(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._early = False
         for parameter in parameters(optimizer):
             self.meet(parameter)
 
@@ -115,6 +118,15 @@ class Perturb(Listener):
             self._known[id(parameter)] = self._starting[id(parameter)] = parameter
             self._storages.clear()
 
+    def _meet_early(self, used: Iterable[torch.Tensor]) -> None:
+        """Know leaves that a graph uses before any optimizer is made, such as those of a value made once."""
+        for tensor in used:
+            if tensor.requires_grad and tensor.is_leaf and id(tensor) not in self._known:
+                self._early_leaf(tensor)
+
+    def _early_leaf(self, leaf: torch.Tensor) -> None:
+        self.meet(leaf)
+
     def _called(self, module: torch.nn.Module, _inputs: object) -> None:
         if self._starting:
             self._use(module._parameters.values())
@@ -124,6 +136,8 @@ class Perturb(Listener):
 
         A write or a view may still be part of initialising.
         """
+        if self._early and torch.is_grad_enabled() and self._uses.of(func):
+            self._meet_early(tensors(args))
         if not self._starting or self._unwatched:
             return
         if self._uses.of(func):
@@ -133,6 +147,8 @@ class Perturb(Listener):
 
     def saved(self, tensor: torch.Tensor) -> None:
         """Hear of a tensor that an operation is about to use and saves for its backward."""
+        if self._early:
+            self._meet_early([tensor])
         if self._starting and not self._unwatched:
             self._use([self._by_storage().get(storage_key(tensor))])
 
@@ -179,6 +195,7 @@ class Perturb(Listener):
 
     def backward_done(self, call: Call) -> None:
         """What has a gradient is trained: a later write is an update, not an initialisation."""
+        self._early = False
         asked = {id(tensor) for tensor in call.inputs}
         trained = [key for key, tensor in self._starting.items() if key in asked or tensor.grad is not None]
         self._settle(trained)
