@@ -348,7 +348,7 @@ class Fact:
     # array-may-be-constant | value-left-numpy | term-is-array | weight-has-graph | written-of | range-is-left |
     # backward-while-off | step-while-off | goes-into-off | needs-what-is-off | scales-what-is-shared |
     # gradient-cancels | steps-overwritten | loss-trains-target | written-in-forward | learns-by-write |
-    # write-outlives-pass | evaluation-goes-on | stand-in | swallowed, or a suspicion
+    # write-outlives-pass | evaluation-goes-on | moved-again | stand-in | swallowed, or a suspicion
     name: str
     subject: str
     stack: Stack = ()

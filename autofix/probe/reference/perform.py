@@ -24,6 +24,7 @@ from ..engine import graph
 from ..engine.refused import DERIVATIVE, is_write, name_of, refused, swapped
 from ..engine.taps import Call, Listener, parameters
 from ..refused.drifting import Drifting
+from ..refused.moved_again import MovedAgain
 from ..refused.overwritten import Overwritten
 from ..refused.steps_by_hand import StepsByHand
 from .beside import beside
@@ -76,6 +77,7 @@ class Perform(TorchFunctionMode, Listener):
         self._overwritten = Overwritten(frames, names)
         self._steps_by_hand = StepsByHand(frames, names)
         self._drifting = Drifting(frames, names)
+        self._moved_again = MovedAgain(frames, names)
         self._follow_values = follow
         if follow is not None:
             follow.entered = self._leaves
@@ -156,6 +158,7 @@ class Perform(TorchFunctionMode, Listener):
         if not self._operation:
             self._overwritten.wrote(func, args, target)
             self._steps_by_hand.wrote(args, kwargs, target)
+            self._moved_again.wrote(func, args, target)
             self._drifting.wrote(func, args, target, named=_next(func) in _BINDS)
             values = [one for one in (*args, *kwargs.values()) if isinstance(one, torch.Tensor) and one is not target]
             made_of = {id(leaf): leaf for leaf in graph.leaves(graph.walk(values)) if leaf is not target}
@@ -262,6 +265,7 @@ class Perform(TorchFunctionMode, Listener):
     def step(self, _index: int, optimizer: torch.optim.Optimizer) -> None:
         self._in_step = True
         self._overwritten.step(optimizer)
+        self._moved_again.step(optimizer)
         self._drifting.step()
         self._stepped.update(id(one) for one in parameters(optimizer) if one.grad is not None)
 
@@ -314,7 +318,7 @@ class Perform(TorchFunctionMode, Listener):
         facts += [wire.Fact("written-of", self._names.name(leaf, "a leaf")) for leaf in self._written_of.values()]
         facts += [wire.Fact("written-in-forward", "")] * self._in_forward
         facts += self._overwritten.facts() + self._steps_by_hand.facts(self._owned)
-        facts += self._drifting.facts(self._owned)
+        facts += self._drifting.facts(self._owned) + self._moved_again.facts()
         calls = (self._performed | (self._sites.met if self._sites is not None else {})).items()
         left_out = self._sites.left_out() if self._sites is not None else []
         return {

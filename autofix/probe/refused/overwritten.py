@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..engine.names import Names
     from ..program.frames import Frames, Raw
 
-_REPLACES = frozenset({"__setitem__", "copy_", "index_copy_", "index_put_", "masked_scatter_"})
+REPLACES = frozenset({"__setitem__", "copy_", "index_copy_", "index_put_", "masked_scatter_"})
 _OFTEN = 3
 _DEEP = 8
 """Views of views that are gone through."""
@@ -104,7 +104,7 @@ class Overwritten:
 
     def _is_undone(self, name: str, args: Any, target: torch.Tensor, key: int) -> bool:
         written = args[-1]
-        if name not in _REPLACES or not isinstance(written, torch.Tensor) or not self._is_result(written):
+        if name not in REPLACES or not isinstance(written, torch.Tensor) or not self._is_result(written):
             return False
         if self._is_made(written):
             return False

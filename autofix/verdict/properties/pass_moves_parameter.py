@@ -1,0 +1,58 @@
+"""Each pass moves a parameter beside its steps
+
+## What it finds
+
+A forward writes into a parameter what was made of it, such as `weight *= 0.7` or `weight.add_(noise)`, before anything
+was trained, and an optimizer trains that parameter. The edit makes that write one without gradient: then each pass
+moves the parameter once more, by more than the steps between do. This is not said of a write behind a step, nor of a
+clamp, a mask or a norm, which move nothing that no step has moved.
+
+## Why it matters
+
+Such a write is mostly meant for the pass alone: a code that is scaled before it is used, a weight with noise. Then it
+belongs on a copy. As an update it goes on and on, and the training runs against it.
+"""
+
+from __future__ import annotations
+
+from autofix.verdict.property import Example, OfTheCode
+
+SCALED = """
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(4, 2).requires_grad_(False)
+code = torch.randn(3, 4, requires_grad=True)
+optimizer = torch.optim.Adam([code], lr=0.01)
+for _ in range(5):
+    code.mul_(0.7)
+    loss = (net(code) - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+ROWS = SCALED.replace("code.mul_(0.7)", "code[:, 1:] = 0.1 + 0.7 * (code[:, 1:] - 0.1)")
+BEHIND = SCALED.replace("    code.mul_(0.7)\n", "").replace("step()\n", "step()\n    code.mul_(0.7)\n")
+WITHOUT = "    code", "    with torch.no_grad(): code"
+DATA = "code.mul_", "code.data.mul_"
+
+
+def _of(write: str) -> str:
+    return SCALED.replace("code.mul_(0.7)", write)
+
+
+class PassMovesParameter(OfTheCode):
+    name, fact = "pass-moves-parameter", "moved-again"
+    sentence = "as an update this write moves {subject} farther in each pass; it may be meant for the pass alone"
+    raises = (
+        Example(SCALED, *DATA),
+        Example(ROWS, *WITHOUT),
+        Example(_of("code.add_(0.3 * torch.randn(3, 4))"), *WITHOUT),
+    )
+    silent = (
+        Example(_of("code.clamp_(-0.5, 0.5)"), *WITHOUT),
+        Example(_of("code.div_(code.detach().norm(dim=1, keepdim=True))"), *WITHOUT),
+        Example(_of("code[:, 1:] = code[:, 1:].clamp(-0.5, 0.5)"), *WITHOUT),
+        Example(_of("code.mul_(torch.tensor([0.0, 1.0, 1.0, 1.0]))"), *WITHOUT),
+        Example(BEHIND, *DATA),
+    )
