@@ -11,6 +11,7 @@ from autofix.syntax.edits.expressions import append_call, aug_to_assign, bind, c
 from autofix.syntax.edits.imports import ensure_import, ensure_name, without_gradient
 from autofix.syntax.edits.out_of_place import clone_before, not_inplace, out_of_place, value_after
 from autofix.syntax.edits.statements import (
+    at_end,
     decorate,
     delete,
     insert_after,

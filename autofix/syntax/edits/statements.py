@@ -29,6 +29,12 @@ def insert_after(source: Source, statement: ast.stmt, lines: Sequence[str]) -> l
     return _after(run, _indented(run, lines))
 
 
+def at_end(source: Source, function: Function, lines: Sequence[str]) -> list[Step]:
+    """Insert lines as the last of a function, before what it gives back."""
+    last = function.body[-1]
+    return (insert_before if isinstance(last, ast.Return) else insert_after)(source, last, lines)
+
+
 def replace_statement(source: Source, statement: ast.stmt, lines: Sequence[str]) -> list[Step]:
     """Put lines in the place of a statement; declines where it shares its line and there are several."""
     run = run_of(source, [statement])

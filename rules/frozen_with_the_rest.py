@@ -1,0 +1,186 @@
+"""Parameters that were frozen together with what is to train.
+
+## What it does
+Lets the part train that the optimizer was given or that was put in anew, puts the new part in after freezing, or lets
+what a function froze for a while train again.
+
+## Why autograd fails
+For parameters that require no gradient no graph is recorded. A loss of nothing else has none either.
+
+## Fix safety
+Safe where every parameter that an optimizer owns gets its gradient and the rest stays frozen. Where an optimizer was
+given all frozen parameters, the code does not say which of them should train.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from autofix.probe.wire import Frame
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
+from autofix.syntax import blocks, calls, names, update
+from autofix.syntax.edits import append_call, at_end, insert_after, move_after
+
+WHY_HEAD = "The part that the optimizer was given trains; the rest stays frozen."
+WHY_PLAIN = "The optimizer can only move what a gradient reaches, and none reaches a tensor that asks for none."
+WHY_MEANWHILE = "It is frozen while the gradient of something else is taken, and trains again for what comes after."
+_FROZEN = (
+    "nothing that the loss needs requires a gradient after this: see that what is to train is named here as the model "
+    "names it, and count what still requires one"
+)
+_FLAG = re.compile(r"(requires_grad *= *|requires_grad_\()False\b")
+
+
+class FrozenWithTheRest(Rule):
+    """Let the part train that is meant to."""
+
+    code, name = "AG416", "frozen-with-the-rest"
+    title = "Let the part train that is meant to"
+    causes = frozenset({Cause.NO_GRAPH})
+    tier = Tier.MEANT
+    examples = (
+        Example("""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Module()
+net.body = torch.nn.Linear(2, 4)
+net.head = torch.nn.Linear(4, 1)
+for p in net.parameters():
+    p.requires_grad = False
++net.head.requires_grad_(True)
+opt = torch.optim.SGD(net.head.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    net.head(net.body(torch.randn(5, 2))).pow(2).mean().backward()
+    opt.step()
+"""),
+        Example("""\
+! unsafe: all was frozen under a condition, and the code does not say which part is meant to train
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Linear(4, 9))
+net[1] = torch.nn.Linear(4, 1)
+if net.training:
+    for p in net.parameters():
+        p.requires_grad = False
++    net[1].requires_grad_(True)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    net(torch.randn(5, 2)).pow(2).mean().backward()
+    opt.step()
+"""),
+        Example("""\
+import torch
+
+torch.manual_seed(0)
+-shift = torch.zeros(3)
++shift = torch.zeros(3).requires_grad_()
+opt = torch.optim.SGD([shift], lr=0.1)
+for _ in range(4):
+    loss = (torch.randn(5, 3) + 1 - shift).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""),
+        Example("""\
+! everything was frozen, and nothing says what should train
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+list(map(lambda p: p.requires_grad_(False), net.parameters()))
+net(torch.randn(5, 2)).pow(2).mean().backward()
+"""),
+        Example("""\
+! gradients are off, and nothing was frozen
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+with torch.no_grad():
+    net(torch.randn(5, 2)).pow(2).mean().backward()
+"""),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """At each place that froze parameters, and at each tensor that an optimizer owns and that was never marked."""
+        seen: set[tuple[str, int]] = set()
+        for origin in diagnosis.trace.origins:
+            for _, source, node in sources.nodes(origin.stack[:1]):
+                if (place := (str(source.path), getattr(node, "lineno", 0))) in seen:
+                    continue
+                seen.add(place)
+                if origin.kind == "frozen":
+                    yield from self._meanwhile(source, source.statement(node))
+                    yield from self._head(source, node)
+                elif origin.kind == "plain" and isinstance(node, calls.VALUES):
+                    edits = append_call(source, node, ".requires_grad_()")
+                    yield self.propose(edits, WHY_PLAIN, title="Let the tensor train that the optimizer was given")
+
+    def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
+        """Where parameters were frozen."""
+        yield from ((one.stack[0], _FROZEN) for one in diagnosis.trace.origins if one.kind == "frozen" and one.stack)
+
+    def _meanwhile(self, source: Source, statement: ast.stmt) -> Iterator[Proposal]:
+        """What a function freezes while it differentiates by something else, trains again where the function ends."""
+        function, loop = source.function(statement), source.parent(statement)
+        whole = loop if isinstance(loop, ast.For) else statement
+        if function is None or whole not in function.body:
+            return
+        frozen = names.copied(source, whole)
+        lines = [_FLAG.sub(r"\1True", line) for line in frozen]
+        if lines != frozen and any(update.trains(one) for one in blocks.after(function.body, whole)):
+            yield self.propose(at_end(source, function, lines), WHY_MEANWHILE, title="Let it train again afterwards")
+
+    def _head(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
+        """The part given to an optimizer, or put in anew before the freeze, trains after it."""
+        statement = source.statement(node)
+        loop = source.parent(statement)
+        frozen = loop.iter if isinstance(loop, ast.For) else node
+        whole = calls.owner(frozen)
+        if not whole:
+            raise Declined("what was frozen has no name")
+        after = loop if isinstance(loop, ast.For) else statement
+        parts = dict.fromkeys([*_optimized(source, whole), *_replaced(source, after, whole)])
+        for part in parts:
+            line = f"{whole}{part}.requires_grad_(True)"
+            edits = insert_after(source, after, [line])
+            yield self.propose(edits, WHY_HEAD)
+        for other, behind in _earlier(source, after):
+            if _replacement(other, whole):
+                edits = move_after(source, [other], behind)
+                yield self.propose(edits, WHY_HEAD, title="Put the new part in after freezing", later=2)
+
+
+def _optimized(source: Source, whole: str) -> Iterator[str]:
+    """`.fc` where an optimizer is given `m.fc.parameters()` of the frozen `m`, under whatever longer name."""
+    within = re.compile(rf"(?:^|\.){re.escape(whole.rpartition('.')[2])}([.\[].+)$")
+    found = (one for one in source.walk() if isinstance(one, ast.Call) and "optim" in ast.unparse(one.func))
+    for node in found:
+        for argument in (*node.args, *(k.value for k in node.keywords)):
+            if part := within.search(calls.owner(argument)):
+                yield part[1]
+
+
+def _replaced(source: Source, after: ast.stmt, whole: str) -> Iterator[str]:
+    """`.fc` or `[-1]` where that part of the module was put in anew before it was frozen."""
+    yield from filter(None, (_replacement(other, whole) for other, _ in _earlier(source, after)))
+
+
+def _earlier(source: Source, statement: ast.stmt) -> Iterator[tuple[ast.stmt, ast.stmt]]:
+    """What stands before a statement in its function, each with the statement of its block that holds this one."""
+    for one in (statement, *blocks.around(source, statement)):
+        if isinstance(one, ast.stmt):
+            yield from ((other, one) for other in blocks.before(blocks.block_of(source, one), one))
+
+
+def _replacement(statement: ast.stmt, whole: str) -> str:
+    match statement:
+        case ast.Assign(targets=[(ast.Attribute(value=holder) | ast.Subscript(value=holder)) as target]):
+            if ast.unparse(holder) == whole:
+                return ast.unparse(target).removeprefix(whole)
+    return ""
