@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -47,3 +48,17 @@ def test_a_first_run_that_is_refused_is_told_as_any_other(python: Path, tmp_path
         told = [run(fresh, asked) for _ in range(2)]
     assert {trace.outcome for trace in told} == {"cannot_run"}
     assert "root of the file system" in told[0].detail
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc alone is asked for it")
+def test_memory_that_nobody_has_written_is_the_same_in_each_run(python: Path, tmp_path: Path) -> None:
+    script = tmp_path / "buffer.py"
+    script.write_text("""\
+import torch
+
+used = [torch.full((999,), 7.0) for _ in range(9)]
+del used
+print(torch.empty(999).abs().sum().item())
+""")
+    with Probe(python) as probe:
+        assert run(probe, plain(Target(script, root=tmp_path))).stdout == "0.0\n"
