@@ -130,6 +130,7 @@ class Request:
     held: bool = False  # what other state than parameters held at each step is told
     truncated: bool = False
     constants: tuple[int, ...] = ()  # ages of the nodes through which no gradient is to flow
+    handed: tuple[int, ...] = ()  # ages of what a backward call leaves to the next, which is to end there
     targets: tuple[Given, ...] = ()  # what is to have no graph where it is used
     through: Stack = ()  # where a derivative has a graph, and leaves no gradient in what optimizers own
     addends: bool = False  # an addend of a loss is trained once between two steps, by the first backward that has it
@@ -563,6 +564,7 @@ class Trace:
     compared: tuple[Compared, ...] = ()  # only where asked for
     shared: tuple[int, ...] = ()  # of what is reused: the ages of its outermost nodes
     older: tuple[int, ...] = ()  # the same of all that passes took of earlier ones
+    handed: tuple[int, ...] = ()  # ages of what a backward call leaves to the next while no step lies between
     averages: tuple[int, ...] = ()  # those of them that each pass sums up with its own, and also uses itself
     added: bool = False  # what is reused is an addend of each loss that reuses it
     summed: int = -1  # only where addends are trained once: how often one was left out; -1: it could not be said
