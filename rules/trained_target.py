@@ -228,6 +228,6 @@ for _ in range(4):
 def _cut(fact: wire.Fact, sources: Sources) -> list[Step]:
     """The step that cuts a value where it is used."""
     for _, source, node in sources.nodes(fact.stack[:1]):
-        if (value := calls.given(node, int(fact.subject))) is not None:
+        if (value := calls.given(node, fact.subject)) is not None:
             return append_call(source, value, ".detach()")
     return []

@@ -210,7 +210,7 @@ class Run(State):
         sources = self.modes.enter_context(DataSources(self.frames, self.taps)) if asked.sources else None
         if sources is not None:
             heard.append(self.modes.enter_context(DerivedWeights(self.frames)))
-            heard.append(AimedAt(self.frames, self.modes.enter_context(Aims(self.frames))))
+            heard.append(AimedAt(self.frames, self.taps, self.modes.enter_context(Aims(self.frames))))
         truncate = reference.Truncate(self.frames, self.names, asked.truncated, sources, once=asked.once)
         heard += [HandedOn(truncate, asked.handed), reference.KeepGraphs(), Evaluations(self.frames), truncate]
         heard += [sources] if sources is not None else []

@@ -82,10 +82,13 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The use of a value: as the target of the loss that is called at a place, or as a factor of the product there."""
+    """The use of a value: as an argument of the loss, the difference or the product at a place.
+
+    `argument` is the name of its parameter and its place among them: `target 1`.
+    """
 
     stack: Stack
-    factor: int = -1  # 0 for the first one; -1 for the target of a loss
+    argument: str
 
 
 @dataclass(frozen=True, slots=True)

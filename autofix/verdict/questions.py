@@ -116,7 +116,7 @@ def _constant(runs: Runs, name: str, unnamed: str, about: str, role: str) -> Que
         return None
     used = reading.targets[0]
     node = next((node for _, _, node in Sources.of(runs.case.pool.target).nodes(used.stack[:1])), None)
-    given = calls.given(node, used.factor) if node is not None else None
+    given = calls.given(node, used.argument) if node is not None else None
     what = f"`{ast.unparse(given)[:_LONG]}`" if given is not None else f"{unnamed} of {at(used.stack)}"
     answers = (
         Answer("constant", f"{what} is a constant", reading),
