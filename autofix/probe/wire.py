@@ -84,7 +84,7 @@ class Setup:
 class Given:
     """The use of a value: as an argument of the loss, the difference or the product at a place.
 
-    `argument` is the name of its parameter and its place among them: `target 1`.
+    `argument` is the name of its parameter and its place among them: `target 1`. Of an operator it is an `operand`.
     """
 
     stack: Stack

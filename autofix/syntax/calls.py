@@ -94,14 +94,12 @@ def argument(call: ast.AST, names: Sequence[str], name: str) -> ast.expr | None:
 
 
 def given(node: ast.AST, argument: str) -> ast.expr | None:
-    """What a call, or an operator, is given for a parameter, by its name and its place: `target 1`; None if unknown."""
+    """What a call is given for a parameter, by its name and place (`target 1`), or an operator as its `operand 1`."""
     name, place = argument.split()
     match node:
-        case ast.BinOp(left=left, right=right):
+        case ast.BinOp(left=left, right=right) if name == "operand":
             return (left, right)[int(place)]
-        case ast.Call(args=values, keywords=words) if not any(isinstance(one, ast.Starred) for one in values):
-            if isinstance(node.func, ast.Attribute) and len(values) == 1 and not words:  # the receiver is the first
-                values = [node.func.value, *values]
+        case ast.Call(args=values) if name != "operand" and not any(isinstance(one, ast.Starred) for one in values):
             return keyword(node, name) or next(iter(values[int(place) : int(place) + 1]), None)
     return None
 

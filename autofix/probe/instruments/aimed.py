@@ -182,4 +182,4 @@ def weights(found: Graph) -> Iterator[Aim]:
         if len(both) == _TWO and names[age] == "MulBackward0":
             for place, (weight, other) in enumerate((both, both[::-1])):
                 if weighs(weight, other):
-                    yield Aim(weight, (other,), age, f"{'input' if not place else 'other'} {place}")
+                    yield Aim(weight, (other,), age, f"operand {place}")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from ..program.frames import Frames, Raw
-    from ..wire import Given
+    from ..wire import Given, Stack
 
 _KEPT = 20_000
 TARGET = "target"
@@ -29,7 +29,7 @@ _LOSSES = {
 }
 _EITHER = frozenset({F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss})
 """Losses that are the same when their two sides change places."""
-_OPERANDS = ("input", "other")
+_OPERANDS = ("operand", "operand")
 _DIFFERENCES = dict.fromkeys((torch.sub, torch.Tensor.sub, torch.subtract, torch.Tensor.subtract), _OPERANDS)
 _PAIRS = {
     **dict.fromkeys((torch.cosine_similarity, torch.pairwise_distance), ("x1", "x2")),
@@ -65,13 +65,15 @@ class _Call(NamedTuple):
 class Aims(TorchFunctionMode):
     """Remembers the calls that hold one tensor with a graph against another.
 
-    Of calls that stand at one of `cut`, one argument has none.
+    Of calls that stand at one of `cut`, that argument has none.
     """
 
     def __init__(self, frames: Frames, cut: Iterable[Given] = ()) -> None:
         super().__init__()
         self._frames = frames
-        self._cut = {one.stack: one.argument for one in cut}
+        self._cut: dict[Stack, list[str]] = {}
+        for one in cut:
+            self._cut.setdefault(one.stack, []).append(one.argument)
         self._found: deque[_Call] = deque(maxlen=_KEPT)
 
     def __exit__(self, *error: object) -> None:
@@ -89,8 +91,8 @@ class Aims(TorchFunctionMode):
         if len(set(sides.values())) < 2 and func not in _PRODUCTS:  # noqa: PLR2004  nothing is held against another
             return func(*args, **kwargs)
         raw, began = self._frames.here(), graph.now()
-        if (cut := self._cut.get(self._frames.resolve(raw)) if self._cut else None) in given:
-            args, kwargs = _without(str(cut), args, kwargs)
+        for argument in self._cut.get(self._frames.resolve(raw), ()) if self._cut else ():
+            args, kwargs = _without(argument, args, kwargs) if argument in sides else (args, kwargs)
         result = func(*args, **kwargs)
         if func not in _PRODUCTS:
             held = Held(sides, func not in _LOSSES or func in _EITHER, func in _DIFFERENCES)
