@@ -26,6 +26,11 @@ _SIZES = frozenset({
 """What is the same for a number and its negative, and least at 0."""
 _MOVES = frozenset({"AddBackward0", "AddBackward1", "SubBackward0", "SubBackward1", "RsubBackward1"})
 _SCALES = frozenset({"MulBackward0", "DivBackward0"})
+_SUMS = ADDS | {"SqrtBackward0"}
+_VIEWS = frozenset({
+    *(f"{name}Backward{kind}" for name in ("View", "Reshape", "Squeeze", "Unsqueeze", "Neg") for kind in "01"),
+    *("UnsafeViewBackward0", "WhereBackward0", "IndexBackward0", "MaskedSelectBackward0", "CloneBackward0"),
+})  # fmt: skip
 _TWO = 2
 
 
@@ -101,51 +106,56 @@ def spoiled_aims(found: Graph, aims: Iterable[Aim], spoiled: set[int], *, alone:
 def targets(found: Graph, held: Held, spoiled: set[int]) -> Iterator[Aim]:
     """What a call holds another value against, as its target.
 
-    Where the call does not tell which of two it is, the run may; where that does not, a loss says it by its parameter.
+    A loss says it by its parameter. Where two sides may change places, and what failed does not lie in that one alone,
+    the run may say that it is the other.
     """
     sides = held.sides
     named = next((argument for argument in sides if argument.split()[0] == TARGET), "")
     if held.either and len(sides) == _TWO and (not held.differs or _is_size(found, held.age)):
-        named = _leaning(found, list(sides.items()), spoiled) or named
+        behind = [set(found.below([made])) for made in sides.values()]
+        alone = [not spoiled.isdisjoint(mine - its) for mine, its in (behind, behind[::-1])]
+        if not named or not alone[list(sides).index(named)]:
+            named = _leaning(found, list(sides.items()), alone) or named
     if named:
         beside = tuple(made for made in sides.values() if made != sides[named])
         yield Aim(sides[named], beside, held.age, named)
 
 
-def _leaning(found: Graph, sides: list[tuple[str, int]], spoiled: set[int]) -> str:
+def _leaning(found: Graph, sides: list[tuple[str, int]], alone: list[bool]) -> str:
     """Which of two sides is the target, by what it is made of; '' where nothing tells.
 
     The other one predicts it: it has parameters of its own, and the target has none. Or both are made of the same, and
     the target alone is moved or scaled by constants: a reward and a discount. Or what each has of its own belongs to
-    other optimizers, and one side alone leads to something that failed.
+    other optimizers. `alone`: which side leads to something that failed, and the other does not; if just one does, it
+    is the target or none is.
     """
     one, other = (found.trains(made) for _, made in sides)
     if not one or not other:
         return ""
     own, its_own = one - other, other - one
+    tells = alone
     if bool(own) != bool(its_own):
         tells = [not own, not its_own]
     elif not own:
         tells = [_is_moved(found, made) for _, made in sides]
-    elif {index for _, index in own}.isdisjoint(index for _, index in its_own):
-        behind = [set(found.below([made])) for _, made in sides]
-        tells = [not spoiled.isdisjoint(mine - its) for mine, its in (behind, behind[::-1])]
-    else:
+    elif not {index for _, index in own}.isdisjoint(index for _, index in its_own):
         return ""
-    return sides[tells.index(True)][0] if sum(tells) == 1 else ""
+    told = sum(tells) == 1 and (sum(alone) != 1 or alone == tells)
+    return sides[tells.index(True)][0] if told else ""
 
 
 def _is_size(found: Graph, age: int) -> bool:
-    """Whether a loss is a sum of sizes of what is made there: a difference is to become small."""
-    inside = [one for one in found.below(found.roots, lambda at: _passes(found, at)) if _sizes(found, one)]
-    firsts = [made for one in inside for made in found.leads[one]]
-    return age in found.below(firsts, lambda at: at != age and _passes(found, at))
+    """Whether a loss sums up sizes of what is made there itself: a difference that is to become small.
+
+    What else is added to it first, a label or another term, is what the difference is held against.
+    """
+    sums = found.below(found.roots, lambda at: found.names[at] in _SUMS or _is_scaled(found, at))
+    inside = [made for one in sums if _sizes(found, one) for made in found.leads[one]]
+    return age in found.below(inside, lambda at: at != age and (found.names[at] in _VIEWS or _is_scaled(found, at)))
 
 
-def _passes(found: Graph, age: int) -> bool:
-    """Whether a node sums up what it takes, with constant weights, or takes a root of it."""
-    name = found.names[age]
-    return name in ADDS or name == "SqrtBackward0" or (name in _SCALES and len(found.leads[age]) < _TWO)
+def _is_scaled(found: Graph, age: int) -> bool:
+    return found.names[age] in _SCALES and len(found.leads[age]) < _TWO and age not in found.leaves
 
 
 def _sizes(found: Graph, age: int) -> bool:
