@@ -304,13 +304,15 @@ class Tracer(Dispatch, Listener):
             spoiled = {age for age in failing.nodes if age in self._freed}
         else:
             spoiled = {age for age in failing.nodes if self._stack(age) == handle.raw}
+        also = {one.raw for ref in self._handles if (one := ref()) is not None and one.alias._version > one.version}
+        written = {age for age in failing.nodes if self._stack(age) in also} if handle is not None else set[int]()
         calls = {id(self._freed[age]) for age in spoiled if handle is None}
         alone = handle is not None and any(one.optimizer < 0 for one in self.spoiling(handle))
         found: dict[wire.Fact, None] = {}
         for done in self._passes if spoiled else ():
             if done is failing or id(done.call) in calls:
                 whole = Graph.of(done.call.roots, self._taps.owned)
-                for name, raw, aim in self._aims_of(whole, spoiled):
+                for name, raw, aim in self._aims_of(whole, spoiled | written):
                     if any(spoiled_aims(whole, [aim], spoiled, alone=alone)):
                         found[wire.Fact(name, aim.argument, self._frames.resolve(raw))] = None
         yield from found

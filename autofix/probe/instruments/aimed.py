@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..engine import graph
@@ -31,6 +32,8 @@ _VIEWS = frozenset({
     *(f"{name}Backward{kind}" for name in ("View", "Reshape", "Squeeze", "Unsqueeze", "Neg") for kind in "01"),
     *("UnsafeViewBackward0", "WhereBackward0", "IndexBackward0", "MaskedSelectBackward0", "CloneBackward0"),
 })  # fmt: skip
+_DERIVATIVE = "BackwardBackward"
+"""What the kinds of nodes have in their names that only a derivative is made of: the terms of an equation are sides."""
 _TWO = 2
 
 
@@ -76,6 +79,10 @@ class Graph(NamedTuple):
             fresh = [one for one in self.leads.get(age, ()) if enter(age) and one not in seen]
             seen.update(fresh)
             queue += fresh
+
+    def kinds(self, start: int) -> Counter[str]:
+        """How many nodes of each kind a node leads to."""
+        return Counter(self.names[age] for age in self.below([start]))
 
     def trains(self, start: int) -> set[tuple[int, int]]:
         """The owned leaves that a node leads to."""
@@ -124,20 +131,21 @@ def targets(found: Graph, held: Held, spoiled: set[int]) -> Iterator[Aim]:
 def _leaning(found: Graph, sides: list[tuple[str, int]], alone: list[bool]) -> str:
     """Which of two sides is the target, by what it is made of; '' where nothing tells.
 
-    The other one predicts it: it has parameters of its own, and the target has none. Or both are made of the same, and
-    the target alone is moved or scaled by constants: a reward and a discount. Or what each has of its own belongs to
-    other optimizers. `alone`: which side leads to something that failed, and the other does not; if just one does, it
-    is the target or none is.
+    The other one predicts it: it has parameters of its own, and the target has none. Or both are what one network
+    gives, and a constant is added to the target alone: a reward. Or what each has of its own belongs to other
+    optimizers. `alone`: which side leads to something that failed, and the other does not; if just one does, it is the
+    target or none is.
     """
     one, other = (found.trains(made) for _, made in sides)
-    if not one or not other:
+    if not one or not other or any(_DERIVATIVE in kind for _, made in sides for kind in found.kinds(made)):
         return ""
     own, its_own = one - other, other - one
     tells = alone
     if bool(own) != bool(its_own):
         tells = [not own, not its_own]
     elif not own:
-        tells = [_is_moved(found, made) for _, made in sides]
+        (_, made), (_, its) = sides
+        tells = [_is_moved(found, made, its), _is_moved(found, its, made)]
     elif not {index for _, index in own}.isdisjoint(index for _, index in its_own):
         return ""
     told = sum(tells) == 1 and (sum(alone) != 1 or alone == tells)
@@ -165,13 +173,20 @@ def _sizes(found: Graph, age: int) -> bool:
     )
 
 
-def _is_moved(found: Graph, age: int) -> bool:
-    """Whether what is made there is a constant away from what it is made of, or so many times it."""
-    for one in found.below([age], lambda at: len(found.leads[at]) == 1 and found.names[at] in _PARTS | _MOVES):
-        alone = len(found.leads[one]) == 1 and one not in found.leaves
-        if alone and found.names[one] in _MOVES | _SCALES:
-            return True
-    return False
+def _is_moved(found: Graph, made: int, other: int) -> bool:
+    """Whether two values are made by the same operations, but for a constant that is added to the first."""
+    moved, end = _stripped(found, made)
+    still, its_end = _stripped(found, other)
+    return moved and not still and found.kinds(end) == found.kinds(its_end)
+
+
+def _stripped(found: Graph, age: int) -> tuple[bool, int]:
+    """Whether a constant is added to what a node makes before, and what that is, without factors either."""
+    moved = False
+    while len(found.leads[age]) == 1 and age not in found.leaves and found.names[age] in _MOVES | _SCALES | _VIEWS:
+        moved = moved or found.names[age] in _MOVES
+        (age,) = found.leads[age]
+    return moved, age
 
 
 def weights(found: Graph) -> Iterator[Aim]:

@@ -9,7 +9,7 @@ parameters of its losses. Where two sides may change places, as in a squared err
 hand, or a cosine, it is the one that the run tells:
 
 - the other side has owned parameters of its own, a predictor, and the target has none;
-- or both are made of the same, and constants move or scale the target alone, as a reward and a discount do;
+- or both are what one network gives, and a constant is added to the target alone, as a reward is;
 - or what either side has of its own belongs to different optimizers, and the target alone leads to what failed.
 
 This is not said
