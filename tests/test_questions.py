@@ -92,9 +92,9 @@ def asked(report: Report) -> Question:
         ),
         pytest.param(
             *(
-                loss_trains_its_target.BY_HAND.replace("encoder(torch.randn(6, 4)).tanh()", "torch.randn(6, 3)"),
+                loss_trains_its_target.TEMPORAL,
                 ("AG201", "AG210"),
-                ("Should `reward` be trained as a target?", ["constant", "trained"]),
+                ("Should `reward + 0.9 * later` be trained as a target?", ["constant", "trained"]),
             ),
             marks=pytest.mark.apart("long"),
         ),
