@@ -116,24 +116,6 @@ for _ in range(4):
     seconds.step()
 """),
         Example("""\
-! unsafe: the encoder may be meant to learn what can be foreseen
-import torch
-from torch import nn
-
-torch.manual_seed(0)
-encoder, back, ahead = nn.Linear(4, 3), nn.Linear(3, 4), nn.Linear(3, 3)
-opt = torch.optim.SGD([*encoder.parameters(), *back.parameters(), *ahead.parameters()], lr=0.1)
-for _ in range(4):
-    seen = torch.randn(6, 4)
-    codes = encoder(seen).tanh()
-    opt.zero_grad()
--    (back(codes) - seen).square().mean().backward()
-+    (back(codes) - seen).square().mean().backward(retain_graph=True)
--    nn.functional.mse_loss(ahead(codes[:-1]), codes[1:]).backward()
-+    nn.functional.mse_loss(ahead(codes[:-1]), codes[1:].detach()).backward()
-    opt.step()
-"""),
-        Example("""\
 ! unsafe: the critic may be meant to please the actor
 import torch
 from torch import nn
