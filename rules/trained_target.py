@@ -1,9 +1,9 @@
 """A target or an advantage that a loss trains, too, through a graph that another backward frees or a step spoils
 
 ## What it does
-Detaches what the loss is given as its target, in each such loss: `F.mse_loss(value(x), reward.detach())`; likewise what
-only weighs a log-probability: `-(log_prob * advantage.detach()).mean()`. The graph is kept, too, where more of it is
-shared.
+Detaches what the loss is given as its target, in each such loss: `F.mse_loss(value(x), reward.detach())`; in a
+difference or a cosine the side that the run shows to be the target; likewise what only weighs a log-probability:
+`-(log_prob * advantage.detach()).mean()`. The graph is kept, too, where more of it is shared.
 
 ## Why autograd fails
 The target was computed with a graph, for a loss of its own. The loss goes back through it, where that other loss has
@@ -116,24 +116,6 @@ for _ in range(4):
     seconds.step()
 """),
         Example("""\
-! unsafe: the encoder may be meant to learn what can be foreseen
-import torch
-from torch import nn
-
-torch.manual_seed(0)
-encoder, back, ahead = nn.Linear(4, 3), nn.Linear(3, 4), nn.Linear(3, 3)
-opt = torch.optim.SGD([*encoder.parameters(), *back.parameters(), *ahead.parameters()], lr=0.1)
-for _ in range(4):
-    seen = torch.randn(6, 4)
-    codes = encoder(seen).tanh()
-    opt.zero_grad()
--    (back(codes) - seen).square().mean().backward()
-+    (back(codes) - seen).square().mean().backward(retain_graph=True)
--    nn.functional.mse_loss(ahead(codes[:-1]), codes[1:]).backward()
-+    nn.functional.mse_loss(ahead(codes[:-1]), codes[1:].detach()).backward()
-    opt.step()
-"""),
-        Example("""\
 ! unsafe: the critic may be meant to please the actor
 import torch
 from torch import nn
@@ -154,10 +136,9 @@ for _ in range(4):
     opt.step()
 """),
         Example("""\
-! nothing says which side is the target
+! unsafe: the guess may be meant to learn what is easy to value
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 torch.manual_seed(0)
 guess, value = nn.Linear(4, 3), nn.Linear(4, 1)
@@ -166,14 +147,49 @@ value_opt = torch.optim.SGD(value.parameters(), lr=0.1)
 for _ in range(4):
     seen, label = torch.randn(6, 4), torch.randint(3, (6,))
     logits = guess(seen)
-    guess_loss = F.cross_entropy(logits, label)
+    guess_loss = nn.functional.cross_entropy(logits, label)
     guess_opt.zero_grad()
     guess_loss.backward()
     reward = logits.log_softmax(1).gather(1, label[:, None])
     value_opt.zero_grad()
-    (value(seen) - reward).square().mean().backward()
+-    (value(seen) - reward).square().mean().backward()
++    (value(seen) - reward.detach()).square().mean().backward()
     value_opt.step()
     guess_opt.step()
+"""),
+        Example("""\
+! unsafe: the encoder may be meant to learn what can be foreseen
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+encoder, back, ahead = nn.Linear(4, 3), nn.Linear(3, 4), nn.Linear(3, 3)
+opt = torch.optim.SGD([*encoder.parameters(), *back.parameters(), *ahead.parameters()], lr=0.1)
+near = nn.CosineSimilarity()
+for _ in range(4):
+    seen = torch.randn(6, 4)
+    codes = encoder(seen).tanh()
+    opt.zero_grad()
+-    (back(codes) - seen).square().mean().backward()
++    (back(codes) - seen).square().mean().backward(retain_graph=True)
+-    (1 - near(x2=ahead(codes[:-1]), x1=codes[1:])).mean().backward()
++    (1 - near(x2=ahead(codes[:-1]), x1=codes[1:].detach())).mean().backward()
+    opt.step()
+"""),
+        Example("""\
+! two towers: nothing says that one side is the target
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+text, image, head = nn.Linear(4, 3), nn.Linear(4, 3), nn.Linear(3, 1)
+opt = torch.optim.SGD([*text.parameters(), *image.parameters(), *head.parameters()], lr=0.1)
+for _ in range(4):
+    one, other = text(torch.randn(6, 4)).tanh(), image(torch.randn(6, 4)).tanh()
+    opt.zero_grad()
+    head(one).square().mean().backward()
+    (one - other).square().mean().backward()
+    opt.step()
 """),
         Example("""\
 ! what is given as the target is all that learns
@@ -228,6 +244,6 @@ for _ in range(4):
 def _cut(fact: wire.Fact, sources: Sources) -> list[Step]:
     """The step that cuts a value where it is used."""
     for _, source, node in sources.nodes(fact.stack[:1]):
-        if (value := calls.given(node, int(fact.subject))) is not None:
+        if (value := calls.given(node, fact.subject)) is not None:
             return append_call(source, value, ".detach()")
     return []

@@ -26,6 +26,7 @@ from autofix.verdict.properties import (
     derivative_is_constant,
     loss_grows_over_loop,
     loss_trains_its_target,
+    passes_train_earlier_ones,
 )
 
 if TYPE_CHECKING:
@@ -89,6 +90,25 @@ def asked(report: Report) -> Question:
             ),
             marks=pytest.mark.apart("long"),
         ),
+        pytest.param(
+            *(
+                loss_trains_its_target.TEMPORAL,
+                ("AG201", "AG210"),
+                ("Should `reward + 0.9 * later` be trained as a target?", ["constant", "trained"]),
+            ),
+            marks=pytest.mark.apart("long"),
+        ),
+        pytest.param(
+            *(
+                passes_train_earlier_ones.FRAMES,
+                ("AG201", "AG203"),
+                (
+                    "Is `before` done once its own pass has gone backward, or do later passes train it, too?",
+                    ["constant", "trained"],
+                ),
+            ),
+            marks=pytest.mark.apart("long"),
+        ),
         (terms.PPO, ("AG206",), ("Is `old` a constant in all passes that use it?", ["constant", "anew"])),
         pytest.param(
             *(
@@ -108,7 +128,18 @@ def asked(report: Report) -> Question:
         ),
         (SUMMED, ("AG403",), ("Is the sum of these values the loss, or their mean?", ["sum", "mean"])),
     ],
-    ids=["two losses", "left over", "an average", "a target", "made once", "derivative", "growing", "refused"],
+    ids=[
+        "two losses",
+        "left over",
+        "an average",
+        "a target",
+        "by hand",
+        "frames",
+        "made once",
+        "derivative",
+        "growing",
+        "refused",
+    ],
 )
 def test_what_is_left_open_is_asked_and_the_answer_decides(
     probe: Probe, tmp_path: Path, program: Program | str, codes: tuple[str, ...], expected: tuple[str, list[str]]

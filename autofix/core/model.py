@@ -219,7 +219,8 @@ class Reading:
     derivative at this place gives has a graph, and it leaves no gradient in what optimizers own. `uncut`: the graph is
     not cut at this place. `averages`: averages that passes hand on are constants, in the pass that makes them too.
     `off`: what is computed where gradients are off has them for the backward calls in there alone. `targets`: what
-    these losses are given as their target, or these products as a weight, is a constant.
+    these losses are given as their target, or these products as a weight, is a constant. `by_call`: what a backward
+    call leaves to the next at its place is a constant to that, though no step lies between.
     """
 
     refused: Refused = Refused.UPDATE
@@ -235,6 +236,7 @@ class Reading:
     averages: bool = False
     off: bool = False
     targets: tuple[wire.Given, ...] = ()
+    by_call: bool = False
 
     @property
     def letter(self) -> Reading:

@@ -135,6 +135,7 @@ class Builder:
                 constants, asked = first.averages, replace(asked, stop_at=_before_the_last(first))
             asked = replace(asked, apart=spec.reading.apart, constants=constants, addends=spec.reading.addends)
             asked = replace(asked, through=spec.reading.through, off=spec.reading.off, targets=spec.reading.targets)
+            asked = replace(asked, handed=first.handed if spec.reading.by_call else ())
             if spec.reading.uncut:
                 sites = (*asked.sites, *(wire.Site("keep", frame) for frame in spec.reading.uncut))
                 asked = replace(asked, sites=sites, watch_from=0)

@@ -198,6 +198,7 @@ class Run(State):
         from .reference.aimed_at import AimedAt
         from .reference.derived_weights import DerivedWeights
         from .reference.evaluations import Evaluations
+        from .reference.handed_on import HandedOn
         from .reference.one_memory import OneMemory
         from .reference.perform import Perform
 
@@ -209,9 +210,9 @@ class Run(State):
         sources = self.modes.enter_context(DataSources(self.frames, self.taps)) if asked.sources else None
         if sources is not None:
             heard.append(self.modes.enter_context(DerivedWeights(self.frames)))
-            heard.append(AimedAt(self.frames, self.modes.enter_context(Aims(self.frames))))
+            heard.append(AimedAt(self.frames, self.taps, self.modes.enter_context(Aims(self.frames))))
         truncate = reference.Truncate(self.frames, self.names, asked.truncated, sources, once=asked.once)
-        heard += [reference.KeepGraphs(), Evaluations(self.frames), truncate]
+        heard += [HandedOn(truncate, asked.handed), reference.KeepGraphs(), Evaluations(self.frames), truncate]
         heard += [sources] if sources is not None else []
         off = self._arm_cuts()
         follow = None

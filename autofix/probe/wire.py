@@ -82,10 +82,13 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The use of a value: as the target of the loss that is called at a place, or as a factor of the product there."""
+    """The use of a value: as an argument of the loss, the difference or the product at a place.
+
+    `argument` is the name of its parameter and its place among them: `target 1`. Of an operator it is an `operand`.
+    """
 
     stack: Stack
-    factor: int = -1  # 0 for the first one; -1 for the target of a loss
+    argument: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +133,7 @@ class Request:
     held: bool = False  # what other state than parameters held at each step is told
     truncated: bool = False
     constants: tuple[int, ...] = ()  # ages of the nodes through which no gradient is to flow
+    handed: tuple[int, ...] = ()  # ages of what a backward call leaves to the next, which is to end there
     targets: tuple[Given, ...] = ()  # what is to have no graph where it is used
     through: Stack = ()  # where a derivative has a graph, and leaves no gradient in what optimizers own
     addends: bool = False  # an addend of a loss is trained once between two steps, by the first backward that has it
@@ -563,6 +567,7 @@ class Trace:
     compared: tuple[Compared, ...] = ()  # only where asked for
     shared: tuple[int, ...] = ()  # of what is reused: the ages of its outermost nodes
     older: tuple[int, ...] = ()  # the same of all that passes took of earlier ones
+    handed: tuple[int, ...] = ()  # ages of what a backward call leaves to the next while no step lies between
     averages: tuple[int, ...] = ()  # those of them that each pass sums up with its own, and also uses itself
     added: bool = False  # what is reused is an addend of each loss that reuses it
     summed: int = -1  # only where addends are trained once: how often one was left out; -1: it could not be said

@@ -93,11 +93,15 @@ def argument(call: ast.AST, names: Sequence[str], name: str) -> ast.expr | None:
     return call.args[place] if 0 <= place < len(call.args) else None
 
 
-def given(node: ast.AST, factor: int) -> ast.expr | None:
-    """A factor of a product, by its place; for -1 what the call of a loss of torch is given as its target."""
-    if factor < 0:
-        return argument(node, ("input", "target"), "target")
-    return (node.left, node.right)[factor] if isinstance(node, ast.BinOp) else None
+def given(node: ast.AST, argument: str) -> ast.expr | None:
+    """What a call is given for a parameter, by its name and place (`target 1`), or an operator as its `operand 1`."""
+    name, place = argument.split()
+    match node:
+        case ast.BinOp(left=left, right=right) if name == "operand":
+            return (left, right)[int(place)]
+        case ast.Call(args=values) if name != "operand" and not any(isinstance(one, ast.Starred) for one in values):
+            return keyword(node, name) or next(iter(values[int(place) : int(place) + 1]), None)
+    return None
 
 
 def differentiation(call: ast.Call) -> Sequence[str]:

@@ -28,7 +28,7 @@ def constants(runs: Runs, reading: Reading) -> Reading | None:
     """A reading with these as constants, where it trains otherwise and takes all gradient from nothing."""
     if reading.targets or not (facts := seen(runs)):
         return None
-    cut = replace(reading, targets=tuple(wire.Given(fact.stack, int(fact.subject)) for fact in facts))
+    cut = replace(reading, targets=tuple(wire.Given(fact.stack, fact.subject) for fact in facts))
     if comparable(runs.of(cut)) or any(deprived(runs.of(cut), runs.of(reading))):
         return None
     return None if trains_alike(runs, cut, reading) else cut

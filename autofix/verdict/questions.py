@@ -18,6 +18,7 @@ from autofix.verdict.averages import constant_averages
 from autofix.verdict.blame import loss
 from autofix.verdict.derivatives import derivative, gradient
 from autofix.verdict.effect import trains_alike
+from autofix.verdict.handed_on import ended_by_call
 from autofix.verdict.law import at, broken
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def questions(runs: Runs) -> Iterator[Question]:
         _old_values,
         _made_once,
         _average,
+        _earlier_passes,
         _derivative,
         _growing,
     )
@@ -114,7 +116,7 @@ def _constant(runs: Runs, name: str, unnamed: str, about: str, role: str) -> Que
         return None
     used = reading.targets[0]
     node = next((node for _, _, node in Sources.of(runs.case.pool.target).nodes(used.stack[:1])), None)
-    given = calls.given(node, used.factor) if node is not None else None
+    given = calls.given(node, used.argument) if node is not None else None
     what = f"`{ast.unparse(given)[:_LONG]}`" if given is not None else f"{unnamed} of {at(used.stack)}"
     answers = (
         Answer("constant", f"{what} is a constant", reading),
@@ -190,6 +192,20 @@ def _average(runs: Runs) -> Question | None:
     return Question(
         "average-is-trained", f"Is {what} a constant to the loss of the pass that adds to it?", place, answers
     )
+
+
+def _earlier_passes(runs: Runs) -> Question | None:
+    """What a pass hands to the next before a step, and its own backward call has freed."""
+    code = replace(runs.code, truncated=runs.letter.carried)
+    if (ended := ended_by_call(runs, code)) is None:
+        return None
+    what, place = _handed_on(runs, "what {} hands on")
+    answers = (
+        Answer("constant", f"{what} is a constant to later passes", ended),
+        Answer("trained", f"the losses of later passes train what {what} is made of, too", code),
+    )
+    text = f"Is {what} done once its own pass has gone backward, or do later passes train it, too?"
+    return Question("passes-train-earlier-ones", text, place, answers)
 
 
 def _handed_on(runs: Runs, unnamed: str) -> tuple[str, wire.Stack]:

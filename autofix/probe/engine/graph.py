@@ -57,6 +57,11 @@ def leaves(nodes: Iterable[Node]) -> Iterator[torch.Tensor]:
     return (found for node in nodes if (found := leaf(node)) is not None)
 
 
+def applied(nodes: Iterable[Node]) -> Iterator[tuple[int, str]]:
+    """Each leaf that some nodes use themselves, with the kind of the node."""
+    return ((id(found), node.name()) for node in nodes for found in leaves(children(node)))
+
+
 def operations(nodes: Iterable[Node]) -> Iterator[Node]:
     """Those of these nodes that were made by operations, and add to no leaf."""
     return (node for node in nodes if leaf(node) is None)

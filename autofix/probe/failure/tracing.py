@@ -17,13 +17,13 @@ from ..engine.quiet import quiet
 from ..engine.refused import name_of, refused
 from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener, Taps
-from ..instruments.aimed import Aim, graph_of, spoiled_aims, weights
+from ..instruments.aimed import Graph, spoiled_aims, targets, weights
 from .carriers import KEPT, Carriers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from ..instruments.aimed import Graph
+    from ..instruments.aimed import Aim
     from ..instruments.aims import Aims
     from ..program.frames import Frames, Raw
 
@@ -304,29 +304,24 @@ class Tracer(Dispatch, Listener):
             spoiled = {age for age in failing.nodes if age in self._freed}
         else:
             spoiled = {age for age in failing.nodes if self._stack(age) == handle.raw}
+        also = {one.raw for ref in self._handles if (one := ref()) is not None and one.alias._version > one.version}
+        written = {age for age in failing.nodes if self._stack(age) in also} if handle is not None else set[int]()
         calls = {id(self._freed[age]) for age in spoiled if handle is None}
         alone = handle is not None and any(one.optimizer < 0 for one in self.spoiling(handle))
         found: dict[wire.Fact, None] = {}
         for done in self._passes if spoiled else ():
             if done is failing or id(done.call) in calls:
-                leads = graph_of(done.edges)
-                for name, aims in self._aims_of(done, leads):
-                    for aim in spoiled_aims(leads, aims, spoiled, alone=alone):
-                        at = self._frames.resolve(self._stack(aim.age))
-                        found[wire.Fact(name, str(aim.factor), at)] = None
+                whole = Graph.of(done.call.roots, self._taps.owned)
+                for name, raw, aim in self._aims_of(whole, spoiled | written):
+                    if any(spoiled_aims(whole, [aim], spoiled, alone=alone)):
+                        found[wire.Fact(name, aim.argument, self._frames.resolve(raw))] = None
         yield from found
 
-    def _aims_of(self, done: _Pass, leads: Graph) -> Iterator[tuple[str, Iterable[Aim]]]:
-        """The targets of losses, and the weights of log-probabilities, that a backward goes through."""
-        yield "loss-trains-target", (Aim(*one) for one in self._aims.among(done.edges))
-        starts = graph.operations(graph.starts(done.call.roots))
-        owned = set[int]().union(*self._taps.owned)
-        trained = {
-            node._sequence_nr()
-            for node in graph.operations(graph.walk(done.call.roots))
-            if any(id(leaf) in owned for leaf in graph.leaves(graph.children(node)))
-        }
-        yield "weight-has-graph", weights(leads, done.nodes, graph.ages(starts), trained)
+    def _aims_of(self, whole: Graph, spoiled: set[int]) -> Iterator[tuple[str, Raw, Aim]]:
+        """The targets of losses, and the weights of log-probabilities, that a backward goes through, and where."""
+        for raw, held in self._aims.placed(whole.edges):
+            yield from (("loss-trains-target", raw, aim) for aim in targets(whole, held, spoiled))
+        yield from (("weight-has-graph", self._stack(aim.age), aim) for aim in weights(whole))
 
     def spoiling(self, handle: Handle) -> list[Written]:
         """The writes since a tensor was saved."""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..engine import graph
+from .aims import TARGET
 from .terms import ADDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from .aims import Held
 
 _LOGS = frozenset({"LogSoftmaxBackward0", "LogBackward0", "LogsumexpBackward0", "LogSigmoidBackward0"})
 _PARTS = ADDS | {
@@ -15,67 +20,191 @@ _PARTS = ADDS | {
     *("ClampBackward0", "ClampBackward1", "MinimumBackward0", "WhereBackward0", "DivBackward0"),
 }
 _CHOICES = {"MinimumBackward0", "MaximumBackward0", "WhereBackward0"}
+_SIZES = frozenset({
+    *("PowBackward0", "AbsBackward0", "NormBackward0", "NormBackward1", "LinalgVectorNormBackward0"),
+    *("MseLossBackward0", "L1LossBackward0", "SmoothL1LossBackward0", "HuberLossBackward0"),
+})  # fmt: skip
+"""What is the same for a number and its negative, and least at 0."""
+_MOVES = frozenset({"AddBackward0", "AddBackward1", "SubBackward0", "SubBackward1", "RsubBackward1"})
+_SCALES = frozenset({"MulBackward0", "DivBackward0"})
+_SUMS = ADDS | {"SqrtBackward0"}
+_VIEWS = frozenset({
+    *(f"{name}Backward{kind}" for name in ("View", "Reshape", "Squeeze", "Unsqueeze", "Neg") for kind in "01"),
+    *("UnsafeViewBackward0", "WhereBackward0", "IndexBackward0", "MaskedSelectBackward0", "CloneBackward0"),
+})  # fmt: skip
+_DERIVATIVE = "BackwardBackward"
+"""What the kinds of nodes have in their names that only a derivative is made of: the terms of an equation are sides."""
 _TWO = 2
 
-Graph = dict[int, list[int]]
-"""The ages of the nodes that each node leads to, by its own."""
+
+class Graph(NamedTuple):
+    """The graph of one backward, by the ages of its nodes.
+
+    `leads`: the nodes that each leads to. `leaves`: the owned leaves that it adds to, each with its optimizer.
+    """
+
+    roots: set[int]
+    names: dict[int, str]
+    leads: dict[int, list[int]]
+    leaves: dict[int, set[tuple[int, int]]]
+
+    @classmethod
+    def of(cls, roots: Iterable[object], owned: Sequence[set[int]]) -> Graph:
+        """The graph behind some tensors; `owned` are the ids of what each optimizer owns."""
+        roots = list(roots)
+        owners = {leaf: index for index, own in enumerate(owned) for leaf in own}
+        found = cls(graph.ages(graph.starts(roots)), {}, {}, {})
+        for node in graph.operations(graph.walk(roots)):
+            age, children = node._sequence_nr(), graph.children(node)
+            found.names[age] = node.name()
+            found.leads[age] = [child._sequence_nr() for child in graph.operations(children)]
+            ends = {(id(leaf), owners[id(leaf)]) for leaf in graph.leaves(children) if id(leaf) in owners}
+            if ends:
+                found.leaves[age] = ends
+        for age, below in found.leads.items():  # of a graph that is too long, not all was walked
+            found.leads[age] = [made for made in below if made in found.names]
+        return found
+
+    @property
+    def edges(self) -> Iterator[tuple[int, int]]:
+        """Each node with each that it leads to."""
+        return ((user, made) for user, below in self.leads.items() for made in below)
+
+    def below(self, starts: Iterable[int], enter: Callable[[int], bool] = lambda _age: True) -> Iterator[int]:
+        """What is reached from some nodes, themselves too, but through none that `enter` refuses."""
+        queue = list(starts)
+        seen = set(queue)
+        for age in queue:
+            yield age
+            fresh = [one for one in self.leads.get(age, ()) if enter(age) and one not in seen]
+            seen.update(fresh)
+            queue += fresh
+
+    def kinds(self, start: int) -> Counter[str]:
+        """How many nodes of each kind a node leads to."""
+        return Counter(self.names[age] for age in self.below([start]))
+
+    def trains(self, start: int) -> set[tuple[int, int]]:
+        """The owned leaves that a node leads to."""
+        return set[tuple[int, int]]().union(*(self.leaves.get(age, ()) for age in self.below([start])))
 
 
 class Aim(NamedTuple):
-    """One use of such a value: what made it and what it is held against; its age; which factor it is, -1 for none."""
+    """One use of such a value: what made it, what it is held against, and as which argument of a call it is given."""
 
     made: int
     beside: tuple[int, ...]
     age: int
-    factor: int = -1
+    argument: str
 
 
-def graph_of(edges: Iterable[tuple[int, int]]) -> Graph:
-    """The graph of one backward, by its edges."""
-    leads: Graph = {}
-    for user, made in edges:
-        leads.setdefault(user, []).append(made)
-    return leads
-
-
-def spoiled_aims(leads: Graph, aims: Iterable[Aim], spoiled: set[int], *, alone: bool) -> Iterator[Aim]:
+def spoiled_aims(found: Graph, aims: Iterable[Aim], spoiled: set[int], *, alone: bool) -> Iterator[Aim]:
     """Those whose value leads a backward to a spoiled node, and is not what they are held against made of.
 
     A prediction that is made of its target has no other way to learn. `alone`: nor may that be made of a spoiled node.
     """
     for aim in aims:
-        beside = set(_below(leads, aim.beside))
+        beside = set(found.below(aim.beside))
         left = spoiled - beside if alone else spoiled
-        if aim.made not in beside and not left.isdisjoint(_below(leads, [aim.made])):
+        if aim.made not in beside and not left.isdisjoint(found.below([aim.made])):
             yield aim
 
 
-def weights(leads: Graph, names: Mapping[int, str], roots: Iterable[int], trained: set[int]) -> Iterator[Aim]:
+def targets(found: Graph, held: Held, spoiled: set[int]) -> Iterator[Aim]:
+    """What a call holds another value against, as its target.
+
+    A loss says it by its parameter. Where two sides may change places, and what failed does not lie in that one alone,
+    the run may say that it is the other.
+    """
+    sides = held.sides
+    named = next((argument for argument in sides if argument.split()[0] == TARGET), "")
+    if held.either and len(sides) == _TWO and (not held.differs or _is_size(found, held.age)):
+        behind = [set(found.below([made])) for made in sides.values()]
+        alone = [not spoiled.isdisjoint(mine - its) for mine, its in (behind, behind[::-1])]
+        if not named or not alone[list(sides).index(named)]:
+            named = _leaning(found, list(sides.items()), alone) or named
+    if named:
+        beside = tuple(made for made in sides.values() if made != sides[named])
+        yield Aim(sides[named], beside, held.age, named)
+
+
+def _leaning(found: Graph, sides: list[tuple[str, int]], alone: list[bool]) -> str:
+    """Which of two sides is the target, by what it is made of; '' where nothing tells.
+
+    The other one predicts it: it has parameters of its own, and the target has none. Or both are what one network
+    gives, and a constant is added to the target alone: a reward. Or what each has of its own belongs to other
+    optimizers. `alone`: which side leads to something that failed, and the other does not; if just one does, it is the
+    target or none is.
+    """
+    one, other = (found.trains(made) for _, made in sides)
+    if not one or not other or any(_DERIVATIVE in kind for _, made in sides for kind in found.kinds(made)):
+        return ""
+    own, its_own = one - other, other - one
+    tells = alone
+    if bool(own) != bool(its_own):
+        tells = [not own, not its_own]
+    elif not own:
+        (_, made), (_, its) = sides
+        tells = [_is_moved(found, made, its), _is_moved(found, its, made)]
+    elif not {index for _, index in own}.isdisjoint(index for _, index in its_own):
+        return ""
+    told = sum(tells) == 1 and (sum(alone) != 1 or alone == tells)
+    return sides[tells.index(True)][0] if told else ""
+
+
+def _is_size(found: Graph, age: int) -> bool:
+    """Whether a loss sums up sizes of what is made there itself: a difference that is to become small.
+
+    What else is added to it first, a label or another term, is what the difference is held against.
+    """
+    sums = found.below(found.roots, lambda at: found.names[at] in _SUMS or _is_scaled(found, at))
+    inside = [made for one in sums if _sizes(found, one) for made in found.leads[one]]
+    return age in found.below(inside, lambda at: at != age and (found.names[at] in _VIEWS or _is_scaled(found, at)))
+
+
+def _is_scaled(found: Graph, age: int) -> bool:
+    return found.names[age] in _SCALES and len(found.leads[age]) < _TWO and age not in found.leaves
+
+
+def _sizes(found: Graph, age: int) -> bool:
+    both = found.leads[age]
+    return found.names[age] in _SIZES or (
+        found.names[age] == "MulBackward0" and len(both) == _TWO and both[0] == both[1]
+    )
+
+
+def _is_moved(found: Graph, made: int, other: int) -> bool:
+    """Whether two values are made by the same operations, but for a constant that is added to the first."""
+    moved, end = _stripped(found, made)
+    still, its_end = _stripped(found, other)
+    return moved and not still and found.kinds(end) == found.kinds(its_end)
+
+
+def _stripped(found: Graph, age: int) -> tuple[bool, int]:
+    """Whether a constant is added to what a node makes before, and what that is, without factors either."""
+    moved = False
+    while len(found.leads[age]) == 1 and age not in found.leaves and found.names[age] in _MOVES | _SCALES | _VIEWS:
+        moved = moved or found.names[age] in _MOVES
+        (age,) = found.leads[age]
+    return moved, age
+
+
+def weights(found: Graph) -> Iterator[Aim]:
     """What weighs a log-probability in a term of a loss, and has a graph that leads to what an optimizer owns.
 
-    `trained`: the nodes beside such leaves. Where the logarithm is of what went into the weight, as in an entropy, both
-    are parts of one measure.
+    Where the logarithm is of what went into the weight, as in an entropy, both are parts of one measure.
     """
+    names, leads = found.names, found.leads
 
     def weighs(weight: int, other: int) -> bool:
-        logs = [age for age in _below(leads, [other], lambda age: names[age] in _PARTS) if names[age] in _LOGS]
-        inside = set(_below(leads, [weight]))
-        return bool(logs and trained & inside) and not any(inside.intersection(leads.get(log, ())) for log in logs)
+        logs = [age for age in found.below([other], lambda age: names[age] in _PARTS) if names[age] in _LOGS]
+        inside = set(found.below([weight]))
+        trained = not inside.isdisjoint(found.leaves)
+        return bool(logs) and trained and not any(inside.intersection(leads.get(log, ())) for log in logs)
 
-    for age in _below(leads, roots, lambda age: names[age] in ADDS | _CHOICES or len(leads.get(age, ())) < _TWO):
+    for age in found.below(found.roots, lambda age: names[age] in ADDS | _CHOICES or len(leads.get(age, ())) < _TWO):
         both = leads.get(age, [])
         if len(both) == _TWO and names[age] == "MulBackward0":
-            for factor, (weight, other) in enumerate((both, both[::-1])):
+            for place, (weight, other) in enumerate((both, both[::-1])):
                 if weighs(weight, other):
-                    yield Aim(weight, (other,), age, factor)
-
-
-def _below(leads: Graph, starts: Iterable[int], enter: Callable[[int], bool] = lambda _age: True) -> Iterator[int]:
-    """What is reached from some nodes, themselves too, but through none that `enter` refuses."""
-    queue = list(starts)
-    seen = set(queue)
-    for age in queue:
-        yield age
-        fresh = [one for one in leads.get(age, ()) if enter(age) and one not in seen]
-        seen.update(fresh)
-        queue += fresh
+                    yield Aim(weight, (other,), age, f"operand {place}")

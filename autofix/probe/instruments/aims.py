@@ -1,4 +1,4 @@
-"""What losses of torch are given as their target, by the names of their own parameters: seen, and cut where asked."""
+"""What losses of torch, and differences, hold against each other: seen, and cut where asked."""
 
 from __future__ import annotations
 
@@ -15,42 +15,65 @@ from torch.overrides import TorchFunctionMode
 from ..engine import graph
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from ..program.frames import Frames, Raw
-    from ..wire import Given
+    from ..wire import Given, Stack
 
 _KEPT = 20_000
-_TARGET = "target"
+TARGET = "target"
 _LOSSES = {
-    function: signature
+    function: tuple(parameters)
     for function in vars(F).values()
-    if inspect.isfunction(function) and _TARGET in (signature := inspect.signature(function)).parameters
+    if inspect.isfunction(function) and TARGET in (parameters := inspect.signature(function).parameters)
 }
+_EITHER = frozenset({F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss})
+"""Losses that are the same when their two sides change places."""
+_OPERANDS = ("operand", "operand")
+_DIFFERENCES = dict.fromkeys((torch.sub, torch.Tensor.sub, torch.subtract, torch.Tensor.subtract), _OPERANDS)
+_PAIRS = {
+    **dict.fromkeys((torch.cosine_similarity, torch.pairwise_distance), ("x1", "x2")),
+    **dict.fromkeys((torch.dist, torch.Tensor.dist), _OPERANDS),
+}
+_PRODUCTS = dict.fromkeys((torch.mul, torch.Tensor.mul, torch.multiply, torch.Tensor.multiply), _OPERANDS)
+_NAMES: Mapping[Any, tuple[str, ...]] = {**_LOSSES, **_DIFFERENCES, **_PAIRS, **_PRODUCTS}
+"""The parameters of what is watched, in order."""
 
 
-_PRODUCTS = frozenset({torch.mul, torch.Tensor.mul, torch.multiply, torch.Tensor.multiply})
+class Held(NamedTuple):
+    """One call that holds tensors with a graph against each other.
+
+    `sides`: what made each of them, by the name and the place of its parameter, as `wire.Given` has them. `either`: the
+    call does not tell which of two is the target. `differs`: nor whether it is a loss at all.
+    """
+
+    sides: dict[str, int]
+    either: bool
+    differs: bool
+    age: int = -1
 
 
 class _Call(NamedTuple):
-    """A call of a loss: from which age on its nodes were made, up to which; the age of what made its target; where."""
+    """From which age on the nodes of a call were made, up to which; where; and what it holds."""
 
     began: int
     ended: int
-    made: int
     raw: Raw
+    held: Held
 
 
 class Aims(TorchFunctionMode):
-    """Remembers the calls of losses whose target has a graph, as has what they hold against it.
+    """Remembers the calls that hold one tensor with a graph against another.
 
-    Of calls that stand at one of `cut`, the target has none, or one factor of a product.
+    Of calls that stand at one of `cut`, that argument has none.
     """
 
     def __init__(self, frames: Frames, cut: Iterable[Given] = ()) -> None:
         super().__init__()
         self._frames = frames
-        self._cut = {one.stack: one.factor for one in cut}
+        self._cut: dict[Stack, list[str]] = {}
+        for one in cut:
+            self._cut.setdefault(one.stack, []).append(one.argument)
         self._found: deque[_Call] = deque(maxlen=_KEPT)
 
     def __exit__(self, *error: object) -> None:
@@ -58,49 +81,44 @@ class Aims(TorchFunctionMode):
             super().__exit__(*error)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if (signature := _LOSSES.get(func)) is not None:
-            try:
-                given = signature.bind(*args, **(kwargs or {}))
-            except TypeError:  # the call will say so itself
-                return func(*args, **(kwargs or {}))
-            return self._loss(func, given)
-        if func in _PRODUCTS and self._cut:
-            factor = self._cut.get(self._frames.resolve(self._frames.here()), -1)
-            args = tuple(one.detach() if at == factor else one for at, one in enumerate(args))
-        return func(*args, **(kwargs or {}))
-
-    def _loss(self, func: Any, given: inspect.BoundArguments) -> Any:
+        kwargs = kwargs or {}
+        if (names := _NAMES.get(func)) is None or (func in _PRODUCTS and not self._cut):
+            return func(*args, **kwargs)
+        given = {f"{name} {place}": value for place, (name, value) in enumerate(zip(names, args, strict=False))}
+        given |= {f"{name} {names.index(name)}": value for name, value in kwargs.items() if name in names}
         with torch._C.DisableTorchFunction():
-            made = _made(given.arguments[_TARGET])
-            others = {_made(value) for name, value in given.arguments.items() if name != _TARGET} - {-1, made}
-        if made < 0 or not others:
-            return func(*given.args, **given.kwargs)
+            sides = {argument: made for argument, value in given.items() if (made := _made(value)) >= 0}
+        if len(set(sides.values())) < 2 and func not in _PRODUCTS:  # noqa: PLR2004  nothing is held against another
+            return func(*args, **kwargs)
         raw, began = self._frames.here(), graph.now()
-        if self._cut and self._frames.resolve(raw) in self._cut:
-            given.arguments[_TARGET] = given.arguments[_TARGET].detach()
-        result = func(*given.args, **given.kwargs)
-        self._found.append(_Call(began, graph.now(), made, raw))
+        for argument in self._cut.get(self._frames.resolve(raw), ()) if self._cut else ():
+            args, kwargs = _without(argument, args, kwargs) if argument in sides else (args, kwargs)
+        result = func(*args, **kwargs)
+        if func not in _PRODUCTS:
+            held = Held(sides, func not in _LOSSES or func in _EITHER, func in _DIFFERENCES)
+            self._found.append(_Call(began, graph.now(), raw, held))
         return result
 
-    def among(self, edges: Iterable[tuple[int, int]]) -> Iterator[tuple[int, tuple[int, ...], int]]:
-        """Of each such call in a graph, given by its edges: what made its target, what else it takes, and its age."""
-        return (one for _, one in self.placed(edges))
-
-    def placed(self, edges: Iterable[tuple[int, int]]) -> Iterator[tuple[Raw, tuple[int, tuple[int, ...], int]]]:
-        """The same, each with the place of the call."""
+    def placed(self, edges: Iterable[tuple[int, int]]) -> Iterator[tuple[Raw, Held]]:
+        """Each such call in a graph, given by its edges, with its place and what the graph has of it."""
         known = list(self._found)
-        begins, beside = [one.began for one in known], dict[_Call, list[int]]()
-        aimed: dict[_Call, int] = {}
+        begins, reached = [one.began for one in known], dict[int, dict[int, int]]()
         for user, made in edges:
             at = bisect.bisect_right(begins, user) - 1
-            if at < 0 or user >= known[at].ended or known[at].began <= made:
-                continue
-            if made == known[at].made:
-                aimed[known[at]] = user
-            else:
-                beside.setdefault(known[at], []).append(made)
-        for call, age in aimed.items():
-            yield call.raw, (call.made, tuple(beside.get(call, ())), age)
+            if at >= 0 and made < known[at].began <= user < known[at].ended:
+                reached.setdefault(at, {})[made] = user
+        for at, users in reached.items():
+            sides = {argument: made for argument, made in known[at].held.sides.items() if made in users}
+            if sides:
+                yield known[at].raw, known[at].held._replace(sides=sides, age=max(users.values()))
+
+
+def _without(argument: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call, with one of them cut from its graph."""
+    name, place = argument.split()
+    if name in kwargs:
+        return args, {**kwargs, name: kwargs[name].detach()}
+    return tuple(one.detach() if at == int(place) else one for at, one in enumerate(args)), kwargs
 
 
 def _made(value: Any) -> int:

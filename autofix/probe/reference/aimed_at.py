@@ -5,23 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import wire
-from ..engine import graph
-from ..engine.taps import Call, Listener
-from ..instruments.aimed import Aim, Graph, graph_of, spoiled_aims
+from ..engine.taps import Call, Listener, Taps
+from ..instruments.aimed import Graph, spoiled_aims, targets
 
 if TYPE_CHECKING:
-    from ..instruments.aims import Aims
+    from ..instruments.aims import Aims, Held
     from ..program.frames import Frames, Raw
 
 _KEPT = 8
 
 
 class _Done(NamedTuple):
-    """A backward call that frees its graph: its nodes by age, and where they lead to."""
+    """A backward call that frees its graph, and what it holds against each other."""
 
-    nodes: set[int]
-    leads: Graph
-    aims: list[tuple[Raw, Aim]]
+    whole: Graph
+    held: list[tuple[Raw, Held]]
 
 
 class AimedAt(Listener):
@@ -30,32 +28,27 @@ class AimedAt(Listener):
     A failure shows the first of such calls alone; an edit that cures it may meet, and keep, the next.
     """
 
-    def __init__(self, frames: Frames, aims: Aims) -> None:
-        self._frames, self._aims = frames, aims
+    def __init__(self, frames: Frames, taps: Taps, aims: Aims) -> None:
+        self._frames, self._taps, self._aims = frames, taps, aims
         self._done: list[_Done] = []
-        self._found: dict[Raw, None] = {}
+        self._found: dict[tuple[Raw, str], None] = {}
 
     def told(self) -> dict[str, Any]:
         """The places of the losses."""
-        resolve = self._frames.resolve
-        return {"facts": tuple(wire.Fact("loss-trains-target", "-1", resolve(raw)) for raw in self._found)}
+        found = ((argument, self._frames.resolve(raw)) for raw, argument in self._found)
+        return {"facts": tuple(wire.Fact("loss-trains-target", *one) for one in found)}
 
     def backward(self, call: Call) -> None:
         if not call.accumulate:
             return
-        nodes = list(graph.operations(graph.walk(call.roots)))
-        edges = [
-            (node._sequence_nr(), child._sequence_nr())
-            for node in nodes
-            for child in graph.operations(graph.children(node))
-        ]
-        aims = [(raw, Aim(*one)) for raw, one in self._aims.placed(edges)]
-        this = _Done(graph.ages(nodes), graph_of(edges), aims)
+        whole = Graph.of(call.roots, self._taps.owned)
+        this = _Done(whole, list(self._aims.placed(whole.edges)))
         for done in self._done:
-            shared = this.nodes & done.nodes
+            shared = whole.names.keys() & done.whole.names.keys()
             for one in (this, done) if shared else ():
-                for raw, aim in one.aims:
-                    if any(spoiled_aims(one.leads, [aim], shared, alone=False)):
-                        self._found[raw] = None
+                for raw, held in one.held:
+                    aims = targets(one.whole, held, shared)
+                    found = spoiled_aims(one.whole, aims, shared, alone=False)
+                    self._found |= dict.fromkeys((raw, aim.argument) for aim in found)
         if not call.keep:
             self._done = [*self._done[1 - _KEPT :], this]

@@ -30,7 +30,7 @@ from .late_terms import LateTerms
 from .targets import Targets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from ..engine.names import Names
     from ..engine.sources import DataSources
@@ -217,7 +217,7 @@ class Truncate(Listener):
         self._latest: Raw = ()
         self._began: dict[Raw, list[int]] = {}
         """The age of the graph from which on each pass of a site but the first may have made its nodes."""
-        self._steps = 0
+        self.steps = 0
         self._calls: deque[tuple[Raw, int, int, set[int]]] = deque(maxlen=_LATEST)
         """The latest calls: where, after how many steps, the age of the graph, and the ages of what they reached."""
         self.carried = False
@@ -236,8 +236,8 @@ class Truncate(Listener):
 
     def backward(self, call: Call) -> None:
         began = self._began.setdefault(call.stack, [])
-        steps, age = self._ended.get(call.stack, (self._steps, 0))
-        if steps < self._steps:
+        steps, age = self._ended.get(call.stack, (self.steps, 0))
+        if steps < self.steps:
             began.append(age)
         mark = self._crossed(call, began[-1] if began else -1)
 
@@ -250,7 +250,7 @@ class Truncate(Listener):
         leaves = [storage_key(leaf) for node in walked if recent(node) and (leaf := graph.leaf(node)) is not None]
         if call.accumulate and not call.create:
             reached = {node._sequence_nr() for node in (*old, *fresh)}
-            self._calls.append((call.stack, self._steps, graph.now(), reached))
+            self._calls.append((call.stack, self.steps, graph.now(), reached))
         self._leaves.update(leaves)
         self._averages.watch(call, mark, set(leaves), old)
         self._late.watch(call, recent)
@@ -259,7 +259,7 @@ class Truncate(Listener):
         self.carried = True
         ages = {node._sequence_nr() for node in old}
         self._older |= ages
-        self._unshared |= dict.fromkeys(ages - self.shared - self._unshared.keys(), self._steps)
+        self._unshared |= dict.fromkeys(ages - self.shared - self._unshared.keys(), self.steps)
         if self._once or (len(began) > 1 and all(node._sequence_nr() < began[-2] for node in old)):
             self.reused[call.stack] = None
             self.shared.update(ages)
@@ -269,7 +269,7 @@ class Truncate(Listener):
             if self._sources is not None:
                 shared = list(graph.walk_nodes(old))
                 self.fed = self.fed or self._sources.fed(shared)
-                again = set(_applied(shared)) <= set(_applied(fresh))
+                again = set(graph.applied(shared)) <= set(graph.applied(fresh))
                 self._collected = self._collected and again and self._sources.drawn(shared, fresh)
         if self._cut:
             call.cleanups.extend(node.register_prehook(graph.zeros).remove for node in old)
@@ -279,13 +279,13 @@ class Truncate(Listener):
     def _crossed(self, call: Call, mark: int) -> int:
         """Where a recurrence came through another site's backward and a step after the pass began; else `mark`."""
         for stack, steps, age, reached in reversed(self._calls):
-            if stack == call.stack or steps == self._steps or age <= mark:
+            if stack == call.stack or steps == self.steps or age <= mark:
                 continue
             nodes = list(graph.walk(call.roots, _since(age)))
             older = [node for node in nodes if node._sequence_nr() < age]
             if older and all(node._sequence_nr() in reached for node in older):
-                before = set(_applied(graph.walk_nodes(older, _since(mark))))
-                if not before.isdisjoint(_applied(_leading(nodes, older))):
+                before = set(graph.applied(graph.walk_nodes(older, _since(mark))))
+                if not before.isdisjoint(graph.applied(_leading(nodes, older))):
                     return age
         return mark
 
@@ -297,20 +297,20 @@ class Truncate(Listener):
         return self._collected and bool(self.reused) and known
 
     def backward_done(self, call: Call) -> None:
-        self._ended[call.stack] = self._steps, graph.now()
+        self._ended[call.stack] = self.steps, graph.now()
         self._latest = call.stack
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
-        self._steps += 1
+        self.steps += 1
 
     def wrote(self, key: int) -> None:
         """A storage was written: where it is a leaf's, this is a step made by hand."""
-        self._steps += key in self._leaves
+        self.steps += key in self._leaves
 
     def put(self, leaf: torch.Tensor) -> None:
         """A leaf is given other values: where a step came before, the pass ends here, with what was made of the old."""
-        steps, _ = self._ended.get(self._latest, (self._steps, 0))
-        if steps < self._steps and storage_key(leaf) in self._leaves:
+        steps, _ = self._ended.get(self._latest, (self.steps, 0))
+        if steps < self.steps and storage_key(leaf) in self._leaves:
             self._ended[self._latest] = steps, graph.now()
 
 
@@ -420,11 +420,6 @@ class Addends(Listener):
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._sent.clear()
-
-
-def _applied(nodes: Iterable[graph.Node]) -> Iterator[tuple[int, str]]:
-    """Each leaf that some nodes use themselves, with the kind of the node."""
-    return ((id(leaf), node.name()) for node in nodes for leaf in graph.leaves(graph.children(node)))
 
 
 def _since(age: int) -> Callable[[graph.Node], bool]:

@@ -2,17 +2,25 @@
 
 ## What it finds
 
-A loss of torch is given a tensor with a graph for the parameter that torch calls `target`, and the failure lies in that
-graph: another backward freed what it leads to, or an optimizer moved it. So may a later failure, which the run did not
-come to and the edit avoids: where some backward would have freed the graph of a target. The edit keeps that graph. This
-is not said
+A loss is given a target with a graph, and the failure lies in that graph: another backward freed what it leads to, or
+an optimizer moved it. So may a later failure, which the run did not come to and the edit avoids: where some backward
+would have freed the graph of a target. The edit keeps that graph. The target is what torch calls so among the
+parameters of its losses. Where two sides may change places, as in a squared error, a difference that is written by
+hand, or a cosine, it is the one that the run tells:
+
+- the other side has owned parameters of its own, a predictor, and the target has none;
+- or both are what one network gives, and a constant is added to the target alone, as a reward is;
+- or what either side has of its own belongs to different optimizers, and the target alone leads to what failed.
+
+This is not said
 
 - where the prediction is made of the target, too, as that of a decoder that is to give back what it was given: it has
   no other way to learn;
 - where something that an optimizer owns learns through the target alone, and would never learn if it were cut;
 - where training is the same either way, as with a teacher that no optimizer owns, or where `zero_grad` throws away what
   the target got;
-- of a difference that is written by hand: nothing tells which side of it is the target;
+- of a difference or a cosine both of whose sides are made alike: two views of one network, neighbouring frames, two
+  towers of one optimizer. Such sides are mostly trained both;
 - where the forward itself wrote what backward needs, and other than the target needs it, too: such a failure says
   nothing of the target.
 
@@ -90,6 +98,60 @@ LATER = TARGET.replace(
     "    value_loss =", "    size_loss = 0.1 * seen.square().mean()\n    size_loss.backward()\n    value_loss ="
 )
 KEPT = ("skill_loss.backward()", "skill_loss.backward(retain_graph=True)")
+TWO_VIEWS = """
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+torch.manual_seed(0)
+encoder, predictor, head = nn.Linear(4, 3), nn.Linear(3, 3), nn.Linear(3, 1)
+optimizer = torch.optim.SGD([*encoder.parameters(), *predictor.parameters(), *head.parameters()], lr=0.1)
+for _ in range(4):
+    seen = torch.randn(6, 4)
+    z1, z2 = encoder(seen).tanh(), encoder(seen + 0.1 * torch.randn(6, 4)).tanh()
+    optimizer.zero_grad()
+    FIRST
+    SECOND
+    optimizer.step()
+"""
+SYMMETRIC = TWO_VIEWS.replace("FIRST", "(1 - F.cosine_similarity(predictor(z1), z2)).mean().backward()").replace(
+    "SECOND", "(1 - F.cosine_similarity(z1, predictor(z2))).mean().backward()"
+)
+SIAMESE = TWO_VIEWS.replace("FIRST", "(predictor(z1) + head(z1)).square().mean().backward()").replace(
+    "SECOND", "(z1 - z2).norm(dim=1).mean().backward()"
+)
+DECODED = TWO_VIEWS.replace("FIRST", "head(z1).square().mean().backward()").replace(
+    "SECOND", "((predictor(z1) - z1).abs().mean() + head(z2).square().mean()).backward()"
+)
+TOWERS = (
+    SIAMESE.replace("z1, z2 = encoder(seen)", "z1, z2 = predictor(encoder(seen))")
+    .replace("(predictor(z1) + head(z1))", "head(z1)")
+    .replace("encoder(seen + 0.1 * torch.randn(6, 4))", "other(seen)")
+    .replace(
+        "encoder, predictor, head = nn.Linear(4, 3),",
+        "encoder, other, predictor, head = nn.Linear(4, 3), nn.Linear(4, 3),",
+    )
+    .replace("[*encoder", "[*other.parameters(), *encoder")
+)
+BOOTSTRAPPED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+value, slow = nn.Linear(4, 1), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*value.parameters(), *slow.parameters()], lr=0.1)
+for _ in range(4):
+    seen, then, reward = torch.randn(6, 4), torch.randn(6, 4), torch.randn(6, 1)
+    optimizer.zero_grad()
+    later = value(then).tanh()
+    (later - slow(then)).square().mean().backward()
+    (TOWARDS - value(seen).tanh()).square().mean().backward()
+    optimizer.step()
+"""
+TEMPORAL = BOOTSTRAPPED.replace("TOWARDS", "reward + 0.9 * later")
+NEAR = BOOTSTRAPPED.replace("TOWARDS", "later")
+FIRST_KEPT = ("mean().backward()", "mean().backward(retain_graph=True)")
+BY_HAND = SKILLS.replace("LOSS", "(value(seen) - reward).square().mean()")
 
 
 class LossTrainsItsTarget(Property):
@@ -106,12 +168,20 @@ class LossTrainsItsTarget(Property):
         ),
         Example(LATER, "_loss.backward()", "_loss.backward(retain_graph=True)"),
         Example(TOGETHER, "loss.backward()", "loss.backward(retain_graph=True)"),
+        Example(SKILLS.replace("LOSS", "F.mse_loss(reward, value(seen))"), *KEPT),
+        Example(BY_HAND, *KEPT),
+        Example(SYMMETRIC, *FIRST_KEPT),
+        Example(TEMPORAL, *FIRST_KEPT),
     )
     silent = (
-        Example(SKILLS.replace("LOSS", "(value(seen) - reward).square().mean()"), *KEPT),
-        Example(SKILLS.replace("LOSS", "F.mse_loss(reward, value(seen))"), *KEPT),
+        Example(SKILLS.replace("LOSS", "(value(seen) * reward).square().mean()"), *KEPT),
         Example(SKILLS.replace("LOSS", "F.mse_loss(value(seen).expand(6, 3), seen)"), *KEPT),
         Example(TARGET, "value(seen), reward", "value(seen.detach()), reward.detach()"),
+        Example(BY_HAND, "(seen) - reward", "(seen.detach()) - reward.detach()"),
+        Example(SIAMESE, *FIRST_KEPT),
+        Example(DECODED, *FIRST_KEPT),
+        Example(TOWERS, *FIRST_KEPT),
+        Example(NEAR, *FIRST_KEPT),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:

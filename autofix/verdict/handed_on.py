@@ -1,0 +1,28 @@
+"""What a backward call leaves to the next, with no step between them: does that train it, too, or is it done?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from autofix.experiments.compare import comparable
+from autofix.experiments.readings import deprived
+from autofix.verdict.effect import trains_alike
+
+if TYPE_CHECKING:
+    from autofix.core.model import Reading
+    from autofix.verdict.runs import Runs
+
+
+def ended_by_call(runs: Runs, reading: Reading) -> Reading | None:
+    """A reading in which that is a constant to the next call; None where it is known not to be meant.
+
+    It is where it trains the same, where something that an optimizer owns would never learn, and where the loss itself
+    sums up what earlier passes made: then the sum is meant.
+    """
+    if not runs.letter.handed or not runs.trace.remade or runs.letter.seen("loss-grows"):
+        return None
+    ended = replace(reading, by_call=True)
+    if comparable(runs.of(ended)) or any(deprived(runs.of(ended), runs.of(reading))):
+        return None
+    return None if trains_alike(runs, ended, reading) else ended
