@@ -179,7 +179,8 @@ for _ in range(3):
         whole = names.backward(names.reads(scene.backward), [one for one in leading if not update.has_no_gradient(one)])
         earlier = [one for one in whole if one not in scene.after]
         late = [one for one in names.forward(scene.made, scene.before[1:]) if one in earlier or one is scene.made]
-        late = [one for one in late if not update.trains(one)]
+        kept = names.leading([*late, *(one for one in whole if one in scene.after)], scene.backward)
+        late = [one for one in late if one in kept and not update.trains(one)]
         upstream = [one for one in earlier if one in scene.upstream and update.calls(one) and not update.trains(one)]
         if attached and any(_DETACH in scene.source.segment(one) for one in late):
             yield from self._copy(scene, late, set(), -1, without=_DETACH)

@@ -11,7 +11,7 @@ from autofix.syntax.blocks import block_of
 from autofix.syntax.calls import Function, path_of, whole
 from autofix.syntax.layout import lines_of
 from autofix.syntax.source import Source
-from autofix.syntax.vocabulary import STORES
+from autofix.syntax.vocabulary import CUTS, STORES
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
@@ -42,6 +42,20 @@ def uses(statement: ast.AST) -> Iterator[ast.expr]:
             stack.extend(ast.iter_child_nodes(node))
         elif isinstance(node.ctx, ast.Load):
             yield node
+
+
+def leading(statements: Sequence[ast.stmt], end: ast.AST) -> list[ast.stmt]:
+    """Those of these statements whose values come to `end` with their graph: not what is only read detached."""
+    found: list[ast.stmt] = []
+    for one in reversed(statements):
+        bound = binds(one)
+        if not bound or any(meets(bound, _with_graph(after)) for after in (*found, end)):
+            found.append(one)
+    return found[::-1]
+
+
+def _with_graph(statement: ast.AST) -> set[str]:
+    return {name for name in reads(statement) if name.rpartition(".")[2] not in CUTS}
 
 
 def meets(bound: Iterable[str], read: Iterable[str]) -> bool:
