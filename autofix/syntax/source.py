@@ -122,6 +122,15 @@ class Source:
             for name in node.names
         )
 
+    @cached_property
+    def definitions(self) -> dict[str, list[ast.AST]]:
+        """Its functions and classes, wherever they stand, by their names."""
+        found: dict[str, list[ast.AST]] = {}
+        for node in _statements(self.tree):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                found.setdefault(node.name, []).append(node)
+        return found
+
     # --- positions -------------------------------------------------------------------------
 
     def index(self, line: int, column: int) -> int:
@@ -237,7 +246,7 @@ class Source:
         words = _WORD.findall(re.split("\\w*[\"']", code)[0]) if self.text.isascii() else []
         if not words:  # Python takes several spellings for one name
             return self.walk()
-        chosen = set.intersection(*map(self._with_word, words))
+        chosen = set.intersection(*(self._holders.get(word, set()) for word in words))
         return itertools.islice(ast.walk(ast.Module([self.tree.body[one] for one in sorted(chosen)], [])), 1, None)
 
     def on_lines(self, lines: Iterable[int]) -> Iterator[ast.AST]:
@@ -245,15 +254,14 @@ class Source:
         chosen = sorted({index for line in lines for index in self._holding(line)})
         return itertools.islice(ast.walk(ast.Module([self.tree.body[one] for one in chosen], [])), 1, None)
 
-    def _with_word(self, word: str) -> set[int]:
-        """Which statements of the module have these letters in their text, as a word or in one."""
-        found, start = set[int](), 0
-        while (hit := self.text.find(word, start)) >= 0:
-            holding = self._holding(self._line_of(hit, self.starts) + 1)
-            found.update(holding)
-            start = hit + len(word)
-            if holding and holding.stop < len(self._firsts):  # the next statement may stand on the same line
-                start = max(start, self.starts[self._firsts[holding.stop] - 1])
+    @cached_property
+    def _holders(self) -> dict[str, set[int]]:
+        """For each word of the text, which statements of the module have it, or may: their lines do."""
+        found: dict[str, set[int]] = {}
+        for index, (first, one) in enumerate(zip(self._firsts, self.tree.body, strict=True)):
+            end = self.starts[one.end_lineno or first]
+            for word in set(_WORD.findall(self.text, self.starts[first - 1], end)):
+                found.setdefault(word, set()).add(index)
         return found
 
     def parent(self, node: ast.AST) -> ast.AST | None:

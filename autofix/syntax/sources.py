@@ -116,9 +116,7 @@ class Sources:
 
     def _named(self, source: Source, kind: type[N], name: str) -> Iterator[tuple[Source, N]]:
         for one in self.imported_by(source):
-            for node in one.mentioning(name):
-                if isinstance(node, kind) and getattr(node, "name", "") == name:
-                    yield one, node
+            yield from ((one, node) for node in one.definitions.get(name, ()) if isinstance(node, kind))
 
     def _classes(self, source: Source, path: str) -> Iterator[tuple[Source, ast.ClassDef]]:
         """The classes of the user's of which a variable is given an instance."""
