@@ -36,19 +36,23 @@ _WAITED = 0.25
 """Of the time that the first run has, the part that it may wait itself, where there is one core."""
 
 
-_after, _slower, _idle = _AFTER, _SLOWER, _IDLE
+_PATIENT = 1.0
+"""How many times as long as what it shares a run waits for another that goes on from the same beginning."""
+
+
+_after, _slower, _idle, _patient = _AFTER, _SLOWER, _IDLE, _PATIENT
 
 
 def choose(how: str) -> None:
     """`never` share a beginning, or `always`, and then park before each statement; '': where it saves time."""
-    global _after, _slower, _idle  # noqa: PLW0603  one server a process
+    global _after, _slower, _idle, _patient  # noqa: PLW0603  one server a process
     if how == "never":
         _after = float("inf")
     elif how == "always":
         from .beginning import stem
 
         _after = stem.apart = 0.0
-        _slower, _idle = float("inf"), 60.0
+        _slower, _idle, _patient = float("inf"), 60.0, float("inf")
 
 
 class Waiting:
@@ -100,6 +104,8 @@ class Stem:
         self.asked = place.request
         self.growing = True
         self.busy = False
+        self._resumed_at = self._longest = 0.0
+        """Since when a run goes on from here, and the most seconds that one took."""
         self.used = time.monotonic()
         self._began = time.monotonic()
         self.first = first
@@ -141,6 +147,12 @@ class Stem:
         most = self.asked.time_limit * _WAITED if self.first.paused else most
         return self.growing and time.monotonic() - self._began < most
 
+    @property
+    def worth_waiting(self) -> bool:
+        """Whether a run waits for the one that goes on from here now: another core would execute the beginning anew."""
+        took = max(self._longest, time.monotonic() - self._resumed_at)
+        return self.busy and took <= _patient * max((one.seconds for one in self._waiting), default=0.0)
+
     def hear(self) -> None:
         """A fork waits, or the stem has ended."""
         message, descriptors = b"", list[int]()
@@ -178,7 +190,7 @@ class Stem:
         for one in reversed(self._waiting):
             served = one.state == self._look() and one.serves(request)  # a fork that declined has taken the number
             if served and (child := self._resumed(one, request, pipes, ends)) is not None:
-                self.busy = True
+                self.busy, self._resumed_at = True, time.monotonic()
                 return child
         return None
 
@@ -219,6 +231,7 @@ class Stem:
         """A run has ended: end what it left."""
         self.busy = False
         self.used = time.monotonic()
+        self._longest = max(self._longest, self.used - self._resumed_at)
         self._look()
 
     def _look(self) -> bytes:
