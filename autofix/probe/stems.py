@@ -32,8 +32,9 @@ _IDLE = 5.0
 """Seconds after which a stem that nobody has asked goes: files may change, and memory is dear."""
 _SLOWER = 2.0
 """How much longer than the first run its beginning may take before runs stop waiting for it."""
-_WAITED = 0.25
-"""Of the time that the first run has, the part that it may wait itself, where there is one core."""
+_WAITED, _WAITED_AT_MOST = 0.25, 0.5
+"""Of the time that the first run has, the part for which it waits where there is one core: of the stem's computing; and
+by the clock, where other programs want that core, too."""
 
 
 _PATIENT = 1.0
@@ -143,9 +144,11 @@ class Stem:
     @property
     def promising(self) -> bool:
         """Whether to wait for what it comes to."""
-        most = _slower * self.first.lasted() + _AFTER
-        most = self.asked.time_limit * _WAITED if self.first.paused else most
-        return self.growing and time.monotonic() - self._began < most
+        lasted = time.monotonic() - self._began
+        if self.first.paused:
+            worth = usage.computed(self.pid) < self.asked.time_limit * _WAITED
+            return self.growing and worth and lasted < self.asked.time_limit * _WAITED_AT_MOST
+        return self.growing and lasted < _slower * self.first.lasted() + _AFTER
 
     @property
     def worth_waiting(self) -> bool:
