@@ -164,7 +164,7 @@ def _reads(source: Source, statement: ast.stmt) -> dict[str, list[ast.Attribute]
     """The gradients that are read as values behind a backward in its function, by the tensor's variable."""
     found: dict[str, list[ast.Attribute]] = {}
     around = source.function(statement) or source.tree
-    for node in ast.walk(around):
+    for node in ast.walk(around) if around is not source.tree else source.mentioning("grad"):
         match node:
             case ast.Attribute(attr="grad", ctx=ast.Load(), value=held) if path := calls.path_of(held):
                 reader = source.statement(node)
@@ -175,7 +175,7 @@ def _reads(source: Source, statement: ast.stmt) -> dict[str, list[ast.Attribute]
                 )
                 if later and _makes_a_value(source, node, reader, path):
                     found.setdefault(path, []).append(node)
-    return dict(sorted(found.items(), key=lambda pair: _bound_at(around, pair[0])))
+    return dict(sorted(found.items(), key=lambda pair: _bound_at(source, around, pair[0])))
 
 
 def _makes_a_value(source: Source, node: ast.Attribute, reader: ast.stmt, path: str) -> bool:
@@ -192,11 +192,10 @@ def _makes_a_value(source: Source, node: ast.Attribute, reader: ast.stmt, path: 
     return True
 
 
-def _bound_at(around: ast.AST, path: str) -> tuple[int, int]:
+def _bound_at(source: Source, around: ast.AST, path: str) -> tuple[int, int]:
     """Where a variable is first named: the order in which a reader meets several."""
-    places = (
-        (n.lineno, n.col_offset) for n in ast.walk(around) if isinstance(n, ast.expr) and calls.path_of(n) == path
-    )
+    nodes = source.mentioning(path) if around is source.tree else ast.walk(around)
+    places = ((n.lineno, n.col_offset) for n in nodes if isinstance(n, ast.expr) and calls.path_of(n) == path)
     return min(places, default=(0, 0))
 
 
@@ -219,7 +218,7 @@ def _taken(
     if len(nodes) == 1:
         return [*imports, *delete(source, statement), *replace(source, nodes[0][1], f"{taken}[0]")]
     named = {path: f"{path.rpartition('.')[2]}_grad" for path in reads}
-    known = {node.id for node in source.walk() if isinstance(node, ast.Name)}
+    known = {node.id for name in named.values() for node in source.mentioning(name) if isinstance(node, ast.Name)}
     if known & set(named.values()) or len(set(named.values())) < len(named):
         raise Declined("no name is free for the derivative")
     line = f"{', '.join(named.values())} = {taken}{'[0]' if len(reads) == 1 else ''}"

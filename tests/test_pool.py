@@ -120,6 +120,20 @@ def test_what_comes_next_is_begun_while_a_run_is_waited_for(probe: Probe, tmp_pa
         assert pool.made(two) is not None
 
 
+def test_what_several_judgements_ask_for_begins_before_any_is_waited_for(probe: Probe, tmp_path: Path) -> None:
+    counting, target, baseline = started(probe, tmp_path, FREED)
+    with Pool(counting, target, baseline) as pool:  # type: ignore[arg-type]
+        pool.get(FIRST)
+        held = pool.made(FIRST)
+        waited: list[int] = []
+        wait = probe.wait
+        counting.wait = lambda *asked: waited.append(len(counting.asked)) or wait(*asked)  # type: ignore[attr-defined]
+        before = len(counting.asked)
+        found = pool.together([lambda: held, lambda: pool.get(AGAIN), lambda: pool.get(FROZEN)])
+        assert found == [held, pool.made(AGAIN), pool.made(FROZEN)]
+        assert len(counting.asked) == waited[0] == before + 2
+
+
 def test_what_is_dropped_is_made_anew_when_it_is_asked_for(probe: Probe, tmp_path: Path) -> None:
     counting, target, baseline = started(probe, tmp_path, FREED)
     spec = RunSpec.edited(edit(target, "out.square().mean().backward(retain_graph=True)"))

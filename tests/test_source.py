@@ -274,3 +274,32 @@ def test_what_differs_is_whole_statements_with_neighbours(new: str, pair: tuple[
     assert source.data.decode().replace(old, now, 1) == new
     assert len(old) < len(source.data)
     assert pair[1] in now
+
+
+MENTIONED = '''\
+import torch as t; from os import path
+
+@t.no_grad()
+def net(x): return x
+y = {"k": 1}; y[B"k"] = net(2); net = y
+class Net:  # no step of net
+    """Says net."""
+    def step(self):
+        self.state . hidden = [f"{y[0]!r}", lambda net: net]
+        self.state.hidden[\\
+            0] = 1
+if y: net.step ()
+'''
+
+
+@pytest.mark.parametrize("extra", ["", "größe = ﬁt = 1\n"], ids=["ascii", "other spellings"])
+def test_whatever_is_spelled_so_is_among_the_nodes_that_mention_it(extra: str) -> None:
+    source = Source(Path("x.py"), (MENTIONED + extra).encode())
+    every = list(ast.walk(source.tree))
+    for code in {ast.unparse(node) for node in every if isinstance(node, ast.expr)}:
+        mentioning = list(source.mentioning(code))
+        alike = [node for node in every if isinstance(node, ast.expr) and ast.unparse(node) == code]
+        assert [node for node in mentioning if node in alike] == alike
+    assert extra or len(list(source.mentioning("self.state.hidden"))) < len(every) // 2
+    assert source.tree.body[-1] in source.on_lines([len(source.lines)])
+    assert not list(source.on_lines([2]))

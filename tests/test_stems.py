@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import textwrap
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +14,7 @@ from sampled import one_in
 from autofix.core.model import Target
 from autofix.experiments.requests import changed_lines, line_map, plain
 from autofix.experiments.run import Probe, run
-from autofix.probe import wire
+from autofix.probe import stems, wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -434,3 +435,13 @@ def test_on_one_core_the_first_run_goes_on_from_the_beginning_too(
     alone = run(single, dataclasses.replace(plain(Target(path, root=tmp_path)), threads=1))
     alike(first, alone)
     alike(second, run(single, request(path, (OLD, NEW))))
+
+
+@pytest.mark.parametrize(("longest", "waits"), [(2.0, True), (4.0, False)])
+def test_a_run_waits_for_another_only_if_what_they_share_takes_longer(longest: float, *, waits: bool) -> None:
+    stem: Any = object.__new__(stems.Stem)
+    stem.busy, stem._resumed_at, stem._longest = False, float("inf"), longest
+    stem._waiting = [SimpleNamespace(seconds=seconds) for seconds in (1.0, 3.0)]
+    assert not stem.worth_waiting
+    stem.busy = True
+    assert stem.worth_waiting is waits

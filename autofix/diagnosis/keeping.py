@@ -57,7 +57,7 @@ def built(writes: Sequence[Write], sources: Sources) -> Iterator[Frame]:
         if not isinstance(node, ast.Call) or ast.unparse(node.func).endswith("_"):
             continue
         for source in sources.files(write.stack):
-            for call in source.walk():
+            for call in source.mentioning("inplace"):
                 if isinstance(call, ast.Call) and any(_works_in_place(keyword) for keyword in call.keywords):
                     yield Frame.around(str(source.path), call, "")
 
@@ -90,7 +90,7 @@ def _without_gradient(source: Source, node: ast.AST) -> Iterator[ast.stmt]:
     holders: list[ast.AST] = [statement] if writes.without_gradient(statement) else []
     if isinstance(node, ast.Call):
         name = ast.unparse(node.func).rpartition(".")[2]
-        functions = (one for one in source.walk() if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)))
+        functions = (one for one in source.mentioning(name) if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)))
         holders += [one for one in functions if one.name == name and one.decorator_list]
     for holder in holders:
         yield from (one for one in ast.walk(holder) if isinstance(one, ast.stmt) and one is not holder)

@@ -153,7 +153,7 @@ def _fork(one: Sequence[Place], other: Sequence[Place]) -> tuple[list[ast.stmt],
 def closure(source: Source, statement: ast.stmt, failed: Stack) -> ast.FunctionDef | None:
     """The function without arguments, an optimizer's closure, in which the failing call was made."""
     scope = source.function(statement)
-    for node in source.walk(scope):
+    for node in blocks.standing(source, scope, failed):
         if isinstance(node, ast.FunctionDef) and node is not scope and blocks.passed(source, node, failed):
             arguments = any(isinstance(one, ast.arg) for one in ast.walk(node.args))
             return node if source.function(node) is scope and not arguments else None
@@ -165,7 +165,7 @@ def loops(source: Source, frame: Frame, statement: ast.stmt, failed: Stack) -> I
     stack = [one for one in failed if one.function == frame.function]
     scope = source.function(statement)
     around = [
-        one for one in source.walk(scope)
+        one for one in blocks.standing(source, scope, stack)
         if isinstance(one, (ast.For, ast.While)) and one.lineno > statement.lineno and source.function(one) is scope
         and blocks.passed(source, one, stack)
     ]  # fmt: skip

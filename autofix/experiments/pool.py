@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from autofix.core.model import Cause, Reading, Refused, Treatment
 from autofix.experiments import later, readings
@@ -14,7 +14,7 @@ from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
 from autofix.experiments.unwritten import copied, old_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from autofix.core.model import Diagnosis, Target
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from autofix.experiments.run import Probe
     from autofix.probe import wire
 
+Judged = TypeVar("Judged")
 _SLOW = 2.0
 _NEED_SITES = (Cause.NONLEAF_GRADIENT, Cause.UNUSED_INPUT, Cause.NO_GRAPH, Cause.GRADIENT_NONE)
 _FIRST_RUN = RunSpec.reference(Reading())
@@ -123,6 +124,15 @@ class Pool:
         What it then asks for begins, and is there when it is called in earnest.
         """
         self._next = tuple(judgements)
+
+    def together(self, judgements: Sequence[Callable[[], Judged]]) -> list[Judged]:
+        """What each of these comes to; the runs that they ask for go on side by side, and not one after the other."""
+        found: dict[int, Judged] = {}
+        with self._looking_ahead() as first:
+            for number, judge in enumerate(judgements if first else ()):
+                with contextlib.suppress(_NotYet):
+                    found[number] = judge()
+        return [found[number] if number in found else judge() for number, judge in enumerate(judgements)]
 
     def drop(self, files: Mapping[Path, bytes]) -> None:
         """Give up the runs of an edit that is not wanted any more."""
@@ -271,12 +281,16 @@ class Pool:
         return replace(trace, outcome="stopped") if own else trace
 
     def _run_ahead(self) -> None:
-        if self._peeking:
-            return
-        self._peeking = True
-        try:
-            for judge in self._next:
+        with self._looking_ahead() as first:
+            for judge in self._next if first else ():
                 with contextlib.suppress(_NotYet):
                     judge()
+
+    @contextlib.contextmanager
+    def _looking_ahead(self) -> Iterator[bool]:
+        """Have no run be waited for meanwhile; whether that was not so already."""
+        before, self._peeking = self._peeking, True
+        try:
+            yield not before
         finally:
-            self._peeking = False
+            self._peeking = before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -287,6 +288,7 @@ def line_maps(
     return {str(path): line_map(old[path], data) for path, data in files.items()}
 
 
+@functools.lru_cache(maxsize=16)
 def line_map(old: bytes, new: bytes) -> tuple[int, ...]:
     """For each line of `new`, the line of `old` that it is, or was made from; 0 for a new one."""
     # Without indentation: a statement that an edit wraps in a block is still the same statement.

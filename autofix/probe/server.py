@@ -111,7 +111,7 @@ class Server:
         stem = self._stem
         free = _JOBS - len(self._children) - (stem is not None and stem.growing)
         for request in self._queue if free > 0 else ():
-            if stem is None or not stem.suits(request) or not (stem.busy or stem.promising):
+            if stem is None or not stem.suits(request) or not (stem.worth_waiting or stem.promising):
                 self._queue.remove(request)
                 return request
         return None
@@ -268,7 +268,8 @@ class Server:
     def _start(self, request: wire.Request, *, again: bool = True) -> None:
         if request.mode == "baseline" and self._stem is not None and not self._stem.serves(request):
             self._fell()
-        if self._stem is not None and self._stem.suits(request) and self._resume(self._stem, request):
+        stem = self._stem
+        if stem is not None and not stem.busy and stem.suits(request) and self._resume(stem, request):
             return
         try:
             place = self._fencing.place(request)

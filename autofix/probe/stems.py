@@ -32,23 +32,28 @@ _IDLE = 5.0
 """Seconds after which a stem that nobody has asked goes: files may change, and memory is dear."""
 _SLOWER = 2.0
 """How much longer than the first run its beginning may take before runs stop waiting for it."""
-_WAITED = 0.25
-"""Of the time that the first run has, the part that it may wait itself, where there is one core."""
+_WAITED, _WAITED_AT_MOST = 0.25, 0.5
+"""Of the time that the first run has, the part for which it waits where there is one core: of the stem's computing; and
+by the clock, where other programs want that core, too."""
 
 
-_after, _slower, _idle = _AFTER, _SLOWER, _IDLE
+_PATIENT = 1.0
+"""How many times as long as what it shares a run waits for another that goes on from the same beginning."""
+
+
+_after, _slower, _idle, _patient = _AFTER, _SLOWER, _IDLE, _PATIENT
 
 
 def choose(how: str) -> None:
     """`never` share a beginning, or `always`, and then park before each statement; '': where it saves time."""
-    global _after, _slower, _idle  # noqa: PLW0603  one server a process
+    global _after, _slower, _idle, _patient  # noqa: PLW0603  one server a process
     if how == "never":
         _after = float("inf")
     elif how == "always":
         from .beginning import stem
 
         _after = stem.apart = 0.0
-        _slower, _idle = float("inf"), 60.0
+        _slower, _idle, _patient = float("inf"), 60.0, float("inf")
 
 
 class Waiting:
@@ -100,6 +105,8 @@ class Stem:
         self.asked = place.request
         self.growing = True
         self.busy = False
+        self._resumed_at = self._longest = 0.0
+        """Since when a run goes on from here, and the most seconds that one took."""
         self.used = time.monotonic()
         self._began = time.monotonic()
         self.first = first
@@ -137,9 +144,17 @@ class Stem:
     @property
     def promising(self) -> bool:
         """Whether to wait for what it comes to."""
-        most = _slower * self.first.lasted() + _AFTER
-        most = self.asked.time_limit * _WAITED if self.first.paused else most
-        return self.growing and time.monotonic() - self._began < most
+        lasted = time.monotonic() - self._began
+        if self.first.paused:
+            worth = usage.computed(self.pid) < self.asked.time_limit * _WAITED
+            return self.growing and worth and lasted < self.asked.time_limit * _WAITED_AT_MOST
+        return self.growing and lasted < _slower * self.first.lasted() + _AFTER
+
+    @property
+    def worth_waiting(self) -> bool:
+        """Whether a run waits for the one that goes on from here now: another core would execute the beginning anew."""
+        took = max(self._longest, time.monotonic() - self._resumed_at)
+        return self.busy and took <= _patient * max((one.seconds for one in self._waiting), default=0.0)
 
     def hear(self) -> None:
         """A fork waits, or the stem has ended."""
@@ -178,7 +193,7 @@ class Stem:
         for one in reversed(self._waiting):
             served = one.state == self._look() and one.serves(request)  # a fork that declined has taken the number
             if served and (child := self._resumed(one, request, pipes, ends)) is not None:
-                self.busy = True
+                self.busy, self._resumed_at = True, time.monotonic()
                 return child
         return None
 
@@ -219,6 +234,7 @@ class Stem:
         """A run has ended: end what it left."""
         self.busy = False
         self.used = time.monotonic()
+        self._longest = max(self._longest, self.used - self._resumed_at)
         self._look()
 
     def _look(self) -> bytes:

@@ -167,7 +167,7 @@ def _one(carrier: Carrier, source: Source, sources: Sources) -> Cut | None:
 
 def _as_input(source: Source, path: str) -> str:
     """What a variable without its graph needs besides where derivatives are taken by it: to require a gradient."""
-    found = (one for one in source.walk() if isinstance(one, ast.Call))
+    found = (one for one in source.mentioning(path) if isinstance(one, ast.Call))
     inputs = (calls.argument(one, calls.differentiation(one), "inputs") for one in found)
     return ".requires_grad_()" if any(path in names.reads(one) for one in inputs if one is not None) else ""
 
@@ -221,8 +221,9 @@ def _method(attributes: Iterable[str], name: str, everywhere: Sequence[Carrier],
     """The method, if there is one, by which the class of an object cuts some of its attributes and nothing else."""
     for owner in (one for one in everywhere if one.path == f"self.{name}"):
         source = sources.source(owner.file)
-        for node in source.walk() if source is not None else ():
-            if not isinstance(node, ast.ClassDef) or node.name != owner.function.rpartition(".")[2]:
+        name = owner.function.rpartition(".")[2]
+        for node in source.mentioning(name) if source is not None else ():
+            if not isinstance(node, ast.ClassDef) or node.name != name:
                 continue
             for method in node.body:
                 if isinstance(method, ast.FunctionDef) and _cuts_all(method, {f"self.{one}" for one in attributes}):
@@ -251,7 +252,7 @@ def _made_before(source: Source, statement: ast.stmt, path: str) -> bool:
     loop = next(blocks.loops(source, statement), None)
     if loop is None or not path.isidentifier():
         return False
-    shared = (one for one in source.walk() if isinstance(one, (ast.Global, ast.Nonlocal)))
+    shared = (one for one in source.mentioning(path) if isinstance(one, (ast.Global, ast.Nonlocal)))
     if any(path in one.names for one in shared) or path in names.binds(loop):
         return False
     return not any(writes.written(source, node) == path for node in ast.walk(loop))

@@ -125,7 +125,7 @@ def _without_keeping(candidate: Candidate, base: Candidate | None) -> Iterator[C
     files: dict[Path, bytes] = {}
     for path, data in candidate.files.items():
         source = Source(path, data)
-        calls = [node for node in source.walk() if isinstance(node, ast.Call) and _keeps(node)]
+        calls = [node for node in source.mentioning(_KEEP) if isinstance(node, ast.Call) and _keeps(node)]
         ours -= len(calls)
         with contextlib.suppress(Declined, EditConflict, BrokenRewrite):
             files[path] = apply(

@@ -50,6 +50,12 @@ def passed(source: Source, node: ast.stmt, stack: Iterable[Frame]) -> bool:
     return any(node.lineno <= line <= (node.end_lineno or 0) for line in lines)
 
 
+def standing(source: Source, scope: ast.AST | None, stack: Iterable[Frame]) -> Iterator[ast.AST]:
+    """The nodes of a function; of a module (None), those of its statements in which these frames stood."""
+    lines = (frame.line for frame in stack if frame.file == str(source.path))
+    return ast.walk(scope) if scope is not None else source.on_lines(lines)
+
+
 def before(block: Sequence[ast.stmt], statement: ast.stmt) -> Sequence[ast.stmt]:
     """The statements of a block before one."""
     return block[: block.index(statement)]
@@ -114,7 +120,9 @@ def function_named(source: Source, qualname: str) -> ast.FunctionDef | ast.Async
             break
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
         inner = [
-            node for node in ast.walk(scope) if isinstance(node, kinds) and node.name == name and node is not scope
+            node
+            for node in (source.mentioning(name) if scope is source.tree else ast.walk(scope))
+            if isinstance(node, kinds) and node.name == name and node is not scope
         ]
         if not inner:
             return None

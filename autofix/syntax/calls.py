@@ -46,7 +46,7 @@ def known(source: Source, node: ast.expr, modules: Collection[str]) -> str:
     """The name below one of some modules that an expression means by the file's imports; '' for others."""
     path = path_of(node)
     first, _, rest = path.partition(".")
-    for statement in source.walk() if path else ():
+    for statement in source.mentioning(f"import {first}") if path else ():
         match statement:
             case ast.Import(names=names):
                 for alias in names:

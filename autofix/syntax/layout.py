@@ -164,7 +164,7 @@ def unit_near(source: Source, statement: ast.AST) -> str:
             if _is_deeper(inner, base):
                 return inner[len(base) :]
         found = source.parent(found)
-    steps = (margins for node in source.walk() for margins in _margins(source, node))
+    steps = (margins for node in ast.walk(source.tree) for margins in _margins(source, node))
     return next((inner[len(base) :] for inner, base in steps if _is_deeper(inner, base)), "    ")
 
 

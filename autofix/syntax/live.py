@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 
 from autofix.syntax import names
@@ -26,19 +27,34 @@ class Needed:
     of a module, but hardly a loop's variable.
     """
 
-    def __init__(self, source: Source, scope: Scope, exported: frozenset[str] = frozenset()) -> None:
+    def __init__(self, source: Source, scope: Scope, exported: frozenset[str] = frozenset(), asked: str = "") -> None:
+        """`asked`: the name that `after` will be asked for."""
         nodes = list(nodes_of(scope))
-        later = [child for one in (scope, *nodes) for child in ast.iter_child_nodes(one) if isinstance(child, _LATER)]
+        bound = {one.id for one in nodes if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load)}
+        self._own = re.compile(rf"\b(?:{'|'.join(filter(None, (*bound, asked)))})\b") if source.text.isascii() else None
+        self._source = source
+        inner = (child for one in (scope, *nodes) for child in ast.iter_child_nodes(one) if isinstance(child, _LATER))
+        later = [child for child in inner if self._concerns(child)]
         shared = {name for one in nodes if isinstance(one, (ast.Global, ast.Nonlocal)) for name in one.names}
         shared |= {name.id for one in later for name in _names(one)}
         turning = {part.id for one in nodes if isinstance(one, _LOOPS) for part in _names(one.target)}
-        self._source = source
         self._all = any(isinstance(one, ast.Name) and one.id in _SEE_ALL for one in nodes)
         self._always = frozenset(shared)
         self._met: dict[tuple[ast.stmt, str], None] = {}
         self._needed: set[tuple[ast.stmt, str]] = set()
         self._after: dict[ast.stmt, frozenset[str]] = {}
         self._block(scope.body, frozenset(shared | (exported - turning)), frozenset(), frozenset())
+
+    def _concerns(self, one: ast.AST) -> bool:
+        """Whether a node may use a name that the scope binds: of a long file, most functions and classes do not."""
+        if self._own is None or not isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            return True
+        first = min([one.lineno, *(decorator.lineno for decorator in one.decorator_list)])
+        starts = self._source.starts
+        return self._own.search(self._source.text, starts[first - 1], starts[one.end_lineno or first]) is not None
+
+    def _reads(self, one: ast.stmt) -> frozenset[str]:
+        return _reads(one) if self._concerns(one) else frozenset()
 
     def unread(self) -> list[tuple[ast.stmt, str]]:
         """The assignments to plain names whose values nothing reads."""
@@ -84,7 +100,7 @@ class Needed:
                 return after.union(_reads(one.subject), *ways)
         if target := written_by(self._source, one):
             once = sum(node.id == target for node in _names(one)) == 1
-            others = _reads(one) - ({target} if once else set())
+            others = self._reads(one) - ({target} if once else set())
             return after | others | {_WRITTEN + target}
         return self._assigned(one, after)
 
@@ -93,7 +109,7 @@ class Needed:
         needed = [n for n in bound if n in after or (_WRITTEN + n in after and not _is_copy(one))]
         self._met |= dict.fromkeys((one, name) for name in bound)
         self._needed.update((one, name) for name in needed)
-        reads = _reads(one)
+        reads = self._reads(one)
         if bound and not needed:  # what only goes into itself, or into another such name, is not read
             value = getattr(one, "value", one)
             reads = reads - {*bound} if any(isinstance(n, ast.Call) for n in ast.walk(value)) else frozenset()
@@ -155,7 +171,8 @@ def _is_copy(one: ast.stmt) -> bool:
 
 def read_after(source: Source, statement: ast.stmt, path: str) -> bool:
     """Whether a variable may be read, or its tensor written, behind a statement before it is bound anew."""
-    return not path.isidentifier() or Needed(source, source.function(statement) or source.tree).after(statement, path)
+    scope = source.function(statement) or source.tree
+    return not path.isidentifier() or Needed(source, scope, asked=path).after(statement, path)
 
 
 def _names(node: ast.AST) -> list[ast.Name]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +28,7 @@ def lost_write(path: Path, old: bytes, new: bytes) -> tuple[str, int]:
         if not _may_lose(before, new):
             return "", 0
         after = Source(path, new)
-        ours, theirs = dict(_scopes(before.tree, "")), _scopes(after.tree, "")
+        ours, theirs = _scopes_of(before), _scopes(after.tree, "")
     except SourceError:
         return "", 0
     exported = frozenset(node.id for node in nodes_of(before.tree) if isinstance(node, ast.Name))
@@ -48,7 +49,7 @@ def _may_lose(before: Source, new: bytes) -> bool:
         old, now = (dict(_scopes(ast.parse(part), "")) for part in before.differing(new))
     except (SyntaxError, ValueError):
         return True
-    whole = dict(_scopes(before.tree, ""))
+    whole = _scopes_of(before)
     for name in now.keys() & old.keys() & whole.keys():
         added = _bindings(now[name]) - _bindings(old[name])
         bound = {one for text in added for one in bound_by(ast.parse(text).body[0])}
@@ -57,6 +58,11 @@ def _may_lose(before: Source, new: bytes) -> bool:
         if any(_written_in(before, scope, one) for scope in (whole[name], now[name]) for one in bound):
             return True
     return False
+
+
+@functools.lru_cache(maxsize=4)
+def _scopes_of(source: Source) -> dict[str, Scope]:
+    return dict(_scopes(source.tree, ""))
 
 
 def _scopes(node: ast.AST, prefix: str) -> Iterator[tuple[str, Scope]]:

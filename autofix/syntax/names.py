@@ -104,8 +104,7 @@ def copied(
 
 def unused(source: Source, name: str) -> str:
     """A name that stands nowhere in a file: this one, or a longer one."""
-    taken = {getattr(one, "id", "") or getattr(one, "arg", "") for one in source.walk()}
-    while name in taken:
+    while any(name in (getattr(one, "id", ""), getattr(one, "arg", "")) for one in source.mentioning(name)):
         name += "_"
     return name
 
@@ -127,7 +126,7 @@ def _inside(statement: ast.AST) -> Iterator[ast.AST]:
 
 def assignments(source: Source, path: str) -> Iterator[ast.Assign | ast.AnnAssign | ast.AugAssign]:
     """The statements that bind the variable written `path`, alone or within a tuple of targets."""
-    for node in source.walk():
+    for node in source.mentioning(path):
         if isinstance(node, ast.Assign):
             targets = [part for target in node.targets for part in parts(target)]
         elif isinstance(node, (ast.AnnAssign, ast.AugAssign)):
@@ -140,7 +139,7 @@ def assignments(source: Source, path: str) -> Iterator[ast.Assign | ast.AnnAssig
 
 def fills(source: Source, path: str) -> Iterator[tuple[ast.expr | ast.stmt, ast.expr]]:
     """What puts a value into the container written `path`, with the value: a call like `append`, an item set."""
-    for node in source.walk():
+    for node in source.mentioning(path):
         if isinstance(node, (ast.expr, ast.stmt)):
             yield from ((node, item) for holder, item in _fill(node) if ast.unparse(holder) == path)
 
@@ -193,13 +192,13 @@ def grows(source: Source, attribute: str) -> bool:
         and node.func.attr in STORES
         and isinstance(node.func.value, ast.Attribute)
         and node.func.value.attr == attribute
-        for node in source.walk()
+        for node in source.mentioning(attribute)
     )
 
 
 def in_step(source: Source, paths: list[str]) -> Iterator[str]:
     """What is filled too and gone through in step with records: with some emptied alone, the pairs were others."""
-    for node in source.walk():
+    for node in source.mentioning("zip"):
         match node:
             case ast.Call(func=ast.Name(id="zip"), args=args):
                 zipped = [ast.unparse(one) for one in args if isinstance(one, (ast.Name, ast.Attribute))]

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import ast
 import gc
+import itertools
 import re
 import sys
 import tokenize
 import warnings
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -26,6 +27,8 @@ _BOM = b"\xef\xbb\xbf"
 # One object stands for all its occurrences in a tree, so "its parent" has no answer.
 _SHARED = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
 _EXACT_INSIDE_F_STRINGS = sys.version_info >= (3, 12)
+
+_WORD = re.compile(r"\b[^\W\d]\w*")
 
 Position = tuple[int, int, int, int]
 """Line, column, end line, end column; where nothing else is said as `ast` and `co_positions()` have them, in UTF-8."""
@@ -118,6 +121,15 @@ class Source:
             if isinstance(node, (ast.Import, ast.ImportFrom))
             for name in node.names
         )
+
+    @cached_property
+    def definitions(self) -> dict[str, list[ast.AST]]:
+        """Its functions and classes, wherever they stand, by their names."""
+        found: dict[str, list[ast.AST]] = {}
+        for node in _statements(self.tree):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                found.setdefault(node.name, []).append(node)
+        return found
 
     # --- positions -------------------------------------------------------------------------
 
@@ -225,6 +237,32 @@ class Source:
     @cached_property
     def _nodes(self) -> list[ast.AST]:
         return list(ast.walk(self.tree))
+
+    def mentioning(self, code: str) -> Iterator[ast.AST]:
+        """As `walk`, but only in statements of the module that have all names of a piece of code in their text.
+
+        Whatever is spelled so is among these nodes; in a long file they are few.
+        """
+        words = _WORD.findall(re.split("\\w*[\"']", code)[0]) if self.text.isascii() else []
+        if not words:  # Python takes several spellings for one name
+            return self.walk()
+        chosen = set.intersection(*(self._holders.get(word, set()) for word in words))
+        return itertools.islice(ast.walk(ast.Module([self.tree.body[one] for one in sorted(chosen)], [])), 1, None)
+
+    def on_lines(self, lines: Iterable[int]) -> Iterator[ast.AST]:
+        """As `walk`, but only in statements of the module that stand on some lines."""
+        chosen = sorted({index for line in lines for index in self._holding(line)})
+        return itertools.islice(ast.walk(ast.Module([self.tree.body[one] for one in chosen], [])), 1, None)
+
+    @cached_property
+    def _holders(self) -> dict[str, set[int]]:
+        """For each word of the text, which statements of the module have it, or may: their lines do."""
+        found: dict[str, set[int]] = {}
+        for index, (first, one) in enumerate(zip(self._firsts, self.tree.body, strict=True)):
+            end = self.starts[one.end_lineno or first]
+            for word in set(_WORD.findall(self.text, self.starts[first - 1], end)):
+                found.setdefault(word, set()).add(index)
+        return found
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The node that holds this one; None for the module and for shared operator objects."""

@@ -94,7 +94,7 @@ class Sources:
         queue, seen = [source], {source.path}
         for one in queue:
             yield one
-            for path in imported(one.walk(), one.path, self.root):
+            for path in imported(one.mentioning("import"), one.path, self.root):
                 if path not in seen and len(seen) < _MOST_FILES and (found := self.source(str(path))) is not None:
                     queue.append(found)
                 seen.add(path)
@@ -116,9 +116,7 @@ class Sources:
 
     def _named(self, source: Source, kind: type[N], name: str) -> Iterator[tuple[Source, N]]:
         for one in self.imported_by(source):
-            for node in one.walk():
-                if isinstance(node, kind) and getattr(node, "name", "") == name:
-                    yield one, node
+            yield from ((one, node) for node in one.definitions.get(name, ()) if isinstance(node, kind))
 
     def _classes(self, source: Source, path: str) -> Iterator[tuple[Source, ast.ClassDef]]:
         """The classes of the user's of which a variable is given an instance."""
@@ -135,7 +133,7 @@ class Sources:
             isinstance(node, ast.Attribute)
             or not (method or any(function.name in binds(part) for part in getattr(one.function(node), "body", ())))
             for one in files
-            for node in one.walk()
+            for node in one.mentioning(function.name)
             if isinstance(node, (ast.Name, ast.Attribute))
             and isinstance(node.ctx, ast.Load)
             and name_of(node) == function.name

@@ -90,9 +90,10 @@ def rebinds_owned(source: Source, statement: ast.stmt) -> bool:
     before = blocks.before(block_of(source, statement), statement)
     steps = [getattr(statement_call(one), "func", None) for one in before if method(one) == "step"]
     owners = {path_of(one.value) for one in steps if isinstance(one, ast.Attribute)}
+    function = source.function(statement)
+    near = (node for owner in owners for node in (ast.walk(function) if function else source.mentioning(owner)))
     given = [
-        made.value for made in ast.walk(source.function(statement) or source.tree)
-        if isinstance(made, ast.Assign) and {path_of(one) for one in made.targets} & owners
+        made.value for made in near if isinstance(made, ast.Assign) and {path_of(one) for one in made.targets} & owners
     ]  # fmt: skip
     return bool(bound) and all(
         any(_reads(each.value, each.path)) and any(any(_reads(one, each.path)) for one in given) for each in bound

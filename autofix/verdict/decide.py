@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -59,7 +60,8 @@ def foresee(evidence: Evidence) -> None:
 
 
 def _findings(evidence: Evidence, *, last: bool) -> tuple[Finding, ...]:
-    found = (one.find(evidence) for one in properties() if one.last is last)
+    asked = [functools.partial(one.find, evidence) for one in properties() if one.last is last]
+    found = evidence.case.pool.together(asked)
     settled = {one.about for one in evidence.case.answered if evidence.follows(one)}
     return tuple(finding for finding in found if finding is not None and finding.property not in settled)
 

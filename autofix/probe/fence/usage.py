@@ -36,6 +36,16 @@ def family(tops: Iterable[int]) -> list[int]:
     return found
 
 
+def computed(pid: int) -> float:
+    """Seconds for which a process has computed; 0 where the system does not tell."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            used = file.read().rpartition(b")")[2].split()[11:13]
+        return sum(map(int, used)) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError):
+        return 0.0
+
+
 def cores() -> int:
     """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
