@@ -24,9 +24,10 @@ from functools import partial
 from autofix.diagnosis import scenes
 from autofix.diagnosis.scenes import Turn
 from autofix.probe.wire import Stack
+from autofix.search import owning
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, calls, names, vocabulary
-from autofix.syntax.edits import Step, delete, insert_after, move_after, set_keyword
+from autofix.syntax.edits import Step, delete, insert_after, move_after
 
 WHY = "Each loss goes backward while the parameters are those it was computed with, and reaches only its optimizer's."
 _AGAIN = ("items", "values", "keys", "zip", "enumerate", "range", "parameters")
@@ -164,13 +165,13 @@ train(out.pow(2).mean())
     def _loop(self, turn: Turn, made: Stack) -> list[Step]:
         """The steps of a loop in a second loop over the same."""
         loop, block, source = turn.loop, turn.block, turn.source
-        optimizer = _stepped(turn.step)
+        optimizer = owning.stepped(turn.step)
         if loop is None or optimizer is None or not _same_again(loop.iter):
             return []
         if blocks.passed(source, loop, made):
             return []
         moved = blocks.with_clipping(block, turn.step)
-        if not (keyword := _inputs(turn, optimizer)):
+        if not (keyword := owning.reaching_only(turn.source, turn.call, optimizer)):
             return []
         header = f"for {source.segment(loop.target)} in {source.segment(loop.iter)}:"
         lines = [f"    {line}" for one in moved for line in names.copied(source, one)]
@@ -186,46 +187,15 @@ train(out.pow(2).mean())
         while last + 1 < len(block) and vocabulary.prepares(calls.method(block[last + 1])):
             last += 1
         following = block[last + 1] if last + 1 < len(block) else None
-        optimizer = _stepped(following) if following is not None else None
-        if optimizer is None or not (keyword := _inputs(turn, optimizer)):
+        optimizer = owning.stepped(following) if following is not None else None
+        if optimizer is None or not (keyword := owning.reaching_only(turn.source, turn.call, optimizer)):
             return []
-        others = {one.step: _stepped(one.step) for one in turns if one.block is block}
+        others = {one.step: owning.stepped(one.step) for one in turns if one.block is block}
         steps = [one for one, other in others.items() if other and ast.unparse(other) != ast.unparse(optimizer)]
         moved = [
             edit for one in sorted(steps, key=block.index) for edit in move_after(turn.source, [one], turn.backward)
         ]
         return [*moved, *keyword] if steps else []
-
-
-def _stepped(statement: ast.stmt) -> ast.expr | None:
-    """The optimizer that a statement steps, itself or through a scaler."""
-    match calls.statement_call(statement):
-        case ast.Call(func=ast.Attribute(attr="step"), args=[optimizer, *_]) if calls.path_of(optimizer):
-            return optimizer
-        case ast.Call(func=ast.Attribute(value=optimizer, attr="step"), args=[]) if calls.path_of(optimizer):
-            return optimizer
-    return None
-
-
-def _inputs(turn: Turn, optimizer: ast.expr) -> list[Step]:
-    """`inputs=` with an optimizer's parameters: as they were given to it where that is in sight, else its groups'."""
-    call = turn.call
-    if not isinstance(call, ast.Call) or calls.name_of(call) != "backward":
-        return []
-    if calls.keyword(call, "inputs") is not None:
-        return []
-    name = calls.path_of(optimizer)
-    here = turn.source.function(turn.call)
-    for node in turn.source.walk():
-        match node:
-            case ast.Assign(targets=[made], value=ast.Call(args=[ast.Call(args=[], keywords=[]) as own, *_])):
-                if calls.path_of(made) != name or not ast.unparse(own.func).endswith(".parameters"):
-                    continue
-                there = turn.source.function(node)
-                if there is here or there is None or names.locals_read(there, own.func) <= {name.partition(".")[0]}:
-                    return set_keyword(turn.source, call, "inputs", f"list({turn.source.segment(own)})")
-    groups = f'[p for group in {name}.param_groups for p in group["params"]]'
-    return set_keyword(turn.source, call, "inputs", groups)
 
 
 def _same_again(node: ast.expr) -> bool:

@@ -5,7 +5,8 @@ Detaches the tensor where it is handed over: `D(fake)` becomes `D(fake.detach())
 
 ## Why autograd fails
 The loss of the second network goes back through its input into the first network, and frees that part of the graph.
-When the first network's own loss runs backward, its graph is gone.
+When the first network's own loss runs backward, its graph is gone. Where the first network was stepped before, the
+loss of the second finds its weights changed on the way.
 
 ## Fix safety
 Safe where no optimizer uses the gradient that is cut off, which only a run can tell: an optimizer may own both
@@ -18,12 +19,13 @@ import ast
 import contextlib
 from collections.abc import Iterator
 
-from autofix.probe.wire import Crossing, Frame
-from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
+from autofix.probe.wire import Crossing
+from autofix.search import handed
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls, writes
 from autofix.syntax.edits import Step, append_call
 
-WHY = "The loss no longer runs back into the graph that {name} comes from; its own step used no gradient there."
+WHY = "The loss is given the value of {name}, and no longer runs back into the graph that it comes from."
 _DEEPEST = 4
 
 
@@ -32,7 +34,7 @@ class UndetachedSharedInput(Rule):
 
     code, name = "AG202", "undetached-shared-input"
     title = "Detach the shared input"
-    causes = frozenset({Cause.FREED_GRAPH})
+    causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.MEANT
     examples = (
         Example("""\
@@ -118,6 +120,63 @@ for _ in range(4):
     g_opt.step()
 """),
         Example("""\
+! G is trained first
+import torch
+
+torch.manual_seed(0)
+G = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 3))
+D = torch.nn.Linear(3, 1)
+g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
+d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
+for _ in range(4):
+    fake = G(torch.randn(4, 2))
+    g_opt.zero_grad()
+    (-D(fake)).mean().backward(retain_graph=True)
+    g_opt.step()
+    d_opt.zero_grad()
+    real = D(torch.randn(4, 3))
+-    made = D(fake)
++    made = D(fake.detach())
+    (made - real).mean().backward()
+    d_opt.step()
+"""),
+        Example("""\
+! unsafe: the second loss of one network would train nothing
+import torch
+
+torch.manual_seed(0)
+net, judge = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 3)), torch.nn.Linear(3, 1)
+opt = torch.optim.Adam(net.parameters())
+for _ in range(4):
+    x = torch.randn(5, 3)
+    made = net(x)
+    opt.zero_grad()
+    (made - x).pow(2).mean().backward(retain_graph=True)
+    opt.step()
+    opt.zero_grad()
+-    score = judge(made)
++    score = judge(made.detach())
+    (1 - score).pow(2).mean().backward()
+    opt.step()
+"""),
+        Example("""\
+! the later loss was made before the step, and is given nothing after it
+import torch
+
+torch.manual_seed(0)
+G, D = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Linear(4, 3)), torch.nn.Linear(3, 1)
+g_opt, d_opt = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
+for _ in range(4):
+    fake = G(torch.randn(4, 2))
+    g_loss, d_loss = -D(fake).mean(), D(fake).pow(2).mean()
+    g_opt.zero_grad()
+    g_loss.backward(retain_graph=True)
+    g_opt.step()
+    d_opt.zero_grad()
+    d_loss.backward()
+    d_opt.step()
+"""),
+        Example("""\
 ! the same loss twice: nothing leads out of the shared part
 import torch
 
@@ -141,9 +200,13 @@ torch.autograd.grad(loss, w)
         """Detach each operand that may carry a tensor out of the shared part, the known carriers first."""
         terms = sum(crossing.by == "earlier" for crossing in diagnosis.trace.crossings)
         order = {"earlier": int(terms > 1), "failing": 5}
+        if diagnosis.cause is Cause.SAVED_TENSOR_MODIFIED:
+            yield from self._detach_all("stale", 1, diagnosis, sources)
+            return
         for crossing in sorted(diagnosis.trace.crossings, key=lambda c: order.get(c.by, 9)):
             yield from self._detach(crossing, sources, diagnosis, order.get(crossing.by, 9))
-        yield from self._detach_all(diagnosis, sources)
+        yield from self._detach_all("earlier", 0, diagnosis, sources)
+        yield from self._detach_all("failing", 6, diagnosis, sources)
 
     def _detach(
         self, crossing: Crossing, sources: Sources, diagnosis: Diagnosis, later: int
@@ -152,56 +215,29 @@ torch.autograd.grad(loss, w)
         located = list(sources.located(crossing.used))
         for depth, (frame, source, node) in enumerate(located[:_DEEPEST]):
             operands = {one: ast.unparse(one) for one in calls.tensors_in(node) if not writes.is_module(source, one)}
-            known = [one for one, name in operands.items() if _carries(crossing, frame, name)]
-            handed = _handed(crossing, located[depth : depth + 2])
+            known = [one for one, name in operands.items() if handed.carries(crossing, frame, name)]
+            given = handed.to(crossing, located[depth : depth + 2])
             guessed = [one for one, name in operands.items() if (frame.file, frame.function, name) not in plain]
-            for operand in known or [one for one in guessed if operands[one] in handed] or guessed:
+            for operand in known or [one for one in guessed if operands[one] in given] or guessed:
                 tier, after = (Tier.MEANT, later) if known else (Tier.GUESS, later + depth)
                 why = WHY.format(name=operands[operand])
                 with contextlib.suppress(Declined):
                     yield self.propose(append_call(source, operand, ".detach()"), why, tier=tier, later=after)
 
-    def _detach_all(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """Several states may be carried over, or one loss be made of several terms: one cut alone would not do."""
-        for by, later in (("earlier", 0), ("failing", 6)):
-            edits: dict[Step, str] = {}
-            for crossing in diagnosis.trace.crossings:
-                found = _known(crossing, sources) if crossing.by == by else []
-                # A helper may serve both losses, so one of them is cut where its own statement hands the tensor over.
-                for source, operand in found[-1:] if by == "earlier" else found:
-                    with contextlib.suppress(Declined):
-                        edits.update(dict.fromkeys(append_call(source, operand, ".detach()"), ast.unparse(operand)))
-            if len(edits) > 1:
-                names = " and ".join(dict.fromkeys(edits.values()))
-                yield self.propose(edits, WHY.format(name=names), later=later)
+    def _detach_all(self, by: str, later: int, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """Several states may be carried over, or one loss be made of several terms: one cut alone would not do.
 
-
-def _known(crossing: Crossing, sources: Sources) -> list[tuple[Source, ast.expr]]:
-    """Where variables that held the tensor of a crossing were handed on, the innermost frame first."""
-    return [
-        (source, operand)
-        for frame, source, node in sources.located(crossing.used)
-        for operand in calls.tensors_in(node)
-        if _carries(crossing, frame, ast.unparse(operand))
-    ]
-
-
-def _handed(crossing: Crossing, located: list[tuple[Frame, Source, ast.expr]]) -> set[str]:
-    """The parameters of a frame's function that its caller gave the tensor of `crossing`."""
-    (_, source, node), *callers = located
-    function = source.function(node)
-    if function is None or not callers:
-        return set()
-    (frame, _, call), names = callers[0], calls.parameters(function)
-    given = {name: calls.argument(call, names, name) for name in names}
-    return {name for name, one in given.items() if one is not None and _carries(crossing, frame, ast.unparse(one))}
-
-
-def _carries(crossing: Crossing, frame: Frame, name: str) -> bool:
-    """Whether `name`, read in `frame`, is a variable that held the tensor of `crossing`."""
-    return any(
-        carrier.path == name
-        and carrier.kind == "tensor"
-        and (frame.function == carrier.function or frame.function.startswith(f"{carrier.function}."))
-        for carrier in crossing.carriers
-    )
+        What is older than a step is cut one by one, too, as nothing else does that.
+        """
+        edits: dict[tuple[Step, ...], str] = {}
+        for crossing in diagnosis.trace.crossings:
+            found = handed.known(crossing, sources) if crossing.by == by else []
+            # A helper may serve both losses, so one of them is cut where its own statement hands the tensor over.
+            for source, operand in found if by == "failing" else found[-1:]:
+                with contextlib.suppress(Declined):
+                    edits[tuple(append_call(source, operand, ".detach()"))] = ast.unparse(operand)
+        if len(edits) > 1:
+            names = " and ".join(dict.fromkeys(edits.values()))
+            yield self.propose([step for steps in edits for step in steps], WHY.format(name=names), later=later)
+        for steps, name in edits.items() if by == "stale" else ():
+            yield self.propose(steps, WHY.format(name=name), later=later)

@@ -29,7 +29,7 @@ RULE_FLOOR = {
     *(f"autofix.core.{name}" for name in ("edit", "model")),
     *(
         f"autofix.search.{name}"
-        for name in ("anew", "attributes", "collecting", "cutting", "keeping", "leaves", "rule")
+        for name in ("anew", "attributes", "collecting", "cutting", "handed", "keeping", "leaves", "owning", "rule")
     ),
     *(f"autofix.{name}" for name in ("diagnosis.scenes", "probe.wire", "syntax")),
 } | {"libcst"}

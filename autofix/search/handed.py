@@ -1,0 +1,41 @@
+"""Where a tensor is handed from one part of a graph to another: by which variables, and in which frames."""
+
+from __future__ import annotations
+
+import ast
+
+from autofix.probe.wire import Crossing, Frame
+from autofix.syntax import calls
+from autofix.syntax.source import Source
+from autofix.syntax.sources import Sources
+
+
+def known(crossing: Crossing, sources: Sources) -> list[tuple[Source, ast.expr]]:
+    """Where variables that held the tensor of a crossing were handed on, the innermost frame first."""
+    return [
+        (source, operand)
+        for frame, source, node in sources.located(crossing.used)
+        for operand in calls.tensors_in(node)
+        if carries(crossing, frame, ast.unparse(operand))
+    ]
+
+
+def to(crossing: Crossing, located: list[tuple[Frame, Source, ast.expr]]) -> set[str]:
+    """The parameters of a frame's function that its caller gave the tensor of `crossing`."""
+    (_, source, node), *callers = located
+    function = source.function(node)
+    if function is None or not callers:
+        return set()
+    (frame, _, call), names = callers[0], calls.parameters(function)
+    given = {name: calls.argument(call, names, name) for name in names}
+    return {name for name, one in given.items() if one is not None and carries(crossing, frame, ast.unparse(one))}
+
+
+def carries(crossing: Crossing, frame: Frame, name: str) -> bool:
+    """Whether `name`, read in `frame`, is a variable that held the tensor of `crossing`."""
+    return any(
+        carrier.path == name
+        and carrier.kind == "tensor"
+        and (frame.function == carrier.function or frame.function.startswith(f"{carrier.function}."))
+        for carrier in crossing.carriers
+    )

@@ -1,0 +1,61 @@
+"""Which optimizer a statement steps, and how the parameters that it owns are written."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autofix.syntax import blocks, calls, names
+from autofix.syntax.edits import Step, set_keyword
+from autofix.syntax.source import Source
+
+
+def stepped(statement: ast.AST) -> ast.expr | None:
+    """The optimizer that a statement steps, itself or through a scaler."""
+    match statement.value if isinstance(statement, ast.Expr) else None:
+        case ast.Call(func=ast.Attribute(attr="step"), args=[optimizer, *_]) if calls.path_of(optimizer):
+            return optimizer
+        case ast.Call(func=ast.Attribute(value=optimizer, attr="step"), args=[]) if calls.path_of(optimizer):
+            return optimizer
+    return None
+
+
+def next_stepped(source: Source, statement: ast.stmt) -> ast.expr | None:
+    """The optimizer that is stepped first after a statement of its function, in this pass or behind its loop."""
+    for following in _following(source, statement):
+        for node in ast.walk(following):
+            if (optimizer := stepped(node)) is not None:
+                return optimizer
+    return None
+
+
+def _following(source: Source, statement: ast.stmt) -> Iterator[ast.stmt]:
+    """The statements after one, those of its own block first, to the end of its function."""
+    yield from blocks.after(blocks.block_of(source, statement), statement)
+    for around in blocks.around(source, statement):
+        if isinstance(around, ast.stmt):
+            yield from blocks.after(blocks.block_of(source, around), around)
+
+
+def reaching_only(source: Source, call: ast.AST, optimizer: ast.expr) -> list[Step]:
+    """`inputs=` with an optimizer's parameters: as they were given to it where that is in sight, else its groups'."""
+    if not isinstance(call, ast.Call) or calls.name_of(call) != "backward":
+        return []
+    if calls.keyword(call, "inputs") is not None:
+        return []
+    name, here = calls.path_of(optimizer), source.function(call)
+    for node in source.walk():
+        match node:
+            case ast.Assign(targets=[made], value=ast.Call(args=[own, *_])) if calls.path_of(made) == name:
+                given: ast.expr | None = own
+            case ast.Assign(targets=[made], value=ast.Call(args=[]) as maker) if calls.path_of(made) == name:
+                given = calls.keyword(maker, "params")
+            case _:
+                continue
+        there = source.function(node)
+        match given:
+            case ast.Call(args=[], keywords=[], func=ast.Attribute(attr="parameters") as asked):
+                if there in (here, None) or names.locals_read(there, asked) <= {name.partition(".")[0]}:
+                    return set_keyword(source, call, "inputs", f"list({source.segment(given)})")
+    groups = f'[p for group in {name}.param_groups for p in group["params"]]'
+    return set_keyword(source, call, "inputs", groups)

@@ -1,0 +1,169 @@
+"""A loss that goes backward through weights that were stepped, although the step after it moves others.
+
+## What it does
+Lets the backward reach only the parameters that the next step moves: `loss.backward(inputs=list(head.parameters()))`.
+
+## Why autograd fails
+Several losses come of one forward, and each is stepped before the next goes backward. The next one finds the weights of
+the first changed, also where the gradient that it leaves there is thrown away before any step uses it.
+
+## Fix safety
+Safe where the run shows that no optimizer used what is left out, and that the way to the remaining parameters does not
+lead through a weight that was stepped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autofix.search import owning
+from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sources, Tier
+from autofix.syntax import calls
+
+WHY = "The backward leaves out the weights that were stepped since the forward; the step after it moves others."
+
+
+class LossReachesSteppedWeights(Rule):
+    """Let a backward reach only what is stepped next."""
+
+    code, name = "AG108", "loss-reaches-stepped-weights"
+    title = "Let the backward reach only what is stepped next"
+    causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})
+    tier = Tier.CUT
+    examples = (
+        Example("""\
+import torch
+
+torch.manual_seed(0)
+E = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
+H = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+e_opt, h_opt = torch.optim.Adam(E.parameters()), None
+h_opt = torch.optim.Adam(params=H.parameters(), lr=0.01)
+for n in range(4):
+    x = torch.randn(5, 3)
+    z = E(x)
+    size, fit = z.pow(2).mean(), (H(z) - 1).pow(2).mean()
+    e_opt.zero_grad()
+    size.backward(retain_graph=True)
+    e_opt.step()
+    e_opt.zero_grad()
+    if n != 1:
+        h_opt.zero_grad()
+-        fit.backward()
++        fit.backward(inputs=list(H.parameters()))
+        h_opt.step()
+"""),
+        Example("""\
+! one helper trains each of the losses
+import torch
+
+
+def train(loss, opt):
+    opt.zero_grad()
+-    loss.backward(retain_graph=True)
++    loss.backward(retain_graph=True, inputs=[p for group in opt.param_groups for p in group["params"]])
+    torch.nn.utils.clip_grad_norm_(opt.param_groups[0]["params"], 1.0)
+    opt.step()
+
+
+torch.manual_seed(0)
+body, policy, value = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)
+middle = torch.nn.Sequential(body, torch.nn.Tanh(), torch.nn.Linear(4, 4), torch.nn.Tanh())
+m_opt, p_opt, v_opt = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (middle, policy, value))
+for _ in range(4):
+    h = middle(torch.randn(5, 3))
+    size, choice, error = h.pow(2).mean(), policy(h).logsumexp(1).mean(), (value(h) - 1).pow(2).mean()
+    train(size, m_opt)
+    train(choice, p_opt)
+    train(error, v_opt)
+"""),
+        Example("""\
+! the step stands behind the block of the backward
+import torch
+
+
+class Trainer:
+    def __init__(self):
+        self.e = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 4))
+        self.d = torch.nn.Linear(4, 3)
+        self.e_opt = torch.optim.SGD(self.e.parameters(), lr=0.1)
+        self.d_opt = torch.optim.SGD(self.d.parameters(), lr=0.1)
+
+    def train(self, x):
+        z = self.e(x)
+        error, peak = (self.d(z.tanh()) - x).pow(2).mean(1), self.d(z).amax(1)
+        self.e_opt.zero_grad()
+        z.abs().mean().backward(retain_graph=True)
+        self.e_opt.step()
+        self.d_opt.zero_grad()
+        with torch.autograd.set_multithreading_enabled(False):
+            weights = torch.ones(5), torch.ones(5)
+-            torch.autograd.backward([error, peak], weights)
++            torch.autograd.backward([error, peak], weights, inputs=list(self.d.parameters()))
+        self.d_opt.step()
+
+
+torch.manual_seed(0)
+trainer = Trainer()
+for _ in range(3):
+    trainer.train(torch.randn(5, 3))
+"""),
+        Example("""\
+! unsafe: the first optimizer steps once more, and is meant to use what the second loss sends
+import torch
+
+torch.manual_seed(0)
+E = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
+H = torch.nn.Linear(2, 1)
+e_opt, h_opt = torch.optim.SGD(E.parameters(), lr=0.1), torch.optim.SGD(H.parameters(), lr=0.1)
+for _ in range(4):
+    z = E(torch.randn(5, 3))
+    e_opt.zero_grad()
+    h_opt.zero_grad()
+    z.pow(2).mean().backward(retain_graph=True)
+    e_opt.step()
+-    (H(z) - 1).pow(2).mean().backward()
++    (H(z) - 1).pow(2).mean().backward(inputs=[p for group in h_opt.param_groups for p in group["params"]])
+    h_opt.step()
+    e_opt.step()
+"""),
+        Example("""\
+! all that the loss trains was stepped
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+out = net(torch.ones(4, 2))
+for target in (0.0, 1.0):
+    opt.zero_grad()
+    (out - target).pow(2).mean().backward(retain_graph=True)
+    opt.step()
+"""),
+        Example("""\
+! no step follows: what is left in the leaves is looked at
+import torch
+
+torch.manual_seed(0)
+E, H = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)), torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(E.parameters(), lr=0.1)
+z = E(torch.randn(5, 3))
+z.pow(2).mean().backward(retain_graph=True)
+opt.step()
+H(z).mean().backward()
+print(H.weight.grad)
+"""),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """For the failing backward, where an optimizer is stepped after it and not all that it reaches was stepped."""
+        writes = [write for one in (*diagnosis.trace.saved, *diagnosis.trace.also) for write in one.writes]
+        stepped = {write.optimizer for write in writes if write.optimizer >= 0}
+        if not stepped or set(diagnosis.failure.concerned) <= stepped:
+            return
+        for _, source, node in sources.located(diagnosis.failure.stack):
+            if calls.name_of(node) == "backward":
+                optimizer = owning.next_stepped(source, source.statement(node))
+                if optimizer is not None and (edits := owning.reaching_only(source, node, optimizer)):
+                    yield self.propose(edits, WHY, later=1)
+                return
