@@ -166,6 +166,12 @@ def is_sum(node: graph.Node) -> bool:
     return name in ADDS or (name in _SCALES and len(graph.children(node)) == 1 and _is_scaled(node))
 
 
+def is_added(node: graph.Node) -> bool:
+    """Whether it is one in which each counts as a whole, times a number, and none is taken from another."""
+    taken = node.name().startswith(("Sub", "Neg"))
+    return is_sum(node) and not taken and bool(_factor(node, single=True))
+
+
 def _is_scaled(node: graph.Node) -> bool:
     """Whether a node does not divide by what it takes."""
     return bool(node.name() != "DivBackward0" or node.next_functions[0][0] is not None)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..engine import graph
 from ..engine.operators import storage_key
-from ..instruments.terms import is_sum
+from ..engine.quiet import quiet
+from ..instruments.terms import is_added, is_sum
 
 if TYPE_CHECKING:
     from ..engine.taps import Call
@@ -39,7 +40,14 @@ class _Pass:
 
         seen = list(graph.walk_nodes(self.starts, past))
         elsewhere = within.intersection(child for one in seen if past(one) for child in graph.children(one))
-        return node in seen and not elsewhere and self.leaves <= {storage_key(leaf) for leaf in graph.leaves(seen)}
+        used = node in seen and not elsewhere and not self._is_term(node)
+        return used and self.leaves <= {storage_key(leaf) for leaf in graph.leaves(seen)}
+
+    def _is_term(self, node: graph.Node) -> bool:
+        """Whether a node is only added to the loss: a term of it, which as a constant would be there for nothing."""
+        with quiet():
+            others = [one for one in graph.walk_nodes(self.starts, is_added) if not is_added(one)]
+        return node not in graph.walk_nodes(others, lambda one: bool(one._sequence_nr() >= self.mark))
 
 
 class Averages:

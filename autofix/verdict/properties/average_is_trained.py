@@ -6,7 +6,8 @@ A value that is handed on is a sum: what the pass before left, times a constant,
 also uses the sum in its loss, and would train all that it trains without it: a codebook that follows its encoder by a
 moving average, prototypes averaged class by class, a running mean that features are centred by, a baseline. The edit
 cuts what flowed into earlier passes, and each pass still trains through the part that it adds. A state that something
-learned computes from the one before is no such sum, nor is a memory that nothing but its own pass trains.
+learned computes from the one before is no such sum, nor is a memory that nothing but its own pass trains. A sum that is
+only added to the loss, as a penalty that layers add up, is a term of it: as a constant it would be there for nothing.
 
 ## Why it matters
 
@@ -51,6 +52,10 @@ BY_PARTS = CENTRED.replace("torch.zeros(3)", "torch.zeros(2, 3)").replace(
 ).replace("z - mean)", "z - mean[0])")  # fmt: skip
 OVERWRITTEN = BY_PARTS.replace("0.9 * mean[c] + 0.1 * ", "")
 KEPT = ("    optimizer.step()\n", "    optimizer.step()\n    mean = mean.detach()\n")
+ADDED = CENTRED.replace("z - mean", "z").replace(".square().mean()", ".square().mean() + mean.sum() / 4")
+TAKEN = CENTRED.replace(".square().mean()", ".square().mean() + ((z - mean) * torch.ones(3)).mean()").replace(
+    "head(z - mean)", "head(z)"
+)
 ALONE = CENTRED.replace("head(z - mean)", "head(mean)")
 
 
@@ -58,9 +63,10 @@ class AverageIsTrained(Property):
     name = "average-is-trained"
     runs = ()
     sentence = "each pass trains through what it adds to an average here, which may be meant as a constant"
-    raises = (Example(CENTRED, *CUT), Example(BY_PARTS, *KEPT))
+    raises = (Example(CENTRED, *CUT), Example(BY_PARTS, *KEPT), Example(TAKEN, *CUT))
     silent = (
         Example(ALONE, *CUT),
+        Example(ADDED, *CUT),
         Example(CENTRED, "0.1 * z.mean(0)", "0.1 * z.detach().mean(0)"),
         Example(OVERWRITTEN, *KEPT),
     )
