@@ -593,3 +593,52 @@ def test_what_a_linear_loss_is_measured_from_may_be_constant(script: Scripts, ed
     verdict = script(MEASURED).verdict(*edits)
     assert verdict.applicability is Applicability.UNSAFE
     assert "array-may-be-constant" in {one.property for one in verdict.findings}
+
+
+COLUMN = """
+    import torch
+    from torch import nn
+
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
+    opt = torch.optim.Adam(net.parameters(), lr=0.01)
+    for _ in range(4):
+        points, others = torch.rand(16, 2, requires_grad=True), torch.rand(16, 2, requires_grad=True)
+        u = net(points)
+        x = points[:, :1]
+        slope = torch.autograd.grad(u.sum(), x, create_graph=True)[0]
+        bend = torch.autograd.grad(slope.sum(), x, create_graph=True)[0]
+        loss = (bend + slope - 1).square().mean() + u.square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+COLUMN_OF = "x = points[:, :1]"
+SLOPE, BEND = "grad(u.sum(), x, create_graph=True)[0]", "grad(slope.sum(), x, create_graph=True)[0]"
+BY_WHOLE = tuple((one, one.replace(" x,", " points,") + "[:, :1]") for one in (SLOPE, BEND))
+ZEROS = tuple((one, one.replace("True)", "True, allow_unused=True, materialize_grads=True)")) for one in (SLOPE, BEND))
+
+
+@pytest.mark.parametrize(
+    ("cut", "edits", "outcome"),
+    [
+        (COLUMN_OF, BY_WHOLE, Outcome.SAFE),
+        (COLUMN_OF, ZEROS, Outcome.UNSAFE),
+        *(
+            pytest.param(*given, marks=pytest.mark.apart("long"))
+            for given in (
+                ("x = points[:, 0]", tuple((one, f"{new[:-7]}[:, 0]") for one, new in BY_WHOLE), Outcome.SAFE),
+                ("x, t = points.split(1, 1)", BY_WHOLE, Outcome.SAFE),
+                (COLUMN_OF, tuple((one, new.replace(":1]", "1:]")) for one, new in BY_WHOLE), Outcome.UNSAFE),
+                (COLUMN_OF, tuple((one, new[:-7]) for one, new in BY_WHOLE), Outcome.UNSAFE),
+                (COLUMN_OF, (BY_WHOLE[0], (BEND, f"{BY_WHOLE[1][1]}.detach()")), Outcome.UNSAFE),
+                ("x = others[:, :1]", BY_WHOLE, Outcome.UNSAFE),  # nothing depends on these
+                ("x = points[:, :1].detach().requires_grad_()", BY_WHOLE, Outcome.UNSAFE),
+            )
+        ),
+    ],
+)  # fmt: skip
+def test_a_derivative_by_a_column_is_a_column_of_the_derivative_by_the_whole(
+    script: Scripts, cut: str, edits: tuple[tuple[str, str], ...], outcome: Outcome
+) -> None:
+    assert script(changed(COLUMN, (COLUMN_OF, cut))).verify(*edits).outcome is outcome

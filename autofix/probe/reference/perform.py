@@ -29,6 +29,7 @@ from ..refused.overwritten import Overwritten
 from ..refused.steps_by_hand import StepsByHand
 from .beside import beside
 from .follow import NOTHING as UNFOLLOWED
+from .part_of import by_wholes
 from .sites import NOTHING, Sites
 
 if TYPE_CHECKING:
@@ -288,10 +289,12 @@ class Perform(TorchFunctionMode, Listener):
 
     def _with_zeros(self, func: Any, args: Any, kwargs: Any) -> Any:
         """A derivative with zeros for what its output does not depend on; where that is all of it, it is noted."""
-        found = func(*args, **kwargs | {"allow_unused": True, "materialize_grads": False})
+        given, part_of = by_wholes(func, args, kwargs)
+        found = func(*given[0], **given[1] | {"allow_unused": True, "materialize_grads": False})
         if all(one is None for one in found):
             self._performed[self._frames.here()] = "nothing_used"
-        return func(*args, **kwargs | _UNUSED)
+        zeros = func(*given[0], **given[1] | _UNUSED)
+        return tuple(part(one) for part, one in zip(part_of, zeros, strict=True))
 
     # What became of it ----------------------------------------------------------------------------------------------
 

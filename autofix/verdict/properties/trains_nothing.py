@@ -7,7 +7,8 @@ The code asks for the derivative of an output by an input that the output does n
 ## Why it matters
 
 A residual of zeros trains nothing: the output was meant to depend on that input. This is not said where only some of
-several inputs are unused, such as a head that an inner loop leaves out.
+several inputs are unused, such as a head that an inner loop leaves out. Nor is it of a column of an input that was used
+whole: the derivative by that is a column of the derivative by the whole.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ net, other = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1)), nn.Para
 optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
 for _ in range(4):
     points = torch.rand(16, 2).requires_grad_()
-    x = points[:, :1]
+    x = points[:, :1].clone()
     u = net(points)
     slope = torch.autograd.grad(u.sum(), x, create_graph=True)[0]
     loss = (slope - 1).square().mean() + u.square().mean()

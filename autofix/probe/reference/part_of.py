@@ -1,0 +1,47 @@
+"""Derivatives by parts of what an output was computed from: by a column of an input that a network used whole.
+
+torch refuses them: it knows the whole alone. The derivative by a part is that part of the derivative by the whole.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from ..engine import graph
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Part = Callable[[torch.Tensor], torch.Tensor]
+
+
+def by_wholes(func: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, Any], list[Part]]:
+    """The arguments of `grad` with wholes for views that its outputs do not know, and what cuts results to these."""
+    inputs = args[1] if len(args) > 1 else kwargs["inputs"]
+    inputs = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
+    found = func(*args, **kwargs | {"allow_unused": True, "materialize_grads": False})
+    unused = [one is None and _has_whole(given) for one, given in zip(found, inputs, strict=True)]
+    wholes = [graph.base(given) if lost else given for lost, given in zip(unused, inputs, strict=True)]
+    parts = [_part(given) if lost else _same for lost, given in zip(unused, inputs, strict=True)]
+    if len(args) > 1:
+        return ((args[0], wholes, *args[2:]), kwargs), parts
+    return (args, kwargs | {"inputs": wholes}), parts
+
+
+def _has_whole(given: Any) -> bool:
+    """Whether an input is a view of something that may have a gradient, and that lies in memory as its own would."""
+    if not isinstance(given, torch.Tensor) or not given._is_view() or graph.is_leaf(given):
+        return False
+    whole = graph.base(given)
+    return whole.requires_grad and whole.is_contiguous() and whole.storage_offset() == 0 and given.dtype == whole.dtype
+
+
+def _part(given: torch.Tensor) -> Part:
+    size, stride, offset = given.size(), given.stride(), given.storage_offset()
+    return lambda gradient: gradient.contiguous().as_strided(size, stride, offset)
+
+
+def _same(gradient: torch.Tensor) -> torch.Tensor:
+    return gradient
