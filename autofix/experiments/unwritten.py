@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from autofix.probe import wire
     from autofix.syntax.edits import Step
 
-_MOVED = "(lambda new: new * (1 + 0.01 * (new / new.abs().mean()).sin()))({})"
+_MOVED = (
+    "(lambda new: new * (1 + 0.01 * (new.detach() / new.detach().abs().mean()).nan_to_num().sin()))({})"  # zeros stay
+)
 _MOVE = "{0}.mul_(1 + 0.01 * ({0} / {0}.abs().mean()).nan_to_num().sin())"
 
 

@@ -272,6 +272,33 @@ for _ in range(5):
     },
     frozenset({"of a copy", "out of place"}),
 )
+DRIFT = Program(
+    "a memory that begins as zeros is faded and added to, and compared with what it was",
+    """\
+gate, new, head = Net(3, 1), Net(3, 4), Net(4, 1)
+all_three = Optimizers(gate, new, head)
+for _ in range(4):
+    memory, drift = torch.zeros(6, 4), 0.0
+    for x in torch.randn(3, 6, 3):
+        before = memory
+        push = new(x) - gate(x) * memory
+        memory *= torch.sigmoid(gate(x))
+        memory += push
+        drift = drift + (memory - before).square().mean()
+    loss = head(memory).square().mean() + drift
+    all_three.zero_grad()
+    loss.backward()
+    all_three.step()
+""",
+    {
+        "out of place": (("memory *=", "memory = memory *"), ("memory += push", "memory = memory + push")),
+        "into a copy": (("memory *=", "memory = memory.clone()\n        memory *="),),
+        "half": (("memory *=", "before = memory = memory *"), ("memory += push", "memory = memory + push")),
+        "of a copy": (("* memory\n", "* memory.clone()\n"),),
+        "cut": (("memory *=", "memory = memory.detach() *"), ("memory += push", "memory = memory + push")),
+    },
+    frozenset({"out of place", "into a copy"}),
+)
 
 PROGRAMS = (
     SKIP,
@@ -283,7 +310,15 @@ PROGRAMS = (
         ("both = x + y", "both = y"),
         right=("out of place",),
     ),
-    SKIP.mutated("two writes in doubt", ("return x\n", "x *= torch.sigmoid(x.mean())\n        return x\n")),
+    SKIP.mutated(
+        "one write in two statements",
+        ("return x\n", "x *= torch.sigmoid(x.mean())\n        return x\n"),
+        right=("out of place",),
+    ),
+    SKIP.mutated(
+        "two writes in doubt",
+        ("return x\n", "first = x\n        x *= torch.sigmoid(x.mean())\n        return x + first\n"),
+    ),
     SURROGATE,
     SURROGATE.mutated(
         "it is scaled behind",
@@ -319,4 +354,6 @@ PROGRAMS = (
         right=("what is shown",),
     ),
     HANDED_ON,
+    DRIFT,
+    DRIFT.mutated("another name between", ("memory += push", "faded = memory\n        memory += push + faded.tanh()")),
 )
