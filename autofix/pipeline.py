@@ -260,7 +260,7 @@ class _Repair:
                         found.append((candidate, live))
                 if depth and any(map(is_best, self.fixes)):
                     return
-            if depth + 1 == DEPTH or any(map(settles, self.fixes)):
+            if depth + 1 == DEPTH or any(map(settles, self.fixes)) or (found and self._has_waited(case, 0)):
                 return
             level = self._next(found)
 
@@ -280,7 +280,7 @@ class _Repair:
         ]
         queue = self._worth(case, self._telling(case, queue)) if base is not None else queue
         self.tried.update(_key(candidate) for candidate, _ in queue)
-        while queue:
+        while queue and not self._has_waited(case, len(queue)):
             (candidate, evidence), *queue = queue
             case.pool.look_ahead([functools.partial(foresee, other) for _, other in queue[: 2 * JOBS]])
             self.tell(f"trying {candidate.titles[-1]}")
@@ -296,6 +296,15 @@ class _Repair:
             if verdict.run is RunOutcome.OTHER_FAILURE:
                 uncovered.append((candidate, evidence.edited))
         return uncovered
+
+    def _has_waited(self, case: Case, left: int) -> bool:
+        """Whether somebody has waited long enough, where an edit runs past the failure; it is told what is left out."""
+        if not (self.fixes and case.pool.late):
+            return False
+        more = f"{left} more edit{'s were' if left != 1 else ' was'}" if left else "edits built upon others were"
+        told = f"{more} not tried: the repair had computed for {case.pool.computed:.0f} s"
+        self.conditions[f"{told}; a larger --budget goes on for longer"] = None
+        return True
 
     def _telling(self, case: Case, queue: list[_Waiting]) -> list[_Waiting]:
         """What is left to build upon another edit: where runs are dear, nothing that would run past without that."""

@@ -12,6 +12,7 @@ from autofix import pipeline
 from autofix.core.model import Applicability, Candidate, Effect, Finding, Fix, Outcome, Reading, RunOutcome, Verdict
 from autofix.experiments import pool
 from autofix.experiments.compare import close
+from autofix.search import registry
 from autofix.verdict.order import only_adds
 
 if TYPE_CHECKING:
@@ -680,6 +681,17 @@ def test_of_edits_that_are_equally_good_the_one_with_much_more_memory_comes_late
 
     small, long, hungry, other = fix(b"+a", 310), fix(b"+abc", 300), fix(b"+", 900), fix(b"+", 100, 20)
     assert pipeline.ordered([other, hungry, long, small]) == (small, long, hungry, other)
+
+
+@pytest.mark.parametrize(("seconds", "tried"), [(30.0, True), (-1e9, False)])
+def test_beside_an_edit_that_runs_no_other_is_tried_for_ever(
+    script: Scripts, monkeypatch: pytest.MonkeyPatch, seconds: float, *, tried: bool
+) -> None:
+    monkeypatch.setattr(pool, "_LEAST", seconds)
+    train = script(shared())
+    report = pipeline.fix(train.target, registry.rules(), probe=train.probe, progress=lambda _: None)
+    left = [one for one in report.conditions if "not tried: the repair had computed for" in one]
+    assert (bool(report.fixes), bool(left), len(report.fixes) + len(report.rejected) > 1) == (True, not tried, tried)
 
 
 def test_what_only_adds_to_an_edit_that_runs_is_told_from_another_edit() -> None:
