@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from autofix import pipeline
 from autofix.core.model import Outcome, Reading, Target, Treatment
+from autofix.experiments import requests
 from autofix.experiments.pool import Pool
 from autofix.experiments.requests import plain
 from autofix.experiments.run import run
@@ -176,6 +178,20 @@ def test_what_is_collected_is_no_data_where_a_pass_applies_nothing_anew(
     with Pool(probe, target, baseline) as pool:
         letter = pool.get(FIRST)
     assert (bool(letter.reused), letter.anew) == (True, anew)
+
+
+@pytest.mark.parametrize(("passes", "begun"), [(3, False), (4, True)])
+def test_what_only_the_last_pass_took_is_left_out_where_it_would_be_a_constant(
+    probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, passes: int, *, begun: bool
+) -> None:
+    monkeypatch.setattr(requests, "GRACE", 0.0)
+    text = COLLECTED.replace("for _ in range(6):", "kept = []\nfor n in range(99):\n    if n == 4: kept.clear()")
+    _, target, baseline = started(
+        probe, tmp_path, text.replace("out.square().mean().backward()", "").replace("ANEW", "1")
+    )
+    with Pool(probe, replace(target, passes=passes), baseline) as pool:
+        letter, constant = pool.get(FIRST), pool.get(RunSpec.reference(Reading(constant=True)))
+    assert (letter.begun, letter.counts, constant.counts) == (begun, (1 + passes,), (1 + passes - begun,))
 
 
 class Crossed:

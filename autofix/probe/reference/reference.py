@@ -210,6 +210,8 @@ class Truncate(Listener):
         self.alone = self.added = True
         self.fed = False
         self._anew = True
+        self._begun: dict[Raw, bool] = {}
+        """Of each site, whether its last pass took nothing of an earlier one."""
         self._collected = sources is not None
         self._unshared: dict[int, int] = {}
         """The ages of older nodes that a pass reached and that are not known to be shared, with its number of steps."""
@@ -231,6 +233,7 @@ class Truncate(Listener):
         return {
             "carried": self.carried, "reused": tuple(map(self._frames.resolve, self.reused)), "alone": self.alone,
             "fed": self.fed, "collected": self.collected, "anew": self._anew, "added": self.added,
+            "begun": any(self._begun.get(site) for site in self.reused),
             "shared": tuple(sorted(self.shared)),
             "facts": (*self._targets.told(), *self._late.told()),
             "older": tuple(sorted(self._older)),
@@ -257,6 +260,7 @@ class Truncate(Listener):
         self._leaves.update(leaves)
         self._averages.watch(call, mark, set(leaves), old)
         self._late.watch(call, recent)
+        self._begun[call.stack] = not old
         if not old:
             return
         self.carried = True
