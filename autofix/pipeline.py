@@ -29,7 +29,7 @@ from autofix.syntax.apply import edits_between
 from autofix.syntax.sources import Sources
 from autofix.verdict.decide import confirm, decide, foresee
 from autofix.verdict.evidence import Evidence
-from autofix.verdict.order import is_best, ordered, settles, still_worth_a_run, telling
+from autofix.verdict.order import is_best, only_adds, ordered, settles, still_worth_a_run, telling
 from autofix.verdict.questions import answered, unanswered
 from autofix.verdict.runs import Case, Runs
 from autofix.verdict.titles import apart
@@ -260,7 +260,7 @@ class _Repair:
                         found.append((candidate, live))
                 if depth and any(map(is_best, self.fixes)):
                     return
-            if depth + 1 == DEPTH or any(map(settles, self.fixes)):
+            if depth + 1 == DEPTH or any(map(settles, self.fixes)) or (found and self._has_waited(case, 0)):
                 return
             level = self._next(found)
 
@@ -278,9 +278,9 @@ class _Repair:
             for candidate in candidates
             if _key(candidate) not in self.tried
         ]
-        queue = self._worth(case, queue) if base is not None else queue
+        queue = self._worth(case, self._telling(case, queue)) if base is not None else queue
         self.tried.update(_key(candidate) for candidate, _ in queue)
-        while queue:
+        while queue and not self._has_waited(case, len(queue)):
             (candidate, evidence), *queue = queue
             case.pool.look_ahead([functools.partial(foresee, other) for _, other in queue[: 2 * JOBS]])
             self.tell(f"trying {candidate.titles[-1]}")
@@ -296,6 +296,21 @@ class _Repair:
             if verdict.run is RunOutcome.OTHER_FAILURE:
                 uncovered.append((candidate, evidence.edited))
         return uncovered
+
+    def _has_waited(self, case: Case, left: int) -> bool:
+        """Whether somebody has waited long enough, where an edit runs past the failure; it is told what is left out."""
+        if not (self.fixes and case.pool.late):
+            return False
+        more = f"{left} more edit{'s were' if left != 1 else ' was'}" if left else "edits built upon others were"
+        told = f"{more} not tried: the repair had computed for {case.pool.computed:.0f} s"
+        self.conditions[f"{told}; a larger --budget goes on for longer"] = None
+        return True
+
+    def _telling(self, case: Case, queue: list[_Waiting]) -> list[_Waiting]:
+        """What is left to build upon another edit: where runs are dear, nothing that would run past without that."""
+        if case.pool.quick:
+            return queue
+        return [one for one in queue if not only_adds(_diff(self.target, one[0]), self.fixes)]
 
     def _worth(self, case: Case, queue: list[_Waiting]) -> list[_Waiting]:
         """What is left to try beside a safe edit, if one is known; runs of the others end."""
@@ -334,10 +349,19 @@ def _diagnosis(
 
 def _as_fix(target: Target, candidate: Candidate, verdict: Verdict) -> Fix:
     """A candidate with its verdict, and what it changes against the files as they are."""
-    pairs = {path: (target.read(path), data) for path, data in candidate.files.items()}
+    pairs = _pairs(target, candidate)
     edits = tuple(e for path, (old, new) in pairs.items() for e in edits_between(path, old, new))
     originals = {path: old for path, (old, _) in pairs.items()}
     return Fix(replace(candidate, edits=edits), verdict, unified_diff(pairs, target.project), originals)
+
+
+def _diff(target: Target, candidate: Candidate) -> bytes:
+    return unified_diff(_pairs(target, candidate), target.project)
+
+
+def _pairs(target: Target, candidate: Candidate) -> dict[Path, tuple[bytes, bytes]]:
+    """Each file that a candidate changes: as it is, and as it becomes."""
+    return {path: (target.read(path), data) for path, data in candidate.files.items()}
 
 
 _Waiting = tuple[Candidate, Evidence]

@@ -10,7 +10,10 @@ from scripts import changed, properties
 
 from autofix import pipeline
 from autofix.core.model import Applicability, Candidate, Effect, Finding, Fix, Outcome, Reading, RunOutcome, Verdict
+from autofix.experiments import pool
 from autofix.experiments.compare import close
+from autofix.search import registry
+from autofix.verdict.order import only_adds
 
 if TYPE_CHECKING:
     from scripts import Scripts
@@ -651,7 +654,11 @@ def test_a_changed_file_that_was_not_loaded_is_not_believed(script: Scripts) -> 
         assert report.outcome is wanted
 
 
-def test_a_script_that_draws_on_something_unseeded_is_not_judged_changed(script: Scripts) -> None:
+@pytest.mark.parametrize("slow", [False, True])
+def test_a_script_that_draws_on_something_unseeded_is_not_judged_changed(
+    script: Scripts, monkeypatch: pytest.MonkeyPatch, *, slow: bool
+) -> None:
+    monkeypatch.setattr(pool, "_SLOW", 0.0 if slow else 1e9)
     train = script(shared(before="opt.zero_grad(); import time; x = time.time_ns() % 1000; first = first * x"))
     assert train.verdict(KEEP).effect is Effect.UNKNOWN
 
@@ -674,6 +681,25 @@ def test_of_edits_that_are_equally_good_the_one_with_much_more_memory_comes_late
 
     small, long, hungry, other = fix(b"+a", 310), fix(b"+abc", 300), fix(b"+", 900), fix(b"+", 100, 20)
     assert pipeline.ordered([other, hungry, long, small]) == (small, long, hungry, other)
+
+
+@pytest.mark.parametrize(("seconds", "tried"), [(30.0, True), (-1e9, False)])
+def test_beside_an_edit_that_runs_no_other_is_tried_for_ever(
+    script: Scripts, monkeypatch: pytest.MonkeyPatch, seconds: float, *, tried: bool
+) -> None:
+    monkeypatch.setattr(pool, "_LEAST", seconds)
+    train = script(shared())
+    report = pipeline.fix(train.target, registry.rules(), probe=train.probe, progress=lambda _: None)
+    left = [one for one in report.conditions if "not tried: the repair had computed for" in one]
+    assert (bool(report.fixes), bool(left), len(report.fixes) + len(report.rejected) > 1) == (True, not tried, tried)
+
+
+def test_what_only_adds_to_an_edit_that_runs_is_told_from_another_edit() -> None:
+    passed = Fix(
+        Candidate((), (), (), (), {}), Verdict(RunOutcome.PASSED, Effect.CHANGED, Applicability.UNSAFE, ""), b"+a"
+    )
+    assert [only_adds(diff, [passed]) for diff in (b"+b\n+a", b"+a", b"+b\n+c", b"-a")] == [True, False, False, False]
+    assert not only_adds(b"+a\n+b", [])
 
 
 def test_a_leaf_that_leaves_its_range_comes_behind_an_edit_that_trains_its_argument(script: Scripts) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from autofix import pipeline
 from autofix.core.model import Outcome, Reading, Target, Treatment
+from autofix.experiments import requests
 from autofix.experiments.pool import Pool
 from autofix.experiments.requests import plain
 from autofix.experiments.run import run
@@ -43,6 +45,10 @@ ONLY_AT_ONE = FREED.replace(
 ONLY_AT_ONE = ONLY_AT_ONE.replace(
     "optimizer = torch.optim.SGD(model.parameters()",
     "weight = nn.Parameter(torch.ones(1))\noptimizer = torch.optim.SGD([*model.parameters(), weight]",
+)
+TARGETED = FREED.replace("out.abs().mean()", "nn.functional.mse_loss(out, model(torch.ones(5, 4)))")
+COLLECTED = FREED.replace("    out = model", "    out = model(torch.ones(5, 4)) if len(kept) else model").replace(
+    "out.abs()", "kept.append(out)\n    (ANEW * kept[0]).abs()"
 )
 FIRST = RunSpec.reference(Reading())
 FROZEN = RunSpec.reference(Reading(), Treatment.FROZEN)
@@ -144,15 +150,48 @@ def test_what_is_dropped_is_made_anew_when_it_is_asked_for(probe: Probe, tmp_pat
         assert pool.get(spec).outcome == "finished"
 
 
-def test_an_edit_that_is_plainly_the_same_is_judged_by_few_runs(probe: Probe, tmp_path: Path) -> None:
-    counting, target, _ = started(probe, tmp_path, FREED)
+@pytest.mark.parametrize(("text", "watched"), [(FREED, 0), (TARGETED, 1)])
+def test_an_edit_that_is_plainly_the_same_is_judged_by_few_runs(
+    probe: Probe, tmp_path: Path, text: str, watched: int
+) -> None:
+    counting, target, _ = started(probe, tmp_path, text)
     right = edit(target, "out.square().mean().backward(retain_graph=True)")
     report = pipeline.verify(target, right, ours=True, probe=counting, progress=str)  # type: ignore[arg-type]
     assert report.outcome is Outcome.SAFE
-    # Two further references: does the second loss depend on what the first backward left, and has one a target?
-    expected = ["baseline", "candidate", "candidate", "reference", "reference", "reference", "trace"]
-    assert sorted(one.mode for one in counting.asked) == expected
-    assert (sum(one.doubled >= 0 for one in counting.asked), sum(one.sources for one in counting.asked)) == (1, 1)
+    # A further reference: does the second loss depend on what the first backward left? And, where a loss holds
+    # two results against each other, is that what a later backward meets?
+    modes = ["baseline", "candidate", "candidate", "reference", "reference", "trace"]
+    assert sorted(one.mode for one in counting.asked) == sorted([*modes, *["reference"] * watched])
+    assert (sum(one.doubled >= 0 for one in counting.asked), sum(one.sources for one in counting.asked)) == (1, watched)
+
+
+@pytest.mark.parametrize(("used", "anew"), [("out.sum()", True), ("1.0", False)])
+def test_what_is_collected_is_no_data_where_a_pass_applies_nothing_anew(
+    probe: Probe, tmp_path: Path, used: str, *, anew: bool
+) -> None:
+    text = (
+        COLLECTED.replace("for _", "kept = []\nfor _")
+        .replace("out.square().mean().backward()", "")
+        .replace("ANEW", used)
+    )
+    _, target, baseline = started(probe, tmp_path, text)
+    with Pool(probe, target, baseline) as pool:
+        letter = pool.get(FIRST)
+    assert (bool(letter.reused), letter.anew) == (True, anew)
+
+
+@pytest.mark.parametrize(("passes", "begun"), [(3, False), (4, True)])
+def test_what_only_the_last_pass_took_is_left_out_where_it_would_be_a_constant(
+    probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, passes: int, *, begun: bool
+) -> None:
+    monkeypatch.setattr(requests, "GRACE", 0.0)
+    text = COLLECTED.replace("for _ in range(6):", "kept = []\nfor n in range(99):\n    if n == 4: kept.clear()")
+    _, target, baseline = started(
+        probe, tmp_path, text.replace("out.square().mean().backward()", "").replace("ANEW", "1")
+    )
+    with Pool(probe, replace(target, passes=passes), baseline) as pool:
+        letter, constant = pool.get(FIRST), pool.get(RunSpec.reference(Reading(constant=True)))
+    assert (letter.begun, letter.counts, constant.counts) == (begun, (1 + passes,), (1 + passes - begun,))
 
 
 class Crossed:

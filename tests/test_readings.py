@@ -154,6 +154,62 @@ def test_a_large_parameter_is_moved_everywhere_row_for_row_otherwise_and_however
     assert float(alike) < 0.5
 
 
+USES = """
+    import torch
+    import torch.nn.functional as F
+    from torch import nn
+
+
+    class Own(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, w):
+            return w * 1.0
+
+
+    ones, two = torch.ones(3, 3), torch.full((3, 3), 2.0)
+    uses = [
+        lambda w: w.sum(), lambda w: ones @ w, lambda w: torch.einsum("ij,jk->ik", ones, w), lambda w: w.t()[0].sum(),
+        lambda w: w.detach() + 0, lambda w: torch.stack([w, w]), lambda w: torch.cat(tensors=[w]), Own.apply,
+        lambda w: torch.func.vmap(lambda row: row.sum())(w), lambda w: [float(row.sum()) for row in w],
+        lambda w: torch.ops.aten.mul.Tensor(ones, w), lambda w: F.relu(w), lambda w: w.data.clone(),
+        lambda w: F.embedding(torch.tensor([0, 1, 2]), w), lambda w: F.linear(ones, w),
+    ]
+    writes = [
+        lambda w: w.data.fill_(2), lambda w: nn.init.constant_(w, 2.0), lambda w: w.detach().fill_(2),
+        lambda w: torch.add(two, 0, out=w.data), lambda w: w.data.__setitem__(slice(None), 2.0),
+        lambda w: torch._foreach_copy_([w.data], [two]), lambda w: setattr(w, "data", two.clone()),
+        lambda w: torch.ops.aten.copy_(w.data, two), lambda w: torch.no_grad()(w.copy_)(two),
+        lambda w: nn.utils.vector_to_parameters(two.clone().flatten(), [w]),
+    ]
+
+
+    def kept():
+        w = nn.Parameter(torch.ones(3, 3))
+        return w, torch.optim.SGD([w], lr=0.1)
+
+
+    for use in uses:
+        plain, (w, _) = use(torch.ones(3, 3)), kept()
+        print(torch.as_tensor(use(w)).tolist() != torch.as_tensor(plain).tolist())
+    for write in writes:
+        w, _ = kept()
+        w.sum()
+        write(w)
+        print(0.0 < abs(float(w.sum()) - 18.0) < 2.0)
+    for look in (torch.t, lambda w: w.shape, lambda w: w.requires_grad_(), lambda w: w[0].view(3, 1), len, id):
+        w, _ = kept()
+        look(w)
+        print(w.tolist() == torch.ones(3, 3).tolist())
+"""
+
+
+def test_a_parameter_is_moved_where_it_is_used_and_anew_where_it_was_written_but_by_no_look(script: Scripts) -> None:
+    train = script(USES)
+    trace = run(train.probe, replace(plain(train.target, "candidate"), perturbed=True))
+    assert (trace.outcome, trace.detail) == ("finished", "")
+    assert trace.stdout.split() == ["True"] * 31
+
+
 def reference(train: Script, refused: Refused = Refused.UPDATE) -> wire.Trace:
     """The reference run in one meaning of what torch refuses."""
     builder = Builder(train.target, run(train.probe, plain(train.target)), perturbed=False)

@@ -10,6 +10,7 @@ from autofix.core.model import Cause, Reading, Refused, Treatment
 from autofix.experiments import later, readings
 from autofix.experiments.compare import LIVE, comparable, differences
 from autofix.experiments.requests import Builder, changed_lines, first_steps, line_maps
+from autofix.experiments.run import JOBS
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
 from autofix.experiments.unwritten import copied, old_values
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 Judged = TypeVar("Judged")
 _SLOW = 2.0
+_LEAST, _TIMES = 30.0, 6.0
+"""Seconds of each core, and how many times those of the failing run, in which somebody waits for a result."""
 _NEED_SITES = (Cause.NONLEAF_GRADIENT, Cause.UNUSED_INPUT, Cause.NO_GRAPH, Cause.GRADIENT_NONE)
 _FIRST_RUN = RunSpec.reference(Reading())
 
@@ -63,6 +66,8 @@ class Pool:
         self._next: tuple[Callable[[], object], ...] = ()
         self._peeking = False
         self._unproven: str | None = None
+        self.computed = baseline.computed
+        """Seconds for which the runs computed that were waited for."""
         self.old_values: Mapping[Path, bytes] = {}
         """The files in which names that were bound before a write keep their values; empty where none can."""
         self.copied: Mapping[Path, bytes] = {}
@@ -176,6 +181,12 @@ class Pool:
         """Whether one more run costs little: then alternatives to a safe fix are worth theirs."""
         return self.get(RunSpec.reference(self.letters.first)).seconds < _SLOW
 
+    @property
+    def late(self) -> bool:
+        """Whether so much was computed that no alternative to an edit which runs is worth its time any more."""
+        most = max(_LEAST + _TIMES * self.baseline.computed, _TIMES * self.target.budget)
+        return self.computed > JOBS * most
+
     def same_failure(self, trace: wire.Trace, files: Mapping[Path, bytes] | None = None) -> bool:
         """Whether a run, of an edit where `files` are given, failed where, and as, the unedited script failed."""
         return later.again(trace, self.baseline, line_maps(self.target, files or {}))
@@ -262,6 +273,7 @@ class Pool:
             if self._runs.begun.get(spec) != (number, request):
                 continue  # meanwhile it has ended, or all runs were made anew
             trace = self._probe.wait(number, self.target.time_limit)
+            self.computed += trace.computed
             del self._runs.begun[spec]
             if trace.late:
                 request = replace(request, watch_from=0, at_once=False)

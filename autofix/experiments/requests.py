@@ -132,6 +132,8 @@ class Builder:
             asked = self._shortly(asked, first)
         if spec.reading is not None:
             constants = (first.older if self.once else first.shared) if spec.reading.constant else ()
+            if spec.reading.constant and first.begun:  # what only the last pass took is not known to be shared
+                asked = replace(asked, stop_at=tuple(map(min, asked.stop_at, _before_the_last(first))))
             if spec.reading.averages:  # that of the last pass is handed to none that would show it
                 constants, asked = first.averages, replace(asked, stop_at=_before_the_last(first))
             asked = replace(asked, apart=spec.reading.apart, constants=constants, addends=spec.reading.addends)

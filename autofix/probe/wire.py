@@ -564,6 +564,8 @@ class Trace:
     alone: bool = False  # of what is reused: the passes that share it have no leaf but in there
     fed: bool = False  # of what is reused: data went into it; only where asked for
     collected: bool = False  # of what is reused: it is data that was collected once; only where asked for
+    begun: bool = False  # of what is reused: the last pass began anew, and whether others share it is not known yet
+    anew: bool = False  # of what is reused: passes apply all parameters that it was made of anew, in the same way
     compared: tuple[Compared, ...] = ()  # only where asked for
     shared: tuple[int, ...] = ()  # of what is reused: the ages of its outermost nodes
     older: tuple[int, ...] = ()  # the same of all that passes took of earlier ones

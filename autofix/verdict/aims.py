@@ -20,7 +20,9 @@ TARGET, WEIGHT = "loss-trains-target", "weight-has-graph"
 
 def seen(runs: Runs) -> list[wire.Fact]:
     """All that is seen of such values, targets first; of later failures, too, which an edit of the first may keep."""
-    later = runs.sourced.seen(TARGET) if runs.freed_by and len(runs.letter.reaches) > 1 else ()
+    # A run that is watched for targets is dear: it is made where the letter holds two with a graph at all.
+    may_be = runs.freed_by and len(runs.letter.reaches) > 1 and runs.letter.seen("holds-two")
+    later = runs.sourced.seen(TARGET) if may_be else ()
     return list(dict.fromkeys((*runs.trace.seen(TARGET), *later, *runs.trace.seen(WEIGHT))))
 
 

@@ -28,7 +28,7 @@ from autofix.experiments.compare import (
     vanished,
 )
 from autofix.experiments.readings import OPERATION, UPDATE, unsaid, words
-from autofix.experiments.spec import Intervention, RunSpec
+from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
 from autofix.verdict.blame import blame
 
 if TYPE_CHECKING:
@@ -334,16 +334,23 @@ class _Comparison:
 
     def _noise(self) -> str:
         """'' if two reference runs agree; else why no comparison can be believed."""
-        letter, again = self._runs.letter, self._once_more()
+        letter = self._runs.letter
+        if not self._pool.quick and self._draws_alike(self._pool.get(UNEDITED)):
+            return ""
+        again = self._once_more()
         if again.counts == letter.counts:
             found = bool(differences(letter, again, LIVE))
         else:  # of a slow script it ended sooner, and is compared as far as it came
             found = not same_gradients(letter, replace(again, parted=True))
         return "two runs of the unedited script differ: it draws on something unseeded" if found else ""
 
+    def _draws_alike(self, failed: wire.Trace) -> bool:
+        """Whether the unedited script came to its failure with the gradients of the reference, in a run of its own."""
+        return bool(failed.steps) and same_gradients(self._runs.letter, replace(failed, parted=True))
+
     def _once_more(self) -> wire.Trace:
         """A second run of the reference: the one that a law asks for next, where one does."""
-        asked = self._runs.may_be_collected and len(self._letters.readings) == 1
+        asked = self._runs.may_be_data and len(self._letters.readings) == 1
         if asked and not comparable(self._runs.sourced):
             return self._runs.sourced
         return self._runs.of(self._runs.code, intervention=Intervention.REPEATED)

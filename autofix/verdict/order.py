@@ -89,7 +89,7 @@ def telling(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
     kept: list[Fix] = []
     for fix in fixes:
         vain = _key(fix).starves and kept and not _key(kept[0]).unsafe
-        if not vain and not any(_lines(better) < _lines(fix) and _doubts(better) <= _doubts(fix) for better in kept):
+        if not vain and not any(_lines(one.diff) < _lines(fix.diff) and _doubts(one) <= _doubts(fix) for one in kept):
             kept.append(fix)
     return tuple(kept)
 
@@ -106,11 +106,16 @@ def still_worth_a_run(queue: Sequence[Candidate], passed: Sequence[Fix]) -> list
     return kept
 
 
+def only_adds(diff: bytes, passed: Sequence[Fix]) -> bool:
+    """Whether an edit only adds lines to one that runs past the failure already."""
+    return any(_lines(fix.diff) < _lines(diff) for fix in passed)
+
+
 def _doubts(fix: Fix) -> frozenset[str]:
     """What is found of an edit, and that it changes gradients."""
     changed = {Effect.CHANGED.name} if fix.verdict.effect is Effect.CHANGED else set()
     return frozenset(finding.property for finding in fix.verdict.findings) | changed
 
 
-def _lines(fix: Fix) -> frozenset[bytes]:
-    return frozenset(line for line in fix.diff.splitlines() if line[:1] in (b"+", b"-"))
+def _lines(diff: bytes) -> frozenset[bytes]:
+    return frozenset(line for line in diff.splitlines() if line[:1] in (b"+", b"-"))

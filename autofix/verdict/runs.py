@@ -133,6 +133,11 @@ class Runs:
         """Whether what passes take from earlier ones may be made once: a law then asks what went into it."""
         return bool(self.letter.reused or (self.letter.carried and not self.trace.remade))
 
+    @property
+    def may_be_data(self) -> bool:
+        """Whether what is so made may be data that was collected, as far as the reference tells."""
+        return self.may_be_collected and (self.letter.anew or not self.letter.reused)
+
     @once
     def letter(self) -> wire.Trace:
         """The reference: the code as it is written."""

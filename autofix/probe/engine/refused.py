@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from types import BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -20,6 +21,7 @@ _DATA: Any = torch._C.TensorBase.data.__get__
 """Torch does not find its name while somebody listens to `.data`."""
 _SETTERS = ("requires_grad.__set__", "requires_grad_")
 _CONVERSIONS = ("numpy", "__array__", "__deepcopy__")
+_OF_C = (BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType)
 _NUMBERS = 2000
 _NO_WRITE = ("requires_grad_", "retain_grad_")
 
@@ -91,6 +93,13 @@ def written(func: Any, name: str, args: Any, kwargs: Any) -> torch.Tensor | None
 def is_write(func: Any) -> bool:
     """Whether a torch function writes to its first argument, as its name says."""
     return _named_as_write(getattr(func, "__name__", ""))
+
+
+@functools.lru_cache(maxsize=1024)
+def may_write(func: Any) -> bool:
+    """Whether a torch function may write to an argument: its name says so, or it is no function of C's."""
+    name = getattr(func, "__name__", "")
+    return not isinstance(func, _OF_C) or name == "__set__" or _named_as_write(name)
 
 
 def _named_as_write(name: str) -> bool:

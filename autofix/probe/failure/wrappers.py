@@ -44,13 +44,19 @@ def by_reducer(error: BaseException, roots: tuple[Any, ...] | None) -> bool:
         return _module(frames[-1]) == _DISTRIBUTED and any(frame.f_code.co_name == "forward" for frame in frames)
     if not _module(frames[-1]).startswith(("torch.autograd", OURS)):
         return False
-    filled = set(map(id, graph.leaves(graph.walk(roots))))
-    return any(id(parameter) in filled for module in _distributed() for parameter in module.parameters())
+    filled = {id(parameter) for module in _distributed() for parameter in module.parameters()}
+    return bool(filled) and any(id(leaf) in filled for leaf in graph.leaves(graph.walk(roots)))
 
 
 def _distributed() -> Iterator[torch.nn.Module]:
-    kind = torch.nn.parallel.DistributedDataParallel
-    return (one for one in gc.get_objects() if issubclass(type(one), kind))
+    kind: type[torch.nn.Module] = torch.nn.parallel.DistributedDataParallel
+    kinds = {kind, *_derived(kind)}  # `issubclass` of each object takes a second where there are many
+    return (one for one in gc.get_objects() if type(one) in kinds)
+
+
+def _derived(kind: type[torch.nn.Module]) -> Iterator[type[torch.nn.Module]]:
+    for one in kind.__subclasses__():
+        yield from (one, *_derived(one))
 
 
 def _module(frame: FrameType) -> str:

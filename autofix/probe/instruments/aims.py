@@ -84,10 +84,7 @@ class Aims(TorchFunctionMode):
         kwargs = kwargs or {}
         if (names := _NAMES.get(func)) is None or (func in _PRODUCTS and not self._cut):
             return func(*args, **kwargs)
-        given = {f"{name} {place}": value for place, (name, value) in enumerate(zip(names, args, strict=False))}
-        given |= {f"{name} {names.index(name)}": value for name, value in kwargs.items() if name in names}
-        with torch._C.DisableTorchFunction():
-            sides = {argument: made for argument, value in given.items() if (made := _made(value)) >= 0}
+        sides = _sides(names, args, kwargs)
         if len(set(sides.values())) < 2 and func not in _PRODUCTS:  # noqa: PLR2004  nothing is held against another
             return func(*args, **kwargs)
         raw, began = self._frames.here(), graph.now()
@@ -119,6 +116,20 @@ def _without(argument: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
     if name in kwargs:
         return args, {**kwargs, name: kwargs[name].detach()}
     return tuple(one.detach() if at == int(place) else one for at, one in enumerate(args)), kwargs
+
+
+def holds_two(func: Any, args: Any, kwargs: Any) -> bool:
+    """Whether a call is one that would be remembered: what it holds against each other both has a graph."""
+    names = _NAMES.get(func)
+    return names is not None and func not in _PRODUCTS and len(set(_sides(names, args, kwargs).values())) > 1
+
+
+def _sides(names: tuple[str, ...], args: Any, kwargs: Any) -> dict[str, int]:
+    """What made the arguments of a call that have a graph, by the names and places of its parameters."""
+    given = {f"{name} {place}": value for place, (name, value) in enumerate(zip(names, args, strict=False))}
+    given |= {f"{name} {names.index(name)}": value for name, value in kwargs.items() if name in names}
+    with torch._C.DisableTorchFunction():
+        return {argument: made for argument, value in given.items() if (made := _made(value)) >= 0}
 
 
 def _made(value: Any) -> int:

@@ -23,6 +23,7 @@ from .. import HERE, wire
 from ..engine import graph
 from ..engine.refused import DERIVATIVE, is_write, name_of, refused, swapped
 from ..engine.taps import Call, Listener, parameters
+from ..instruments.aims import holds_two
 from ..refused.drifting import Drifting
 from ..refused.moved_again import MovedAgain
 from ..refused.overwritten import Overwritten
@@ -75,6 +76,8 @@ class Perform(TorchFunctionMode, Listener):
         self._owned: set[int] = set()
         self._in_forward = False
         """Whether a module wrote to what an optimizer owns what was made of something else that one owns."""
+        self._aimed = False
+        """Whether a loss or a difference held against each other what both has a graph."""
         self._overwritten = Overwritten(frames, names)
         self._steps_by_hand = StepsByHand(frames, names)
         self._drifting = Drifting(frames, names)
@@ -95,6 +98,7 @@ class Perform(TorchFunctionMode, Listener):
             args, kwargs = self.for_a_pass.given(func, args, kwargs)
             if self.for_a_pass.again(func, args):
                 return self._for_this_pass(func, args, kwargs, args[0])
+        self._aimed = self._aimed or holds_two(func, args, kwargs)
         self._memory.before(func, args)
         result = self._done(func, args, kwargs)
         self._memory.after(func, args, result)
@@ -320,6 +324,7 @@ class Perform(TorchFunctionMode, Listener):
         facts += [wire.Fact("range-is-left", "", resolve(raw)) for raw in limited]
         facts += [wire.Fact("written-of", self._names.name(leaf, "a leaf")) for leaf in self._written_of.values()]
         facts += [wire.Fact("written-in-forward", "")] * self._in_forward
+        facts += [wire.Fact("holds-two", "")] * self._aimed
         facts += self._overwritten.facts() + self._steps_by_hand.facts(self._owned)
         facts += self._drifting.facts(self._owned) + self._moved_again.facts()
         calls = (self._performed | (self._sites.met if self._sites is not None else {})).items()

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.nn.parameter import is_lazy
-from torch.utils._python_dispatch import _get_current_dispatch_mode
+from torch.overrides import TorchFunctionMode, _get_current_function_mode
 
 from ..engine.aliased import data
 from ..engine.operators import Dispatch, Known, storage_key, written_arguments
 from ..engine.quiet import quiet
-from ..engine.refused import tensors
+from ..engine.refused import may_write, tensors
 from ..engine.taps import Listener, parameters
 from ..engine.transforms import outside
 
@@ -51,6 +51,7 @@ class Perturb(Listener):
         self._left: dict[int, tuple[float, float]] = {}
         self._sure: dict[int, int] = {}
         """The storages of parameters that were looked at, until an op is seen to write anything."""
+        self._all_sure = False
         self._storages: dict[int | None, torch.Tensor] = {}
         self._checked: set[int] = set()
         self._of_modules: set[int] = set()
@@ -74,7 +75,7 @@ class Perturb(Listener):
         """Go on from what another has moved, and knows."""
         for name in ("_known", "_starting", "_seeds", "_alike", "_left", "_of_modules", "_early"):
             setattr(self, name, getattr(other, name))
-        self._storages.clear()
+        self._changed()
 
     def retire(self) -> None:
         """Hear of modules no more."""
@@ -83,7 +84,7 @@ class Perturb(Listener):
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
-        """Watch each op until the first step of what no module has: it may be used without one."""
+        """Watch calls until the first step of what no module has: it may be used without one."""
         self._mode = Starting(self)
         self._mode.__enter__()
         try:
@@ -93,7 +94,7 @@ class Perturb(Listener):
 
     def _unwatch(self) -> None:
         self._unwatched = self._unwatched or self._mode is not None
-        if self._mode is not None and _get_current_dispatch_mode() is self._mode:
+        if self._mode is not None and _get_current_function_mode() is self._mode:
             self._mode.__exit__(None, None, None)
             self._mode = None
 
@@ -116,7 +117,7 @@ class Perturb(Listener):
                 del self._known[key]
                 self._starting.pop(key, None)
             self._known[id(parameter)] = self._starting[id(parameter)] = parameter
-            self._storages.clear()
+            self._changed()
 
     def _meet_early(self, used: Iterable[torch.Tensor]) -> None:
         """Know leaves that a graph uses before any optimizer is made, such as those of a value made once."""
@@ -131,6 +132,21 @@ class Perturb(Listener):
         if self._starting:
             self._use(module._parameters.values())
 
+    def concerns(self, func: Any, args: Any, kwargs: Any) -> bool:
+        """Whether a call may use what has not started, or write what has: its ops are to be watched then."""
+        if not self._starting or self._unwatched:
+            return False
+        writes = may_write(func) or "out" in kwargs
+        if self._all_sure and not writes:
+            return False
+        with torch._C.DisableTorchFunction():
+            storages = self._by_storage()
+            for tensor in tensors((args, kwargs) if kwargs else args):
+                key = storage_key(tensor)
+                if key is None or (key in storages and (writes or id(storages[key]) not in self._sure)):
+                    return True
+        return False
+
     def watch(self, func: Any, args: Any) -> None:
         """Hear of one op: what reads a parameter's values uses it, whether or not a graph is recorded.
 
@@ -143,7 +159,12 @@ class Perturb(Listener):
         if self._uses.of(func):
             self._use(self._used_of(self._by_storage(), args))
         elif self._sure and self._writes.of(func):
-            self._sure.clear()
+            self.forget()
+
+    def forget(self) -> None:
+        """Look again at what parameters hold, and where."""
+        self._sure.clear()
+        self._changed()
 
     def saved(self, tensor: torch.Tensor) -> None:
         """Hear of a tensor that an operation is about to use and saves for its backward."""
@@ -175,6 +196,7 @@ class Perturb(Listener):
                     self._perturb(parameter)
             if place is not None:
                 self._sure[id(parameter)] = place
+                self._all_sure = self._starting.keys() <= self._sure.keys()
 
     def _perturb(self, parameter: torch.Tensor, moved: int = 0) -> None:
         with quiet(), outside():
@@ -190,6 +212,11 @@ class Perturb(Listener):
                 _add_noise(data(parameter), generator, self._scale * mean)
             self._left[id(parameter)] = _content(parameter)
         self._storages.clear()
+
+    def _changed(self) -> None:
+        """Others have yet to start than before."""
+        self._storages.clear()
+        self._all_sure = False
 
     # Until they are trained -----------------------------------------------------------------------------------------
 
@@ -218,10 +245,33 @@ class Perturb(Listener):
         for key in keys:
             self._starting.pop(key, None)
         self._storages.clear()
+        self._all_sure = self._starting.keys() <= self._sure.keys()
 
 
-class Starting(Dispatch):
-    """Tells of every op until parameters have started."""
+class Starting(TorchFunctionMode):
+    """Tells of ops until parameters have started: of those of calls that concern them.
+
+    To hear of every op would make each three times as dear. Of a learner a hundred thousand come before its first step.
+    """
+
+    def __init__(self, perturb: Perturb) -> None:
+        super().__init__()
+        self._perturb = perturb
+        self._ops = _Ops(perturb)
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if not self._perturb.concerns(func, args, kwargs):
+            return func(*args, **kwargs)
+        with self._ops:
+            result = func(*args, **kwargs)
+        if getattr(func, "__name__", "") == "__set__":  # no op tells of other memory
+            self._perturb.forget()
+        return result
+
+
+class _Ops(Dispatch):
+    """Tells of every op."""
 
     def __init__(self, perturb: Perturb) -> None:
         super().__init__()

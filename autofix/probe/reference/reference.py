@@ -191,10 +191,11 @@ class Truncate(Listener):
     pass, too, if it was made as what follows is: a recurrence goes on across the phases of a loop. `reused` holds the
     sites with a pass that reached only nodes older than the pass before: not a state that each pass hands to the next,
     but something made once, for several passes. `alone` says that these passes had no leaf but in there, `added` that
-    it was an addend of all their losses; `shared` are the ages of its outermost nodes. As far as somebody watches for
-    `sources`, `fed` says that data went into it, and `collected` that it is data itself: something was drawn from it
-    that all these passes use, and each of them applies its parameters anew, in the same way. `once` says that all which
-    passes take of earlier ones was made so: two passes that share something look like two that hand it on.
+    it was an addend of all their losses, `anew` that each of them applies its parameters anew, in the same way;
+    `shared` are the ages of its outermost nodes. As far as somebody watches for `sources`, `fed` says that data went
+    into it, and `collected` that it is data itself: it is applied anew, and something was drawn from it that all these
+    passes use. `once` says that all which passes take of earlier ones was made so: two passes that share something look
+    like two that hand it on.
     """
 
     def __init__(
@@ -208,6 +209,9 @@ class Truncate(Listener):
         self._sources = sources
         self.alone = self.added = True
         self.fed = False
+        self._anew = True
+        self._begun: dict[Raw, bool] = {}
+        """Of each site, whether its last pass took nothing of an earlier one."""
         self._collected = sources is not None
         self._unshared: dict[int, int] = {}
         """The ages of older nodes that a pass reached and that are not known to be shared, with its number of steps."""
@@ -228,7 +232,9 @@ class Truncate(Listener):
         """Whether a graph is carried over, and of what is made once, for several passes, all that is known."""
         return {
             "carried": self.carried, "reused": tuple(map(self._frames.resolve, self.reused)), "alone": self.alone,
-            "fed": self.fed, "collected": self.collected, "added": self.added, "shared": tuple(sorted(self.shared)),
+            "fed": self.fed, "collected": self.collected, "anew": self._anew, "added": self.added,
+            "begun": any(self._begun.get(site) for site in self.reused),
+            "shared": tuple(sorted(self.shared)),
             "facts": (*self._targets.told(), *self._late.told()),
             "older": tuple(sorted(self._older)),
             **self._averages.told(),
@@ -254,6 +260,7 @@ class Truncate(Listener):
         self._leaves.update(leaves)
         self._averages.watch(call, mark, set(leaves), old)
         self._late.watch(call, recent)
+        self._begun[call.stack] = not old
         if not old:
             return
         self.carried = True
@@ -266,11 +273,11 @@ class Truncate(Listener):
             self._unshared = {age: steps for age, steps in self._unshared.items() if age not in ages}
             self.alone = self.alone and not leaves
             self.added = self.added and set(old) <= set(addends(call.roots, recent))
+            shared = list(graph.walk_nodes(old)) if self._anew or self._sources is not None else []
+            self._anew = self._anew and set(graph.applied(shared)) <= set(graph.applied(fresh))
             if self._sources is not None:
-                shared = list(graph.walk_nodes(old))
                 self.fed = self.fed or self._sources.fed(shared)
-                again = set(graph.applied(shared)) <= set(graph.applied(fresh))
-                self._collected = self._collected and again and self._sources.drawn(shared, fresh)
+                self._collected = self._collected and self._anew and self._sources.drawn(shared, fresh)
         if self._cut:
             call.cleanups.extend(node.register_prehook(graph.zeros).remove for node in old)
         else:

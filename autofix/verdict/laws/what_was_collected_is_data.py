@@ -39,7 +39,7 @@ class WhatWasCollectedIsData(KeptByChange):
         return replace(reading, constant=True)
 
     def seen(self, runs: Runs) -> str:
-        if not runs.may_be_collected or comparable(runs.sourced) or not runs.sourced.collected:
+        if not runs.may_be_data or comparable(runs.sourced) or not runs.sourced.collected:
             return ""
         if comparable(runs.constant) or any(starved(runs.letter, runs.constant)):
             return ""
