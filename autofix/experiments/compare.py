@@ -221,7 +221,7 @@ def _optimizers(reference: wire.Trace, candidate: wire.Trace, tolerance: float) 
         if fewer and not candidate.parted:
             label = reference.owner(index)
             note = f"the optimizer of {label} makes {len(got)} steps, the code makes {len(wanted)}"
-            yield Change(label, min(len(got), len(wanted)), len(wanted), len(got), note=note)
+            yield Change(label, min(len(got), len(wanted)), len(wanted), len(got), note=note, rhythm=True)
         yield from _rhythm(reference, wanted, got)
         for number, (want, have) in enumerate(zip(wanted, got, strict=False)):
             yield from _step(reference, number, want, have, tolerance)
@@ -561,5 +561,6 @@ def _rhythm(reference: wire.Trace, wanted: list[wire.Step], got: list[wire.Step]
         if late or again:
             label = reference.owner(want.optimizer)
             note = f"the optimizer of {label} has made {number + 1} steps after {have.calls} backward calls"
-            yield Change(label, number, want.calls, have.calls, note=f"{note}, in the code after {want.calls}")
+            note += f", in the code after {want.calls}"
+            yield Change(label, number, want.calls, have.calls, note=note, rhythm=True)
             return
