@@ -126,14 +126,17 @@ def _total(some: Iterable[list[tuple[float, ...]]], other: int | None) -> float:
 def _ranked(changes: Iterable[Change]) -> list[Change]:
     """Changes in the order of what they tell: a step that is gone, then each gradient where it first departs.
 
-    Of these the one that changes most comes first, whichever optimizer was made first: what departs in consequence of
-    another begins small.
+    Where several optimizers step a parameter, it departs where one of them is left without gradient. Of these the one
+    that changes most comes first, whichever optimizer was made first: what departs in consequence of another begins
+    small.
     """
     found = list(changes)
     gradients = [change for change in found if not change.note]
     first: dict[str, Change] = {}
     for change in gradients:
-        first.setdefault(change.parameter, change)
+        known = first.setdefault(change.parameter, change)
+        if change.candidate == 0 < change.reference and known.candidate:
+            first[change.parameter] = change
     ranked = sorted(first.values(), key=lambda change: -change.relative)
     later = [change for change in gradients if change is not first[change.parameter]]
     structure = [change for change in found if change.note and change.note != _MOVED]
