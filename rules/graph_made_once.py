@@ -150,6 +150,32 @@ for _ in range(4):
     opt.step()
 """),
         Example("""\
+! what is made before the loop of D and within it, and only what is needed of that
+import torch
+
+torch.manual_seed(0)
+E, G, D = (torch.nn.Linear(3, 3) for _ in range(3))
+opt, d_opt = torch.optim.SGD([*E.parameters(), *G.parameters()], lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
+for _ in range(3):
+    x = torch.randn(5, 3)
+    z = E(x).tanh()
+    for _ in range(2):
+        fake = G(z) + x
+        fake = torch.tanh(fake)
+        scores = D(fake.detach())
+        d_opt.zero_grad()
+        (D(x) - scores).mean().backward()
+        d_opt.step()
+    for _ in range(2):
+        opt.zero_grad()
++        z = E(x).tanh()
++        fake = G(z) + x
++        fake = torch.tanh(fake)
+        scores = D(fake)
+        (-scores.mean()).backward()
+        opt.step()
+"""),
+        Example("""\
 ! what it begins with is a leaf that the optimizer holds
 import torch
 

@@ -29,7 +29,7 @@ class LossReachesSteppedWeights(Rule):
     code, name = "AG108", "loss-reaches-stepped-weights"
     title = "Let the backward reach only what is stepped next"
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})
-    tier = Tier.CUT
+    tier = Tier.AGAIN
     examples = (
         Example("""\
 import torch
@@ -165,5 +165,5 @@ print(H.weight.grad)
             if calls.name_of(node) == "backward":
                 optimizer = owning.next_stepped(source, source.statement(node))
                 if optimizer is not None and (edits := owning.reaching_only(source, node, optimizer)):
-                    yield self.propose(edits, WHY, later=1)
+                    yield self.propose(edits, WHY, later=3)
                 return

@@ -9,7 +9,18 @@ from sampled import one_in
 from scripts import changed, properties
 
 from autofix import pipeline
-from autofix.core.model import Applicability, Candidate, Effect, Finding, Fix, Outcome, Reading, RunOutcome, Verdict
+from autofix.core.model import (
+    Applicability,
+    Candidate,
+    Change,
+    Effect,
+    Finding,
+    Fix,
+    Outcome,
+    Reading,
+    RunOutcome,
+    Verdict,
+)
 from autofix.experiments import pool
 from autofix.experiments.compare import close
 from autofix.search import registry
@@ -713,6 +724,19 @@ def test_a_leaf_that_leaves_its_range_comes_behind_an_edit_that_trains_its_argum
     assert first.candidate.rules == ("AG304", "AG204")
     assert second.candidate.rules == ("AG302",)
     assert {first.verdict.applicability, second.verdict.applicability} == {Applicability.UNSAFE}
+
+
+def test_an_edit_that_moves_a_step_comes_behind_one_that_changes_gradients_alone() -> None:
+    def fix(rank: int, *, rhythm: bool, effect: Effect = Effect.CHANGED) -> Fix:
+        changes = (Change("net.weight", 1, 1.0, 2.0, rhythm=rhythm),)
+        return Fix(
+            Candidate(("AG102",), ("",), ("",), (rank,), {}),
+            Verdict(RunOutcome.PASSED, effect, Applicability.UNSAFE, "", changes=changes), b"",
+        )  # fmt: skip
+
+    moved, again, usual = fix(10, rhythm=True), fix(16, rhythm=False), fix(20, rhythm=True, effect=Effect.TRUNCATED)
+    assert pipeline.ordered([moved, again]) == (again, moved)
+    assert pipeline.ordered([moved, usual]) == (usual, moved)
 
 
 def test_an_edit_that_keeps_gradients_is_shown_beside_a_smaller_one_that_changes_them() -> None:

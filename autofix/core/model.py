@@ -189,7 +189,8 @@ class Change:
     """A parameter whose used gradient differs from the reference: at which step, and how.
 
     `relative` is how far apart the two are, direction and all, beside the larger of them; 0 where both are next to
-    nothing, and where the change is none of a gradient, as `note` says.
+    nothing, and where the change is none of a gradient, as `note` says. `rhythm`: it is one of how the steps and the
+    backward calls follow each other, or a step is gone.
     """
 
     parameter: str
@@ -198,6 +199,7 @@ class Change:
     candidate: float = 0.0
     note: str = ""
     relative: float = 0.0
+    rhythm: bool = False
 
 
 class Refused(enum.StrEnum):

@@ -126,14 +126,17 @@ def _total(some: Iterable[list[tuple[float, ...]]], other: int | None) -> float:
 def _ranked(changes: Iterable[Change]) -> list[Change]:
     """Changes in the order of what they tell: a step that is gone, then each gradient where it first departs.
 
-    Of these the one that changes most comes first, whichever optimizer was made first: what departs in consequence of
-    another begins small.
+    Where several optimizers step a parameter, it departs where one of them is left without gradient. Of these the one
+    that changes most comes first, whichever optimizer was made first: what departs in consequence of another begins
+    small.
     """
     found = list(changes)
     gradients = [change for change in found if not change.note]
     first: dict[str, Change] = {}
     for change in gradients:
-        first.setdefault(change.parameter, change)
+        known = first.setdefault(change.parameter, change)
+        if change.candidate == 0 < change.reference and known.candidate:
+            first[change.parameter] = change
     ranked = sorted(first.values(), key=lambda change: -change.relative)
     later = [change for change in gradients if change is not first[change.parameter]]
     structure = [change for change in found if change.note and change.note != _MOVED]
@@ -221,7 +224,7 @@ def _optimizers(reference: wire.Trace, candidate: wire.Trace, tolerance: float) 
         if fewer and not candidate.parted:
             label = reference.owner(index)
             note = f"the optimizer of {label} makes {len(got)} steps, the code makes {len(wanted)}"
-            yield Change(label, min(len(got), len(wanted)), len(wanted), len(got), note=note)
+            yield Change(label, min(len(got), len(wanted)), len(wanted), len(got), note=note, rhythm=True)
         yield from _rhythm(reference, wanted, got)
         for number, (want, have) in enumerate(zip(wanted, got, strict=False)):
             yield from _step(reference, number, want, have, tolerance)
@@ -561,5 +564,6 @@ def _rhythm(reference: wire.Trace, wanted: list[wire.Step], got: list[wire.Step]
         if late or again:
             label = reference.owner(want.optimizer)
             note = f"the optimizer of {label} has made {number + 1} steps after {have.calls} backward calls"
-            yield Change(label, number, want.calls, have.calls, note=f"{note}, in the code after {want.calls}")
+            note += f", in the code after {want.calls}"
+            yield Change(label, number, want.calls, have.calls, note=note, rhythm=True)
             return

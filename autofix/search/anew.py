@@ -29,11 +29,17 @@ def behind(crossed: Places, diagnosis: Diagnosis, sources: Sources) -> Places:
     leading = {
         before
         for one, (source, _) in crossed.items()
-        for before in names.backward(names.reads(one), blocks.before(blocks.block_of(source, one), one))
+        for before in names.backward(names.reads(one), _above(source, one))
     }
     freed = assignments((saved.made for saved in diagnosis.trace.saved if saved.freed_by), sources)
     again = update.bound([*crossed])
     return {one: at for one, at in freed.items() if one in leading and not names.binds(one) & again}
+
+
+def _above(source: Source, statement: ast.stmt) -> list[ast.stmt]:
+    """The statements before one in its block and in the blocks around it, as far as its function."""
+    inside = [statement, *(one for one in blocks.around(source, statement) if isinstance(one, ast.stmt))]
+    return [before for one in reversed(inside) for before in blocks.before(blocks.block_of(source, one), one)]
 
 
 def drawn(statement: ast.stmt, source: Source, diagnosis: Diagnosis, sources: Sources) -> list[ast.Call]:

@@ -30,6 +30,8 @@ class Key(NamedTuple):
     """A parameter loses all of its gradient, or never gets one."""
     doubts: int
     """What was found, and whether gradients change; half as much where it may be meant either way."""
+    rhythm: bool
+    """Steps are gone or stand behind other backwards: less is left of what the code says than of a gradient alone."""
     effect: int
     chain: int
     """How many rules had to follow each other."""
@@ -60,6 +62,7 @@ def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
         starves=any(change.candidate == 0 < change.reference for change in verdict.changes)
         or any(one.property in _STARVED for one in verdict.findings),
         doubts=doubts,
+        rhythm=changed and any(change.rhythm for change in verdict.changes),
         # An edit that changes gradients has its doubt by that; one that keeps them may be doubted because it does.
         effect=_EFFECTS.index(verdict.effect) if verdict.effect.keeps_gradients else 0,
         chain=len(fix.candidate.rules),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from autofix.syntax import blocks, calls, names, update
 from autofix.syntax.calls import Function
@@ -14,6 +14,8 @@ from autofix.syntax.source import Source
 
 User = ast.FunctionDef | ast.For | ast.While
 Plain = ast.Assign | ast.AugAssign
+_MAYBE = (ast.If, ast.For, ast.While, ast.Try, ast.AugAssign)
+"""Statements that bind what they do perhaps, or go on from it."""
 
 
 def computed_in(
@@ -24,10 +26,10 @@ def computed_in(
     It comes before the statement that reads it first; one thing alone at the start of a loop. What the calls `kept`
     give stays what it was.
     """
-    block = blocks.block_of(source, first)
-    block = block[: block.index(user)] if user in block else block
+    block = _leading(source, first, user)
     used = {one for each in made if each in block for one in names.forward(each, block[block.index(each) + 1 :])}
-    moved = _begun(block, [one for one in block if one in used and isinstance(one, Plain)])
+    needed = names.backward(_opened(user), [one for one in block if one in used and isinstance(one, Plain)])
+    moved = _begun(block, [one for one in needed if isinstance(one, Plain)])
     bound, again = update.bound(moved), _bound_again(moved)
     reader = _reader(user, bound)
     if reader is None or _binds(user) & bound or _hides(user, moved) or _makes_modules(moved, bound):
@@ -51,9 +53,42 @@ def computed_in(
         return _with_kept(source, moved, kept, reader)
     if again:
         return [] if before else _under_another_name(source, moved, again, reader, [*others, *ast.walk(user)])
-    if len(list(blocks.runs(block, moved))) == 1 and not before:
+    if len(list(blocks.runs(blocks.block_of(source, moved[0]), moved))) == 1 and not before:
         return move_before(source, moved, reader)
     return insert_before(source, reader, [line for one in moved for line in names.copied(source, one)])
+
+
+def _leading(source: Source, first: ast.stmt, user: User) -> list[ast.stmt]:
+    """The statements of a block, and what follows it to the loop `user`; those of loops between in their place."""
+    block = blocks.block_of(source, first)
+    found = list(_opened_up(block, user))
+    for around in (one for one in blocks.around(source, first) if isinstance(one, ast.stmt)):
+        if user in block or isinstance(user, ast.FunctionDef):
+            break
+        block = blocks.block_of(source, around)
+        found += _opened_up(blocks.after(block, around), user)
+    return found if user in block else blocks.block_of(source, first)
+
+
+def _opened_up(block: Sequence[ast.stmt], user: User) -> Iterator[ast.stmt]:
+    """The statements before `user`, with those of the bodies of loops instead of these."""
+    for one in block:
+        if one is user:
+            return
+        if isinstance(one, (ast.For, ast.While, ast.With)):
+            yield from _opened_up(one.body, user)
+        else:
+            yield one
+
+
+def _opened(user: User) -> set[str]:
+    """The variables that a function or loop reads, but for those that it gives a value before."""
+    found: set[str] = set()
+    bound: set[str] = set()
+    for one in user.body:
+        found |= {name for name in names.reads(one) if not names.meets(bound, {name})}
+        bound |= {name for name in names.binds(one) if not isinstance(one, _MAYBE)}
+    return found
 
 
 def _makes_modules(moved: Iterable[ast.stmt], bound: set[str]) -> bool:
