@@ -36,7 +36,7 @@ _FLAG = re.compile(r"(requires_grad *= *|requires_grad_\()False\b")
 class FrozenWithTheRest(Rule):
     """Let the part train that is meant to."""
 
-    code, name = "AG416", "frozen-with-the-rest"
+    code, name = "AG417", "frozen-with-the-rest"
     title = "Let the part train that is meant to"
     causes = frozenset({Cause.NO_GRAPH})
     tier = Tier.MEANT

@@ -17,11 +17,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autofix.probe.wire import Frame
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls, names
 from autofix.syntax.edits import append_call, insert_before, replace
 
 WHY = "The values are handed over without the graph, which stays with the tensor."
+JOINED = (
+    "what a loss is computed from stays a tensor: torch.stack or torch.cat joins a list of them, and torch has numpy's "
+    "sum, mean and max; what is only looked at is detached first"
+)
 WHY_CACHE = "What is kept from the last forward is dropped or detached before the copy, which needs no graph."
 WHY_MODE = "Under no_grad no graph is recorded either, and the tensors may be saved by later operations."
 _DEEPEST = 3
@@ -35,7 +40,7 @@ class TensorToNumpy(Rule):
     title = "Detach the tensor where it is handed over"
     causes = frozenset({Cause.CONVERSION})
     tier = Tier.MEANT
-    usual = "failed", "what is only looked at is usually detached before it becomes an array; a loss stays a tensor"
+    usual = "failed", "what a loss is computed from stays a tensor; what is only looked at is detached first"
     examples = (
         Example("""\
 import torch
@@ -150,6 +155,11 @@ for _ in range(4):
         else:
             for _, source, node in located[:1]:
                 yield from self._inferred(source, node, diagnosis, sources)
+
+    def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
+        """Where a function of numpy's is given tensors, it seldom only looks at them."""
+        joins = diagnosis.failure.function.rpartition(".")[2] == "__array__"
+        yield from ((frame, JOINED if joins else sentence) for frame, sentence in super().hints(diagnosis))
 
     def _converted(self, source: Source, node: ast.expr, later: int) -> Iterator[Proposal]:
         if not isinstance(node, ast.Call):

@@ -105,9 +105,10 @@ def cut_behind(train: Script, name: str) -> Verdict:
         "loss = torch.from_numpy((array - y.numpy()) ** 2).mean() + out.square().mean()",
         "loss = out.square().mean() * 2 - float(array.mean())",
         "loss = nn.functional.mse_loss(torch.tensor(array), y) + 0.01 * critic.weight.square().sum()",
+        "loss = net(torch.from_numpy(array).expand(-1, 3)).square().mean()",
     ],
 )
-def test_a_score_by_numpy_is_trained_through(script: Scripts, loss: str) -> None:
+def test_a_score_by_numpy_or_an_input_is_trained_through(script: Scripts, loss: str) -> None:
     train = script(SCORED.format(loss=loss))
     cut = train.verdict(("critic(x).numpy()", "critic(x).detach().numpy()"))
     assert (cut.applicability, cut.effect) == (Applicability.UNSAFE, Effect.CHANGED)
@@ -121,11 +122,10 @@ def test_a_score_by_numpy_is_trained_through(script: Scripts, loss: str) -> None
     [
         "loss = nn.functional.mse_loss(out, torch.from_numpy(array) + y)",
         "loss = (torch.from_numpy(array) * out).mean()",
-        "loss = net(torch.from_numpy(array).expand(-1, 3)).square().mean()",
         "loss = out.square().mean(); print(float(array.mean()))",
     ],
 )
-def test_an_array_as_target_weight_input_or_figure_is_a_constant(script: Scripts, loss: str) -> None:
+def test_an_array_as_target_weight_or_figure_is_a_constant(script: Scripts, loss: str) -> None:
     found = offers(script(SCORED.format(loss=loss)))
     assert next(iter(found.values())).applicability is Applicability.SAFE, found
 

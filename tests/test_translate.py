@@ -217,7 +217,7 @@ class Nowhere:
 
 
 lost = []
-follow = Follow(Nowhere(), None, nudged=False)
+follow = Follow(Nowhere(), None, nudged=False, detached=True)
 Followed.lost = lambda: lost.append(1) or False
 
 

@@ -36,6 +36,8 @@ CHANGES = 2e-2
 """Relative tolerance of a step's own parameter change: Adam turns the rounding of a tiny gradient into a full step."""
 _SAME_MOVE = 2e-3
 """Relative tolerance of moves that an optimizer makes of gradients that differ by their size alone."""
+_CLOCK = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}:\d\d:\d\d(\.\d+)?")
+"""A date or time of day, which is another one in each run."""
 _NUMBER = re.compile(
     r"(?<![\w.])[-+]?(?:\d+\.\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|\d+(?:[eE][-+]?\d+)?|nan|inf)(?![\w.])"
 )
@@ -352,7 +354,7 @@ def _leaves(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> I
 
 
 def _printed(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> Iterator[Change]:
-    expected, got = (_NUMBER.findall(text) for text in (reference.stdout, candidate.stdout))
+    expected, got = (_NUMBER.findall(_CLOCK.sub("", text)) for text in (reference.stdout, candidate.stdout))
     if _ended(reference, candidate) and len(expected) != len(got):
         yield Change("", 0, len(expected), len(got), note="the script prints another number of figures")
         return

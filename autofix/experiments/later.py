@@ -19,6 +19,11 @@ def died_later(trace: wire.Trace) -> bool:
     return trace.outcome == "stopped" and trace.failure is not None
 
 
+def died_early(trace: wire.Trace) -> bool:
+    """Whether it was ended by that before any step that could be compared."""
+    return died_later(trace) and not trace.steps
+
+
 def beyond(trace: wire.Trace, baseline: wire.Trace) -> bool:
     """Whether a literal reference died beyond the failure of `baseline`, of something that is not autograd's."""
     failure = trace.failure

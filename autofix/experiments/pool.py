@@ -247,6 +247,8 @@ class Pool:
         if spec.reading is None:
             return builder.edited(spec, self._wait(self._first_letter()), self._expected(spec))
         letter = RunSpec.reference(spec.reading.letter)
+        if spec == letter and later.died_early(self._wait(_FIRST_RUN)):
+            return builder.first(spec)
         if spec.reading.old_values or spec.reading.copied:
             files = self.old_values if spec.reading.old_values else self.copied
             spec = replace(spec, files=tuple(sorted(files.items())))

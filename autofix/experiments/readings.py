@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from autofix.core.model import Cause, Reading, Refused
 from autofix.experiments.compare import FOLLOWED, comparable, norm, same_gradients, same_moves
+from autofix.experiments.later import died_early
 from autofix.experiments.losses import losses
 from autofix.probe import wire
 
@@ -93,7 +94,10 @@ def letters(
     why = contradiction(UPDATE, update, update) if sites else ""
     only = Letters((Reading(UPDATE),), {UPDATE: why} if why else {})
     if not (ambiguous(update) or _lost_by_conversion(update)):
-        return _with_terms(update, operation(), only) if _enters_a_loss(update, nudged) else only
+        if not _enters_a_loss(update, nudged):
+            return only
+        if operation().seen("array-may-be-constant") or not any(deprived(update, operation())):
+            return _with_terms(update, operation(), only)
     other = operation()
     against = {UPDATE: contradiction(UPDATE, update, other), OPERATION: contradiction(OPERATION, other, update)}
     if other.outcome == "failed" and update.seen("written-in-forward"):
@@ -198,6 +202,8 @@ def _lost_by_conversion(run: wire.Trace) -> bool:
     Where something trains, the array is a target, a weight or an input, and a constant as everybody knows.
     """
     converts = any(done.kind == "conversion" for done in run.performed)
+    if converts and died_early(run):
+        return True
     stepped = [gradients for index in range(len(run.counts)) for gradients in _gradients(run, index)]
     trained = any(norm(gradient) > 0 for gradients in stepped for gradient in gradients)
     return converts and (run.outcome == "failed" or (bool(stepped) and not trained))
@@ -221,7 +227,7 @@ def words(run: wire.Trace) -> dict[Refused, str]:
 
 def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace) -> str:
     """Why the program cannot mean a reading, judged by how it ran and how the other one did; '' if it can."""
-    if run.outcome == "failed":
+    if run.outcome == "failed" or (died_early(run) and other.steps):
         return f"the script then stops with {run.reason or 'no reason given'}"
     writes = [done for done in run.performed if done.kind in _ENTERS]
     if reading == OPERATION and writes and not any(done.used for done in writes):

@@ -219,7 +219,8 @@ class Run(State):
         if asked.follow:
             from .reference.follow import Follow
 
-            follow = Follow(self.frames, self.taps, nudged=asked.nudged)
+            lost = any(site.action == "follow" for site in asked.sites)
+            follow = Follow(self.frames, self.taps, nudged=asked.nudged, detached=lost)
             follow.install(self.overlay)
         memory = OneMemory(self.frames, self.overlay.read)
         perform = Perform(self.frames, self.names, asked, follow, memory)

@@ -23,6 +23,7 @@ from ..engine.refused import name_of, short_name
 from ..engine.remembered import Remembered
 from ..instruments.terms import addends, is_sum
 from .beside import beside
+from .computed_on import is_input
 from .followed import Followed, apply, array_of, cast, casts, followed, gathered, holds, listed, number
 
 if TYPE_CHECKING:
@@ -47,10 +48,13 @@ _OVERRIDES = torch.overrides.__file__
 
 
 class Follow:
-    """Follows values through arrays and back; `entered` is told of each tensor that leaves torch, and where."""
+    """Follows values through arrays and back; `entered` is told of each tensor that leaves torch, and where.
 
-    def __init__(self, frames: Frames, taps: Taps, *, nudged: bool) -> None:
-        self._frames, self._taps = frames, taps
+    `detached`: what the program itself detaches for a conversion is followed too, as where no conversion was refused.
+    """
+
+    def __init__(self, frames: Frames, taps: Taps, *, nudged: bool, detached: bool) -> None:
+        self._frames, self._taps, self._detached_too = frames, taps, detached
         self._shadows = Remembered[tuple[torch.Tensor, wire.Frame]]()
         self._left: dict[int, Raw] = {}
         """Where values left torch, by the age of the node that they left at."""
@@ -85,7 +89,7 @@ class Follow:
         if first is None or not torch.is_grad_enabled():
             return NOTHING
         last = short_name(name_of(func))
-        if last in ("detach", "data") and first.requires_grad and (raw := self._here()):
+        if last in ("detach", "data") and first.requires_grad and self._detached_too and (raw := self._here()):
             result = func(*args, **kwargs)
             self._shadows.keep(result, (first, self._frames.resolve(raw[:1])[0]))
             return result
@@ -160,6 +164,14 @@ class Follow:
     def _taken(self, values: tuple[Any, ...]) -> list[Any] | None:
         """Arguments with tensors turned to what is followed; None where none is or was."""
         changed = [self._out(value) for value in values]
+        return [_beside(one) if type(one) in (list, tuple) else one for one in changed] if holds(changed) else None
+
+    def _joined(self, values: tuple[Any, ...]) -> list[Any] | None:
+        """The same for a function of numpy's: a list of tensors is followed whether or not they have a graph."""
+        taken = self._taken(values)
+        if taken is not None or self._detached_too:
+            return taken
+        changed = [_beside(one) if type(one) in (list, tuple) else one for one in values]
         return changed if holds(changed) else None
 
     def _out(self, value: Any, depth: int = 0) -> Any:
@@ -207,7 +219,7 @@ class Follow:
 
     def compute(self, function: Any, given: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """A function of numpy's or of `math`'s."""
-        values = self._taken(given)
+        values = self._joined(given)
         if values is None:
             return function(*given, **options)
         name = getattr(function, "__name__", "")
@@ -250,7 +262,7 @@ class Follow:
                 shared = len(alone) < len(mine) or _mixed(call.roots, alone, own)
                 constant = any(one not in kept or not leaves([one], cut) for one in mine)
                 starved = leaves(graph.starts(call.roots), cut) < leaves(graph.starts(call.roots), set())
-                needed = not shared and (constant or starved)
+                needed = (starved and is_input(call.roots, cut)) or (not shared and (constant or starved))
                 self._either[place] = self._either.get(place, False) or not needed
                 if alone:
                     self._alone[place] = None
@@ -281,6 +293,14 @@ def _mixed(roots: Any, alone: set[Any], own: set[Any]) -> bool:
             if not (below.isdisjoint(alone) or below.isdisjoint(own)):
                 return True
     return False
+
+
+def _beside(value: Any) -> Any:
+    """A list in which tensors without a graph are followed as what has one is: what joins them is a tensor to torch."""
+    if type(value) in (list, tuple):
+        return type(value)(map(_beside, value))
+    plain = isinstance(value, torch.Tensor) and value.is_floating_point() and not value.requires_grad
+    return Followed(array_of(value), value) if plain else value
 
 
 def _numbers(value: Any) -> bool:

@@ -62,9 +62,18 @@ class Followed:
         """The loss is a number to numpy, and to whoever reads the code a loss."""
         return self.tensor.backward(*given, **options)
 
+    @classmethod
+    def __torch_function__(cls, func: Function, _: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Torch is given the tensor: code that has numpy join tensors takes what comes of it for one."""
+        every = tuple(_opened((args, tuple((kwargs or {}).values()))))
+        dtype = next((one.dtype for one in every if isinstance(one, torch.Tensor) and one.is_floating_point()), None)
+        return func(*_handed(args, dtype), **_handed(kwargs or {}, dtype))
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # numpy asks for the memory of what it is given
             raise AttributeError(name)
+        if not hasattr(self.value, name):  # a tensor has it
+            return getattr(_handed(self, None), name)
         found = getattr(self.value, name)
         if name == "astype":
             return lambda dtype, *_, **__: cast(dtype, self)
@@ -90,6 +99,10 @@ class Followed:
         return plain(item) in self.value
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        if not (_has_graph(self) or _has_graph(value)):
+            self.value[index] = plain(value)
+            self.tensor = _doubles(self.value)
+            return
         raise NotImplementedError("an array that is followed cannot be written in place")
 
     def __index__(self) -> int:
@@ -162,6 +175,10 @@ def followed(value: Any) -> bool:
     return type(value) is Followed
 
 
+def _has_graph(value: Any) -> bool:
+    return type(value) is Followed and value.tensor.requires_grad
+
+
 def holds(value: Any, depth: int = 0) -> bool:
     """Whether something followed is in an argument, lists opened."""
     if type(value) in (list, tuple) and depth < _SHORT:
@@ -180,6 +197,29 @@ def plain(value: Any) -> Any:
     return value
 
 
+def _opened(value: Any) -> Iterator[Any]:
+    if type(value) in (list, tuple):
+        for item in value:
+            yield from _opened(item)
+    else:
+        yield value
+
+
+def _handed(value: Any, dtype: torch.dtype | None) -> Any:
+    """An argument of torch's with tensors for what is followed; of this type, else of the type of its values."""
+    if type(value) is Followed:
+        own = getattr(value.value, "dtype", None)
+        return value.tensor.to(dtype or (torch.get_default_dtype() if own is None else _doubles_as(own)))
+    if type(value) in (list, tuple):
+        return type(value)(_handed(item, dtype) for item in value)
+    return {key: _handed(item, dtype) for key, item in value.items()} if type(value) is dict else value
+
+
+def _doubles_as(dtype: Any) -> torch.dtype:
+    kinds = {"float16": torch.float16, "float32": torch.float32}
+    return kinds.get(str(dtype), torch.float64)
+
+
 def apply(
     name: str, function: Function, given: tuple[Any, ...], options: dict[str, Any], *, each: bool = False
 ) -> Any:  # fmt: skip
@@ -187,6 +227,8 @@ def apply(
     value = function(*map(plain, given), **plain(options))
     if not (holds(given) or holds(tuple(options.values()))) or not _floats(value):
         return value  # a comparison, an index, a count: it does not move
+    if not any(map(_has_graph, _opened((*given, *options.values())))):
+        return _made(value, _doubles(value)) if not isinstance(value, (list, tuple)) else value
     try:
         _given_by_place(options)
         if name in MOVES:
@@ -245,7 +287,7 @@ def _floats(value: Any) -> bool:
 
 def _left(value: Any) -> Any:
     """A value that goes where its graph cannot be followed."""
-    if not followed(value):
+    if not (followed(value) and value.tensor.requires_grad):
         return plain(value)
     return Followed.nudge(value.value) if Followed.lost() else value.value
 
@@ -359,7 +401,9 @@ def _reduced(name: str, function: Function, given: tuple[Any, ...], options: dic
             tensor = _DEFINED[name](given[0].tensor.double(), *given[1:], **options)
         except (TypeError, ValueError, RuntimeError, IndexError):
             tensor = None
-        if tensor is not None and numpy.allclose(array_of(tensor), value, 1e-5, 1e-12, equal_nan=True):
+        if tensor is not None and numpy.allclose(
+            array_of(tensor), value, 1e-5, _rounded(numpy, given[0]), equal_nan=True
+        ):
             return _made(value, tensor)
     places = [index for index, one in enumerate(given) if followed(one)]
     values = [plain(one) for one in given]
@@ -367,6 +411,13 @@ def _reduced(name: str, function: Function, given: tuple[Any, ...], options: dic
     return _applied(
         value, lambda gradient: [gradient.ravel() @ one for one in slope], [given[place].tensor for place in places]
     )
+
+
+def _rounded(numpy: Any, one: Any) -> float:
+    """By how much sums of these values may differ where they nearly vanish: numpy adds floats as floats."""
+    values = numpy.abs(numpy.nan_to_num(one.value))
+    exact = str(getattr(values, "dtype", "float64")) == "float64"
+    return 1e-12 if exact else 1e-6 * float(values.max(initial=0.0))
 
 
 def _sum(tensor: torch.Tensor, axis: Any = None, *, keepdims: bool = False) -> torch.Tensor:

@@ -124,7 +124,7 @@ class MutationSafe(Dispatch, Listener):
             return _Saved(transforms.copied(tensor))
         if self._at_once:
             self._packs += 1
-            self._copied += tensor.nbytes
+            self._copied += tensor.element_size() * tensor.numel()  # nbytes refuses what is sparse
             if self.before_copy is not None:
                 self.before_copy(tensor)
             with torch._C._DisableTorchDispatch():

@@ -1,0 +1,66 @@
+"""Whether a loss computes on with a value, as a layer does with its input, or measures something else from it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from ..engine import graph
+from ..instruments.terms import is_sum
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_MOVES = frozenset(
+    f"{name}Backward{kind}"
+    for name in (
+        *("T", "Transpose", "Permute", "View", "UnsafeView", "Reshape", "Alias", "Clone", "ToCopy", "Repeat"),
+        *("Expand", "Squeeze", "Unsqueeze", "Slice", "Select", "Index", "IndexSelect"),
+    )
+    for kind in ("", "0", "1")
+)
+_LAYERS = frozenset(
+    f"{name}Backward0"
+    for name in (
+        *("Addmm", "Mm", "Bmm", "Mv", "Linear", "Convolution", "MkldnnConvolution", "Mul", "Cat", "Prelu"),
+        *("NativeLayerNorm", "NativeBatchNorm", "NativeGroupNorm", "FusedRmsNorm"),
+    )
+)
+"""What takes a parameter beside its input."""
+
+
+def is_input(roots: Any, cut: Collection[Any]) -> bool:
+    """Whether the roots are computed from the nodes of `cut` and parameters alone, other terms of a sum aside.
+
+    What else has a graph beside them, or a parameter that is compared with them, may be what they are the target of.
+    """
+    summed = {node for node in graph.walk(roots, is_sum) if is_sum(node)}
+    on, same = set(cut), set(cut)
+    for node in graph.children_first(roots):
+        children = graph.children(node)
+        mine = [child for child in children if child in on]
+        if node in on or not mine:
+            continue
+        on.add(node)
+        if (is_sum(node) or node.name() in _MOVES) and all(child in same for child in mine):
+            same.add(node)
+        takes = node.name() in _LAYERS or not all(child in same for child in mine)
+        terms = node in summed and _is_number(node)
+        if not terms and not all(takes and _is_bare(child) for child in children if child not in on):
+            return False
+    return True
+
+
+def _is_number(node: Any) -> bool:
+    shapes = [tuple(one.shape) for one in getattr(node, "_input_metadata", None) or ()]
+    return bool(shapes) and math.prod(shapes[0]) == 1
+
+
+def _is_bare(node: Any) -> bool:
+    """Whether a node gives a leaf as it is, or its elements in another place."""
+    while graph.leaf(node) is None:
+        children = graph.children(node)
+        if node.name() not in _MOVES or len(children) != 1:
+            return False
+        (node,) = children
+    return True
