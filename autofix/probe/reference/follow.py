@@ -21,9 +21,9 @@ from .. import HERE, wire
 from ..engine import graph
 from ..engine.refused import name_of, short_name
 from ..engine.remembered import Remembered
+from ..instruments.computed_on import is_input
 from ..instruments.terms import addends, is_sum
 from .beside import beside
-from .computed_on import is_input
 from .followed import Followed, apply, array_of, cast, casts, followed, gathered, holds, listed, number
 
 if TYPE_CHECKING:

@@ -27,10 +27,10 @@ from ..instruments.aims import holds_two
 from ..refused.drifting import Drifting
 from ..refused.moved_again import MovedAgain
 from ..refused.overwritten import Overwritten
+from ..refused.part_of import by_wholes
 from ..refused.steps_by_hand import StepsByHand
 from .beside import beside
 from .follow import NOTHING as UNFOLLOWED
-from .part_of import by_wholes
 from .sites import NOTHING, Sites
 
 if TYPE_CHECKING:
