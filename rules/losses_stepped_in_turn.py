@@ -26,7 +26,7 @@ from autofix.diagnosis.scenes import Turn
 from autofix.probe.wire import Stack
 from autofix.search import owning
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
-from autofix.syntax import blocks, calls, names, vocabulary
+from autofix.syntax import blocks, calls, names, update, vocabulary
 from autofix.syntax.edits import Step, delete, insert_after, move_after
 
 WHY = "Each loss goes backward while the parameters are those it was computed with, and reaches only its optimizer's."
@@ -113,6 +113,35 @@ for _ in range(4):
         opt.step()
 """),
         Example("""\
+! the averages are of the weights that the steps leave
+import torch
+
+torch.manual_seed(0)
+nets, slow = ([torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)) for _ in range(2)] for _ in range(2))
+opts = [torch.optim.SGD(net.parameters(), lr=0.1) for net in nets]
+
+
+@torch.no_grad()
+def follow(mean, net):
+    for p, q in zip(mean.parameters(), net.parameters()):
+        p.lerp_(q, 0.1)
+
+
+for _ in range(4):
+    x = torch.randn(5, 3)
+    aim, out = sum(net(x) for net in slow).detach() + 1, sum(net(x) for net in nets)
+    for n, opt in enumerate(opts):
+        loss = (n + 1) * (out - aim).pow(2).mean()
+        opt.zero_grad()
+-        loss.backward(retain_graph=True)
++        loss.backward(retain_graph=True, inputs=[p for group in opt.param_groups for p in group["params"]])
++        print(loss.item())
++    for n, opt in enumerate(opts):
+        opt.step()
+        follow(slow[n], nets[n])
+-        print(loss.item())
+"""),
+        Example("""\
 ! one optimizer takes all the steps: each is meant to see the parameters that the last one left
 import torch
 
@@ -142,8 +171,8 @@ train(out.pow(2).mean())
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """The steps before the failing backward, behind it: of one loop, or all of one block together."""
         turns = list(self._turns(diagnosis, sources))
-        ways = [partial(self._sequence, [turn for turn, _ in turns if turn.loop is None])]
-        ways += [partial(self._loop, turn, made) for turn, made in turns]
+        ways = [partial(self._sequence, [turn for turn, _ in turns if turn.loop is None], sources)]
+        ways += [partial(self._loop, turn, made, sources) for turn, made in turns]
         for way in ways:
             with suppress(Declined):
                 if edits := way():
@@ -162,15 +191,18 @@ train(out.pow(2).mean())
                     seen.add(turn.step)
                     yield turn, saved.made
 
-    def _loop(self, turn: Turn, made: Stack) -> list[Step]:
-        """The steps of a loop in a second loop over the same."""
+    def _loop(self, turn: Turn, made: Stack, sources: Sources) -> list[Step]:
+        """The steps of a loop in a second loop over the same, with what goes on from the weights that they leave."""
         loop, block, source = turn.loop, turn.block, turn.source
         optimizer = owning.stepped(turn.step)
         if loop is None or optimizer is None or not _same_again(loop.iter):
             return []
         if blocks.passed(source, loop, made):
             return []
-        moved = blocks.with_clipping(block, turn.step)
+        moved = [*blocks.with_clipping(block, turn.step)]
+        own = update.bound(block)
+        behind = owning.along(sources, source, blocks.after(block, turn.step))
+        moved += [one for one in behind if not names.meets(own - names.binds(one), names.reads(one))]
         if not (keyword := owning.reaching_only(turn.source, turn.call, optimizer)):
             return []
         header = f"for {source.segment(loop.target)} in {source.segment(loop.iter)}:"
@@ -178,7 +210,7 @@ train(out.pow(2).mean())
         gone = [edit for one in moved for edit in delete(source, one)]
         return [*keyword, *gone, *insert_after(source, loop, [header, *lines])]
 
-    def _sequence(self, turns: list[Turn]) -> list[Step]:
+    def _sequence(self, turns: list[Turn], sources: Sources) -> list[Step]:
         """Steps behind the backward that they stood before, which then reaches only its own optimizer's parameters."""
         if not turns:
             return []
@@ -192,10 +224,13 @@ train(out.pow(2).mean())
             return []
         others = {one.step: owning.stepped(one.step) for one in turns if one.block is block}
         steps = [one for one, other in others.items() if other and ast.unparse(other) != ast.unparse(optimizer)]
-        moved = [
-            edit for one in sorted(steps, key=block.index) for edit in move_after(turn.source, [one], turn.backward)
-        ]
-        return [*moved, *keyword] if steps else []
+        if not steps:
+            return []
+        first = min(map(block.index, steps))
+        steps += owning.along(sources, turn.source, block[first : block.index(turn.backward)])
+        ordered = sorted(steps, key=block.index)
+        moved = [edit for one in ordered for edit in move_after(turn.source, [one], turn.backward)]
+        return [*moved, *keyword]
 
 
 def _same_again(node: ast.expr) -> bool:

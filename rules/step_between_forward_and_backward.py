@@ -24,9 +24,10 @@ from contextlib import suppress
 from autofix.diagnosis import scenes
 from autofix.diagnosis.scenes import Scene
 from autofix.probe.wire import Stack, Write
+from autofix.search import owning
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, calls, names, update, vocabulary, writes
-from autofix.syntax.edits import Step, insert_after, insert_before, move_after, move_before
+from autofix.syntax.edits import insert_after, insert_before, move_after, move_before
 
 WHY_MOVE = "The forward runs with the parameters that its backward will find."
 WHY_AGAIN = "The part that the step made stale is computed again, with the parameters that backward will find."
@@ -34,7 +35,6 @@ WHY_CUT = "The part that the step made stale is computed again, from values that
 WHY_STEP = "The parameters change only after the backward that needs the old ones."
 _COMPOUND = (ast.If, ast.With)
 _MOST = 2
-
 _DETACH = ".detach()"
 
 
@@ -52,8 +52,7 @@ import torch
 
 torch.manual_seed(0)
 G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
-g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
-d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
+g_opt, d_opt = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (G, D))
 for _ in range(4):
     fake = torch.tanh(G(torch.randn(4, 2)))
     score = D(fake)
@@ -86,6 +85,28 @@ for _ in range(4):
     d_opt.step()
 """),
         Example("""\
+! what is copied of the weights is copied after the step
+import torch
+
+torch.manual_seed(0)
+pi, q, old = torch.nn.Linear(3, 3), torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+pi_opt, q_opt = torch.optim.SGD(pi.parameters(), lr=0.1), torch.optim.SGD(q.parameters(), lr=0.1)
+for _ in range(4):
+    x = torch.randn(5, 3)
+    aim, pi_loss = old(x).detach() + 1, -q(pi(x)).mean()
+-    q_opt.zero_grad()
+-    (q(x) - aim).pow(2).mean().backward()
+-    q_opt.step()
+-    old.load_state_dict(q.state_dict())
+    pi_opt.zero_grad()
+    pi_loss.backward()
+    pi_opt.step()
++    q_opt.zero_grad()
++    (q(x) - aim).pow(2).mean().backward()
++    q_opt.step()
++    old.load_state_dict(q.state_dict())
+"""),
+        Example("""\
 ! the graph is that of an earlier iteration, and wants a cut
 import torch
 
@@ -115,8 +136,7 @@ import torch
 torch.manual_seed(0)
 g = torch.nn.Linear(2, 3)
 d = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
-g_opt = torch.optim.SGD(g.parameters(), lr=0.1)
-d_opt = torch.optim.SGD(d.parameters(), lr=0.1)
+g_opt, d_opt = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (g, d))
 for _ in range(3):
     fake = g(torch.ones(5, 2))
     scores = d(fake.detach())
@@ -133,6 +153,7 @@ for _ in range(3):
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For each statement that wrote: the forward behind it, again behind it, or the write behind the backward."""
         seen: set[ast.stmt] = set()
+        one_is_left_out = 0 < len(diagnosis.failure.concerned) < len(diagnosis.trace.counts)
         steps = {sources.node(site.stack[0]) for site in diagnosis.trace.step_sites if site.stack}
         for saved in diagnosis.trace.saved:
             for write in reversed(saved.writes):
@@ -147,8 +168,8 @@ for _ in range(3):
                 if write.optimizer >= 0 or isinstance(scene.step, _COMPOUND):
                     yield from self._later(scene)
                 if write.optimizer >= 0 or any("backward" in calls.method(one) for one in scene.before):
-                    yield from self._again(scene, attached=_leaves_one_out(diagnosis))
-                yield from self._step(scene, steps)
+                    yield from self._again(scene, attached=one_is_left_out)
+                yield from self._step(scene, steps, sources)
 
     def _later(self, scene: Scene) -> Iterator[Proposal]:
         """The forward, and what hangs on it, behind the step."""
@@ -163,11 +184,9 @@ for _ in range(3):
             return
         if any(names.binds(one) & (read | bound) for one in passed):
             return
+        move, place = (move_before, anchor) if anchor else (move_after, scene.step)
         with suppress(Declined):
-            edits: list[Step] = []
-            for run in blocks.runs(scene.before, moved):
-                move = move_before(scene.source, run, anchor) if anchor else move_after(scene.source, run, scene.step)
-                edits.extend(move)
+            edits = [one for run in blocks.runs(scene.before, moved) for one in move(scene.source, run, place)]
             yield self.propose(edits, WHY_MOVE, title="Compute it after the step")
 
     def _again(self, scene: Scene, *, attached: bool = False) -> Iterator[Proposal]:
@@ -207,7 +226,7 @@ for _ in range(3):
             title += ", with the graph of what goes in" if without else ""
             yield self.propose(edits, WHY_CUT if cut else WHY_AGAIN, title=title, tier=Tier.AGAIN, later=later)
 
-    def _step(self, scene: Scene, steps: set[ast.AST | None]) -> Iterator[Proposal]:
+    def _step(self, scene: Scene, steps: set[ast.AST | None], sources: Sources) -> Iterator[Proposal]:
         """The step, or the whole update that it ends, behind the backward or the update that this one belongs to."""
         first = last = scene.block.index(scene.step)
         small = last + 1 - len(blocks.with_clipping(scene.block, scene.step))
@@ -217,16 +236,13 @@ for _ in range(3):
             # A scheduler's step belongs to the optimizer's; another optimizer's does not.
             last += calls.method(following) in ("step", "update") and calls.statement_call(following) not in steps
         step, whole = scene.block[small : last + 1], scene.block[first : last + 1]
+        behind = owning.along(sources, scene.source, [one for one in scene.after[:-1] if one not in whole])
         pairs = [(step, scene.backward), (step, scene.end), (whole, scene.end)]
         with suppress(Declined):
             for moved, anchor in dict.fromkeys((tuple(moved), anchor) for moved, anchor in pairs):
                 edits = move_after(scene.source, moved, anchor)
+                edits += [edit for one in behind for edit in move_after(scene.source, [one], anchor)]
                 yield self.propose(edits, WHY_STEP, title="Step after the later backward", tier=Tier.AGAIN, later=2)
-
-
-def _leaves_one_out(diagnosis: Diagnosis) -> bool:
-    """Whether the failing backward reaches parameters of some optimizer, and of another none."""
-    return 0 < len(diagnosis.failure.concerned) < len(diagnosis.trace.counts)
 
 
 def _moves(scene: Scene, made: Stack, written: Stack, failed: Stack, write: Write) -> bool:

@@ -1,13 +1,14 @@
-"""Which optimizer a statement steps, and how the parameters that it owns are written."""
+"""Which optimizer a statement steps, what moves along with a step, and how the parameters that it owns are written."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from autofix.syntax import blocks, calls, names
+from autofix.syntax import blocks, calls, names, update, vocabulary, writes
 from autofix.syntax.edits import Step, set_keyword
 from autofix.syntax.source import Source
+from autofix.syntax.sources import Sources
 
 
 def stepped(statement: ast.AST) -> ast.expr | None:
@@ -35,6 +36,35 @@ def _following(source: Source, statement: ast.stmt) -> Iterator[ast.stmt]:
     for around in blocks.around(source, statement):
         if isinstance(around, ast.stmt):
             yield from blocks.after(blocks.block_of(source, around), around)
+
+
+def along(sources: Sources, source: Source, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """Of the statements behind a step those that write tensors by hand: an average of the stepped weights, a clipping.
+
+    Such is a call, too, of a function that does so. What trains, or gives a later statement a value, is none.
+    """
+    found: list[ast.stmt] = []
+    for place, one in enumerate(statements):
+        calls_in = [node for node in ast.walk(one) if isinstance(node, ast.Call)]
+        called = (sources.called(source, call, decorated=True) for call in calls_in)
+        written = any(map(_writes, [one, *(function for known in called if known for function in known[1:])]))
+        later = {name for other in statements[place + 1 :] for name in names.reads(other)}
+        if written and not update.trains(one) and not names.meets(names.binds(one), later):
+            found += [one] if isinstance(one, (ast.Expr, ast.For, ast.With)) else []
+    return found
+
+
+def _writes(node: ast.AST) -> bool:
+    """Whether something in a statement or function writes a tensor by hand."""
+    for part in ast.walk(node):
+        match part:
+            case ast.Call() if calls.name_of(part) == "load_state_dict":
+                return True
+            case ast.Call() if writes.in_place(part) and not vocabulary.trains(calls.name_of(part)):
+                return True
+            case ast.Attribute(attr="data", ctx=ast.Store()):
+                return True
+    return False
 
 
 def reaching_only(source: Source, call: ast.AST, optimizer: ast.expr) -> list[Step]:

@@ -99,8 +99,11 @@ class Sources:
                     queue.append(found)
                 seen.add(path)
 
-    def called(self, source: Source, call: ast.Call) -> tuple[Source, Function] | None:
-        """The function of the user's that a call in `source` means by its name, if there is but one of that name."""
+    def called(self, source: Source, call: ast.Call, *, decorated: bool = False) -> tuple[Source, Function] | None:
+        """The function of the user's that a call in `source` means by its name, if there is but one of that name.
+
+        One with decorators, which may make of it what they will, only where `decorated`.
+        """
         if isinstance(call.func, ast.Attribute) and not isinstance(call.func.value, ast.Name):
             return None
         found: list[tuple[Source, Function]] = [
@@ -112,7 +115,7 @@ class Sources:
             for method in kind.body
             if isinstance(method, ast.FunctionDef) and method.name in _CALLED
         ]
-        return found[0] if len(found) == 1 and not found[0][1].decorator_list else None
+        return found[0] if len(found) == 1 and (decorated or not found[0][1].decorator_list) else None
 
     def _named(self, source: Source, kind: type[N], name: str) -> Iterator[tuple[Source, N]]:
         for one in self.imported_by(source):
