@@ -19,7 +19,15 @@ from autofix.core.write import write
 from autofix.diagnosis.diagnose import diagnose
 from autofix.experiments.later import again
 from autofix.experiments.pool import Pool
-from autofix.experiments.reproduce import audited, exit_words, limit_words, missing_words, reproduce, swallowed_words
+from autofix.experiments.reproduce import (
+    audited,
+    exit_words,
+    limit_words,
+    missing_words,
+    reproduce,
+    swallowed_words,
+    wants_gpu,
+)
 from autofix.experiments.requests import line_maps, tracing
 from autofix.experiments.run import JOBS, Probe, ProbeError, run
 from autofix.experiments.telling import RUNNING, TRACING, Telling
@@ -63,7 +71,11 @@ def fix(
 
     `found` is told of the first safe edit as soon as it is known.
     """
-    return _on_probe(target, probe, lambda running: _Repair(running, target, rules, progress, found).report())
+
+    def work(running: Probe) -> Report:
+        return _wherever(target, lambda there: _Repair(running, there, rules, progress, found).report())
+
+    return _on_probe(target, probe, work)
 
 
 def verify(
@@ -83,7 +95,11 @@ def verify(
             target, Outcome.CANNOT_RUN, message=f"{missing} is not a file of the project; verify judges edits"
         )
     changed = {path: data for path, data in files.items() if target.read(path) != data}
-    return _on_probe(target, probe, lambda running: _verify(running, target, changed, progress, offered=not ours))
+
+    def work(running: Probe) -> Report:
+        return _wherever(target, lambda there: _verify(running, there, changed, progress, offered=not ours))
+
+    return _on_probe(target, probe, work)
 
 
 def _on_probe(target: Target, probe: Probe | None, work: Callable[[Probe], Report]) -> Report:
@@ -95,6 +111,18 @@ def _on_probe(target: Target, probe: Probe | None, work: Callable[[Probe], Repor
     except ProbeError as error:
         return Report(target, Outcome.CANNOT_RUN, message=str(error))
     return replace(report, timings=report.timings | {"total": time.monotonic() - began})
+
+
+def _wherever(target: Target, work: Callable[[Target], Report]) -> Report:
+    """What work comes to; on the CPU where the script fails before it asks for a GPU in vain, as an edited one does."""
+    report = work(target)
+    verdicts = [fix.verdict for fix in (*report.fixes, *report.rejected)]
+    safe = any(one.applicability is Applicability.SAFE for one in verdicts)
+    said = [text for one in verdicts for text in (one.detail, one.failure.message if one.failure is not None else "")]
+    if target.device != "auto" or report.target.setup.device == "cpu" or safe or not any(map(wants_gpu, said)):
+        return report
+    again = work(replace(target, device="cpu"))
+    return again if again.diagnosis is not None else report
 
 
 def _verify(

@@ -2,7 +2,8 @@
 
 ## What it does
 Takes out the call that cut the graph (`.item()`, `.detach()`, `.data`, `float(...)`), and puts tensors together with
-`torch.stack(losses)` in place of `torch.tensor(losses)`.
+`torch.stack(losses)` in place of `torch.tensor(losses)`; of a list of lists each row likewise, with
+its numbers as tensors.
 
 ## Why autograd fails
 Numbers, detached tensors and tensors made of numbers do not know what they were computed from. A loss made of them has
@@ -23,6 +24,7 @@ from autofix.probe.wire import Frame, Origin, Stack
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import Step, ensure_import, insert_before, receiver, remove_keyword, rename, replace
+from autofix.syntax.rebuilt import needs_more, of_numbers, stacked
 
 WHY = "The loss keeps the graph of what it was computed from."
 WHY_SKIPPED = "A pass to whose loss nothing was added has nothing to train on."
@@ -83,6 +85,45 @@ for _ in range(4):
     opt.zero_grad()
     out.pow(2).mean().backward()
     opt.step()
+"""),
+        Example("""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+points = torch.randn(5, 3)
+for _ in range(4):
+    c, s = torch.cos(net(points).mean()), torch.sin(net(points).mean())
+-    turn = torch.tensor([[c, -s], [s, c]]).view(1, 2, 2)
++    turn = torch.stack([torch.stack([c, -s]), torch.stack([s, c])]).view(1, 2, 2)
+    opt.zero_grad()
+    (points[:, :2] @ turn - points[:, 1:]).pow(2).mean().backward()
+    opt.step()
+"""),
+        Example("""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    rows = []
+    for a, b in net(torch.randn(5, 3)):
+-        rows.append([a, b, 0.5])
+-    loss = torch.FloatTensor(rows).pow(2).mean()
++        rows.append(torch.stack([a, b, torch.full_like(a, 0.5)]))
++    loss = torch.stack(rows).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""),
+        Example("""\
+! the matrix is of numbers alone
+import torch
+
+x = torch.ones(2)
+(torch.tensor([[0.0, 1.0], [1.0, 0.0]]) @ x).sum().backward()
 """),
         Example("""\
 ! unsafe: nothing in the code says which part of the loss is meant to have a gradient
@@ -203,10 +244,29 @@ torch.from_numpy(numpy.sqrt(w.detach().numpy())).mean().backward()
         for source in sources.files(frame for stack in stacks for frame in stack):
             for node in source.walk():
                 match node:
-                    case ast.Call(func=ast.Attribute(attr=name), args=[value]) if name in _REMADE:
+                    case ast.Call(func=ast.Attribute(attr=name), args=[value]) if name in _REMADE and not of_numbers(
+                        source, value
+                    ):
+                        yield from _nested(source, node, value)
                         yield _stacked(source, node)
                         if isinstance(value, ast.Name):
                             yield replace(source, node, source.segment(value))
+
+
+def _nested(source: Source, call: ast.Call, value: ast.expr) -> Iterator[list[Step]]:
+    """`torch.tensor([[a, b], [c, 0]])` stacked row by row, where the rows stand or where the list is filled."""
+    if not isinstance(call.func, ast.Attribute):
+        return
+    torch = source.segment(call.func.value)
+    if isinstance(value, (ast.List, ast.Tuple)) and needs_more(source, value):
+        yield replace(source, call, stacked(source, value, torch))
+    filled = names.fills(source, ast.unparse(value)) if isinstance(value, ast.Name) else ()
+    rows = [kept for _, kept in filled if isinstance(kept, (ast.List, ast.Tuple))]
+    if rows:
+        yield [
+            *_stacked(source, call),
+            *(step for row in rows for step in replace(source, row, stacked(source, row, torch))),
+        ]
 
 
 def _never_begun(diagnosis: Diagnosis, origins: list[Origin]) -> bool:

@@ -185,6 +185,26 @@ def test_what_asks_for_cuda_runs_here_and_the_report_says_so(
     assert "(safe, as it ran here)" in shown
 
 
+@pytest.mark.parametrize(("device", "known"), [("auto", True), ("asis", False)])
+def test_what_asks_for_cuda_behind_the_failure_runs_here_too(
+    probe: Probe, here: Path, device: str, known: bool
+) -> None:
+    script = """\
+import torch
+net, scale = torch.nn.Linear(3, 1), torch.ones(1, requires_grad=True)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+scale += 1
+for _ in range(3):
+    optimizer.zero_grad()
+    (net.cuda()(torch.ones(1, 3).cuda()) * scale.cuda()).sum().backward()
+    optimizer.step()
+"""
+    written(here, {"train.py": script})
+    report = repair(probe, "train.py", device=device, select=["AG301"])
+    assert any("CUDA was asked for" in word for word in report.conditions) == known
+    assert (report.fixes[0].verdict.failure is None) == known
+
+
 def test_a_move_makes_a_copy_as_it_would_on_a_gpu(probe: Probe, here: Path) -> None:
     script = """\
 import torch

@@ -57,6 +57,11 @@ def reproduce(probe: Probe, target: Target) -> tuple[Target, wire.Trace]:
     return _bounded(target, baseline), baseline
 
 
+def wants_gpu(said: str) -> bool:
+    """Whether a failure's words say that it is for want of a GPU."""
+    return _WANTS_GPU.search(said) is not None
+
+
 def audited(probe: Probe, target: Target) -> tuple[Target, wire.Trace]:
     """The target as it can be run here, and a run of it that is watched for more than crashes."""
     probe.hello()
@@ -92,7 +97,7 @@ def _first(
 ) -> tuple[Target, wire.Trace]:  # fmt: skip
     """The first run of a target, on the CPU where it asks for a GPU in vain."""
     baseline = run(probe, ask(target))
-    if target.device == "auto" and baseline.outcome == "failed" and _WANTS_GPU.search(baseline.detail):
+    if target.device == "auto" and baseline.outcome == "failed" and wants_gpu(baseline.detail):
         moved = _on_cpu(target)
         again = run(probe, ask(moved))
         # Where that did not help, the words of the script as it stands say more.
