@@ -24,7 +24,7 @@ from autofix.probe.wire import Frame, Origin, Stack
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import Step, ensure_import, insert_before, receiver, remove_keyword, rename, replace
-from autofix.syntax.rebuilt import needs_more, of_numbers, stacked
+from autofix.syntax.translate.rebuilt import needs_more, of_numbers, stacked
 
 WHY = "The loss keeps the graph of what it was computed from."
 WHY_SKIPPED = "A pass to whose loss nothing was added has nothing to train on."

@@ -18,6 +18,8 @@ from autofix.search.rule import Example, Rule, Sources
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from _pytest.mark import ParameterSet
+
     from autofix.core.model import Candidate
     from autofix.experiments.run import Probe
 
@@ -26,16 +28,18 @@ pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="no torch in this environment"),
 ]
 RULES = registry.rules()
-EXAMPLES = [(rule, example, f"{rule.name}-{n}") for rule in RULES for n, example in enumerate(rule.examples, 1)]
-REPAIRS = [pytest.param(rule, example, id=name) for rule, example, name in EXAMPLES if example.after is not None]
-SHOWN = 1
-"""How many repairs of each rule are judged in every run of the tests; the others with those that take long."""
-JUDGED = [
-    pytest.param(rule, one, id=f"{rule.name}-{n}", marks=[pytest.mark.apart("long")] * (n > SHOWN))
-    for rule in RULES
-    for n, one in enumerate((one for one in rule.examples if one.after is not None), 1)
-]
-DECLINES = [pytest.param(rule, example, id=name) for rule, example, name in EXAMPLES if example.after is None]
+
+
+def _first(count: int, *, declined: bool = False) -> list[ParameterSet]:
+    """The examples of each rule: the first of them in every run of the tests, the others with those that take long."""
+    return [
+        pytest.param(rule, one, id=f"{rule.name}-{n}", marks=[pytest.mark.apart("long")] * (n > count))
+        for rule in RULES
+        for n, one in enumerate((one for one in rule.examples if (one.after is None) == declined), 1)
+    ]
+
+
+REPAIRS, JUDGED, DECLINES = _first(2), _first(1), _first(1, declined=True)
 
 
 def written(folder: Path, text: str) -> Target:
