@@ -39,7 +39,7 @@ def _first(count: int, *, declined: bool = False) -> list[ParameterSet]:
     ]
 
 
-REPAIRS, JUDGED, DECLINES = _first(2), _first(1), _first(1, declined=True)
+REPAIRS, JUDGED, DECLINES = _first(1), _first(1), _first(1, declined=True)
 
 
 def written(folder: Path, text: str) -> Target:
