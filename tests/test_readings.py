@@ -698,3 +698,31 @@ def test_a_derivative_by_a_column_is_a_column_of_the_derivative_by_the_whole(
     script: Scripts, cut: str, edits: tuple[tuple[str, str], ...], outcome: Outcome
 ) -> None:
     assert script(changed(COLUMN, (COLUMN_OF, cut))).verify(*edits).outcome is outcome
+
+
+MADE_EARLY = """
+import torch
+
+theta, shift = torch.zeros(3, requires_grad=True), torch.zeros(3, requires_grad=True)
+scale = theta.exp()
+optimizer = torch.optim.SGD([theta, shift], lr=0.2)
+for step in range(4):
+    x = torch.arange(6.0).view(2, 3) + step
+    optimizer.zero_grad()
+    ((x + shift) * scale).square().mean().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "effect"),
+    [
+        ("backward()", "backward(retain_graph=True)", Effect.IDENTICAL),
+        ("* scale", "* theta.exp()", Effect.REFRESHED),
+        ("* scale", "* scale.detach()", Effect.CHANGED),
+    ],
+)
+def test_what_is_made_of_a_leaf_before_the_optimizer_is_made_starts_as_what_is_made_anew(
+    script: Scripts, old: str, new: str, effect: Effect
+) -> None:
+    assert script(MADE_EARLY).verdict((old, new)).effect is effect

@@ -311,6 +311,25 @@ for step in range(count):
     runs(sharing, single, path, request(path, ("count = 4", "count = 5")))
 
 
+def test_leaves_that_no_optimizer_is_made_for_start_where_they_are(
+    sharing: Probe, single: Probe, tmp_path: Path
+) -> None:  # fmt: skip
+    path = tmp_path / "train.py"
+    path.write_text("""\
+import torch
+rate = 0.1
+weight = torch.ones(3, requires_grad=True)
+for step in range(4):
+    weight.square().sum().backward()
+    with torch.no_grad():
+        weight -= rate * weight.grad
+    weight.grad = None
+    print("step", step, weight.tolist())
+""")
+    (found,) = runs(sharing, single, path, request(path, ("square()", "pow(2)")))
+    assert found.resumed
+
+
 ALONE = {
     "writes": "print(os.path.exists('cache'))\nopen('cache', 'w').close()\nprint(os.path.exists('cache'))\n",
     "reads on": "file = open(__file__)\nfile.readline()\nprint(file.readline())\nprint(file.readline())\n",

@@ -73,7 +73,7 @@ class Perturb(Listener):
 
     def take_over(self, other: Perturb) -> None:
         """Go on from what another has moved, and knows."""
-        for name in ("_known", "_starting", "_seeds", "_alike", "_left", "_of_modules", "_early"):
+        for name in ("_known", "_starting", "_seeds", "_alike", "_left", "_of_modules"):
             setattr(self, name, getattr(other, name))
         self._changed()
 
@@ -121,9 +121,11 @@ class Perturb(Listener):
 
     def _meet_early(self, used: Iterable[torch.Tensor]) -> None:
         """Know leaves that a graph uses before any optimizer is made, such as those of a value made once."""
-        for tensor in used:
-            if tensor.requires_grad and tensor.is_leaf and id(tensor) not in self._known:
-                self._early_leaf(tensor)
+        for tensor in filter(self._is_early, used):
+            self._early_leaf(tensor)
+
+    def _is_early(self, tensor: torch.Tensor) -> bool:
+        return tensor.requires_grad and tensor.is_leaf and id(tensor) not in self._known
 
     def _early_leaf(self, leaf: torch.Tensor) -> None:
         self.meet(leaf)
@@ -134,8 +136,12 @@ class Perturb(Listener):
 
     def concerns(self, func: Any, args: Any, kwargs: Any) -> bool:
         """Whether a call may use what has not started, or write what has: its ops are to be watched then."""
-        if not self._starting or self._unwatched:
+        if self._unwatched or not (self._starting or self._early):
             return False
+        if self._early and torch.is_grad_enabled():
+            with torch._C.DisableTorchFunction():
+                if any(map(self._is_early, tensors((args, kwargs)))):
+                    return True
         writes = may_write(func) or "out" in kwargs
         if self._all_sure and not writes:
             return False
