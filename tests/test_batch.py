@@ -304,6 +304,7 @@ for step in range(3):
 """
 
 
+@pytest.mark.apart("long")
 @pytest.mark.torch
 @pytest.mark.slow
 def test_a_script_runs_as_its_readme_says_and_what_trains_nothing_is_told_apart(tmp_path: Path) -> None:
@@ -374,6 +375,7 @@ def test_a_script_that_trains_for_ever_ran(tmp_path: Path) -> None:
     assert summary["repositories"][0]["targets"][0]["outcome"] == "no_failure_within_limit"
 
 
+@pytest.mark.apart("long")
 @pytest.mark.torch
 def test_what_is_missing_here_is_stood_in_for_and_what_is_long_cut_short_when_asked(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()

@@ -81,6 +81,7 @@ def test_a_write_that_is_taken_back_before_the_step_is_missed(
     assert script(text).verify(*wrong).outcome is Outcome.UNSAFE
 
 
+@pytest.mark.apart("long")
 @pytest.mark.torch
 def test_an_edit_that_moves_a_step_leaves_writes_by_hand_as_they_were_and_may_not_change_them(script: Scripts) -> None:
     train = script(PENALISED)

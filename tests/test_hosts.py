@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from sampled import one_in
 from training import CURE, SCRIPT, written
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.torch
 @pytest.mark.slow
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", one_in(2, VERSIONS))
 def test_the_tool_runs_under_this_python_and_repairs_in_the_projects_environment(
     tool: Path, project: Path, python: Path, version: str, pytestconfig: pytest.Config
 ) -> None:
@@ -100,7 +101,7 @@ def test_the_tool_runs_under_this_python_and_repairs_in_the_projects_environment
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("how", ["conda", "command", "path"])
+@pytest.mark.parametrize("how", one_in(3, ["command", "conda", "path"]))
 def test_the_scripts_python_is_found_in_each_way_that_people_have_one(
     tool: Path, project: Path, python: Path, how: str, pytestconfig: pytest.Config
 ) -> None:

@@ -143,6 +143,7 @@ def test_a_cell_that_is_no_python_fails_only_when_it_is_reached() -> None:
     assert plain == ['raise SyntaxError("cell 4 is not valid Python")\n', "#\n"]
 
 
+@pytest.mark.apart("long")
 @pytest.mark.torch
 @pytest.mark.slow
 def test_the_extension_shows_a_fix_below_a_cell_that_dies(

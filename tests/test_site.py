@@ -10,6 +10,7 @@ from urllib.parse import unquote, urldefrag
 
 import pytest
 
+pytestmark = pytest.mark.apart("long")
 ROOT = Path(__file__).resolve().parent.parent
 
 

@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CASE = ROOT / "fixtures/first/leaf_plus_equals"
 
 
+@pytest.mark.apart("long")
 def test_one_table_says_what_each_tool_made_of_a_case() -> None:
     tools = {
         "good": f"cp {CASE}/fixed/2_no_grad.py {{file}}",
