@@ -116,8 +116,8 @@ for _ in range(210_000):
 
 
 def reference(train: Script, baseline: wire.Trace) -> wire.Trace:
-    """The reference that a repair compares with, with time enough to come to its end on any machine."""
-    with Pool(train.probe, replace(train.target, budget=60.0), baseline) as pool:
+    """The reference that a repair compares with, with passes enough to come to its end on any machine."""
+    with Pool(train.probe, replace(train.target, passes=60), baseline) as pool:
         return pool.get(RunSpec.reference(Reading()))
 
 
