@@ -12,7 +12,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from . import wire
+from . import codec, wire
 from .instruments.state import State
 from .program import unwound
 from .standins import dynamo
@@ -52,7 +52,7 @@ class Run(State):
         self.keyed: Any = None
         self.perturb: Any = None
         self.reach: Any = None
-        self.signs = Signs(self, lambda data: wire.send(result, data))
+        self.signs = Signs(self, lambda data: codec.send(result, data))
         self.stopper: Any = None
         self._marked: dict[str, Any] = {}
         self._ending = False
@@ -279,9 +279,9 @@ class Run(State):
             eager=self.adapted.eager,
             reached=() if self.reach is None else tuple(self.reach.found), **facts,
         )  # fmt: skip
-        data = wire.dump(trace)
+        data = codec.dump(trace)
         self.signs.stop()
-        wire.send(self._result, data)
+        codec.send(self._result, data)
         os._exit(0)
 
     def _facts(self) -> dict[str, Any]:
