@@ -22,7 +22,6 @@ from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sourc
 from autofix.syntax import blocks, names
 from autofix.syntax.edits import Step, insert_after, insert_before
 
-WHY_LEAF = "The tensor with the value that is meant is the leaf, so that its gradient arrives in it."
 WHY_PART = "The gradient of a part is the same part of the gradient of the whole, which is a leaf."
 WHY_RETAIN = "A result keeps its gradient only where it is asked to."
 
@@ -148,7 +147,7 @@ h.requires_grad = False
             if loop is not None and statement in steps:
                 lines = [f"{name} = {name}.detach().requires_grad_()" for name in steps.values()]
                 title = "Make a leaf of what each round moves"
-                yield self.propose(insert_before(source, loop.body[0], lines), WHY_LEAF, title=title, later=6)
+                yield self.propose(insert_before(source, loop.body[0], lines), leaves.WHY, title=title, later=6)
 
     def _asked(self, edits: list[Step], later: int) -> Proposal:
         return self.propose(edits, WHY_RETAIN, later=later)

@@ -20,6 +20,7 @@ import dataclasses
 from collections.abc import Iterator
 
 from autofix.probe.wire import Origin
+from autofix.search import leaves
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import (
@@ -34,7 +35,6 @@ from autofix.syntax.edits import (
     set_keyword,
 )
 
-WHY_LEAF = "The tensor with the value that is meant is the leaf, so that its gradient arrives in it."
 DETACH = "Detach the tensor before its flag is set"
 WHY_DETACH = "A detached tensor is a leaf, whose flag may be set; it shares the values."
 _PARAMETERS = ("Parameter", "UninitializedParameter")
@@ -155,11 +155,11 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
             if name == "requires_grad_" and isinstance(call.func, ast.Attribute) and call is not node:
                 begun = receiver(source, call)
             if begun:
-                yield self.propose([*begun, *append_call(source, node, ".requires_grad_()")], WHY_LEAF)
+                yield self.propose([*begun, *append_call(source, node, ".requires_grad_()")], leaves.WHY)
             elif name in _PARAMETERS and len(call.args) == 1 and not call.keywords and call is not node:
                 made = replace(source, call, source.segment(call.args[0]))
                 edits = [*made, *embed(source, node, f"{source.segment(call.func)}({{}})")]
-                yield self.propose(edits, WHY_LEAF)
+                yield self.propose(edits, leaves.WHY)
 
     def _inside(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
         """The dtype or device given where the tensor is created, in place of a cast behind it."""
@@ -170,12 +170,12 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
                 text = source.segment(kind)
                 name = "device" if "dev" in text.lower() or "cuda" in text.lower() or "cpu" in text else "dtype"
                 edits = [*set_keyword(source, made, name, text), *receiver(source, node)]
-                yield self.propose(edits, WHY_LEAF, title=f"Give the {name} where the tensor is made", later=2)
+                yield self.propose(edits, leaves.WHY, title=f"Give the {name} where the tensor is made", later=2)
 
     def _leaf(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
         for copy, of, later in (("", "", 4), (".clone()", "a copy of ", 5)):
             edits = append_call(source, node, f".detach(){copy}.requires_grad_()")
-            yield self.propose(edits, WHY_LEAF, title=f"Make a leaf of {of}the result", later=later)
+            yield self.propose(edits, leaves.WHY, title=f"Make a leaf of {of}the result", later=later)
 
     def _cut(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
         yield self.propose(append_call(source, node, ".detach()"), WHY_DETACH, title=DETACH, later=4)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from autofix.core.model import Change
-from autofix.experiments.compare import FOLLOWED, FROZEN, LIVE, differences, norms
+from autofix.experiments.compare import differences, norms
+from autofix.experiments.sketches import FOLLOWED, FROZEN, LIVE
 from autofix.probe import wire
 
 if TYPE_CHECKING:

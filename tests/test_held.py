@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from autofix.core.model import Outcome
-from autofix.experiments.compare import _same_course
+from autofix.experiments.values import _same_course
 
 if TYPE_CHECKING:
     from scripts import Scripts

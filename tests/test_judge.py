@@ -22,7 +22,7 @@ from autofix.core.model import (
     Verdict,
 )
 from autofix.experiments import pool
-from autofix.experiments.compare import close
+from autofix.experiments.sketches import close
 from autofix.search import registry
 from autofix.verdict.order import only_adds
 

@@ -205,8 +205,8 @@ FOLLOW = """
 import json, math, sys, warnings
 import numpy as np
 import torch
-from autofix.probe.reference.follow import Follow
-from autofix.probe.reference.followed import Followed, followed, gathered
+from autofix.probe.arrays.follow import Follow
+from autofix.probe.arrays.followed import Followed, followed, gathered
 
 warnings.simplefilter("ignore")
 

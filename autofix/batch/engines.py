@@ -14,7 +14,7 @@ import psutil
 from autofix.batch.records import Event, Found, Job, Result, target_key
 from autofix.batch.supervise import Supervisor
 from autofix.core.model import Outcome
-from autofix.probe import wire
+from autofix.probe import codec
 
 _WAIT = 0.5
 _CRASHED = str(Outcome.CRASHED)
@@ -129,7 +129,7 @@ class Ray:
         return 2 * max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
     def submit(self, job: Job) -> None:
-        self._running[self._task.remote(wire.dump(job))] = job
+        self._running[self._task.remote(codec.dump(job))] = job
 
     def next(self) -> tuple[Job, Event | None]:
         while not self._ready:
@@ -138,8 +138,8 @@ class Ray:
             try:
                 lines = self._ray.get(done)
             except self._ray.exceptions.RayError as error:
-                lines = [wire.dump(event) for event in _lost(job, error)]
-            self._ready = [*((job, wire.load(Event, line)) for line in lines), (job, None)]
+                lines = [codec.dump(event) for event in _lost(job, error)]
+            self._ready = [*((job, codec.load(Event, line)) for line in lines), (job, None)]
         return self._ready.pop(0)
 
     def close(self) -> None:
@@ -168,4 +168,4 @@ def _task(line: bytes) -> list[bytes]:
     """One job inside of a Ray worker: never an exception, always a small list."""
     if not _HERE:
         _HERE.append(Supervisor())
-    return [wire.dump(event) for event in _HERE[0].run(wire.load(Job, line))]
+    return [codec.dump(event) for event in _HERE[0].run(codec.load(Job, line))]

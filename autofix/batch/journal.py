@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, Self
 
 from autofix.batch.records import Found, Result
-from autofix.probe import wire
+from autofix.probe import codec
 
 if sys.platform != "win32":
     import fcntl
@@ -80,7 +80,7 @@ class Journal:
         ).fetchone()
         if line is None:
             return None
-        found = wire.load(Found, line[0])
+        found = codec.load(Found, line[0])
         held = {result.command: result for result in self._results(name)}
         results = tuple(held[entry.command] for entry in found.entries if entry.command in held)
         apart = json.loads(line[2]) if line[2] is not None else None
@@ -94,7 +94,7 @@ class Journal:
             self._base.executemany("delete from target where name = ? and key = ?", stale)
             self._base.execute(
                 "insert or replace into repository (name, key, found, complete) values (?, ?, ?, 0)",
-                (os.fsencode(name), found.key, wire.dump(found)),
+                (os.fsencode(name), found.key, codec.dump(found)),
             )
 
     def add(self, name: str, result: Result) -> None:
@@ -141,7 +141,7 @@ class Journal:
     def _results(self, name: str) -> Iterator[Result]:
         lines = self._base.execute("select record from target where name = ?", (os.fsencode(name),))
         for (record,) in lines.fetchall():
-            yield wire.load(Result, zlib.decompress(record))
+            yield codec.load(Result, zlib.decompress(record))
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:

@@ -17,7 +17,7 @@ from autofix.batch.cores import Core
 from autofix.batch.records import Event, Found, Job, Result, target_key
 from autofix.core import own
 from autofix.core.model import Outcome
-from autofix.probe import wire
+from autofix.probe import codec
 
 _RUNS = 10
 """How many runs' time limits one target may take as a whole: a repair is some runs, of which most are short."""
@@ -142,7 +142,7 @@ class Supervisor:
                 )  # fmt: skip
         try:
             if self._process.stdin is not None:
-                self._process.stdin.write(wire.dump(job))
+                self._process.stdin.write(codec.dump(job))
                 self._process.stdin.flush()
         except (BrokenPipeError, ValueError):
             self._end()
@@ -168,7 +168,7 @@ class Supervisor:
                 raise _Lost(Outcome.MEMORY_EXCEEDED, "all that it started needs more memory than allowed")
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
-        return wire.load(Event, line)
+        return codec.load(Event, line)
 
     def _end(self) -> None:
         process, self._process = self._process, None

@@ -24,7 +24,7 @@ from autofix.batch.records import Entry, Event, Found, Job, Repository, Result, 
 from autofix.core.model import Outcome, Report, Target
 from autofix.experiments.run import Probe, ProbeError
 from autofix.experiments.warm import Warm
-from autofix.probe import wire
+from autofix.probe import codec
 from autofix.search import registry
 from autofix.target import interpreter, targets
 
@@ -234,7 +234,7 @@ def _with_probe(target: Target, options: Terms, warm: Warm[Probe], work: Work) -
             report = work(target, warm.probe(target, options.environment))
         except ProbeError as error:
             report = Report(target, Outcome.CANNOT_RUN, message=str(error))
-        except wire.WireError as error:
+        except codec.WireError as error:
             report = Report(target, Outcome.CANNOT_RUN, message=f"the interpreter gave no sound answer ({error})")
         if report.outcome is not Outcome.CANNOT_RUN or report.message.startswith("isolation "):
             return report
@@ -252,10 +252,10 @@ def main() -> None:
     worktree.sweep()
     warm = Warm(Probe, most=_PROBES)
     while True:
-        job = wire.load(Job, jobs.get())
+        job = codec.load(Job, jobs.get())
         for event in work(job, warm):
-            answers.write(wire.dump(event))
-        answers.write(wire.dump(Event("done")))
+            answers.write(codec.dump(event))
+        answers.write(codec.dump(Event("done")))
 
 
 def _listen(jobs: queue.SimpleQueue[bytes]) -> None:

@@ -16,7 +16,7 @@ from autofix.commands.paged import Page
 from autofix.core import config
 from autofix.core.model import Outcome, Report
 from autofix.experiments.runner import unanswered
-from autofix.probe.wire import WireError
+from autofix.probe.codec import WireError
 from autofix.render import audit as shown
 from autofix.render.progress import progress
 

@@ -23,7 +23,7 @@ from autofix.core.write import WriteRefused
 from autofix.experiments import crashed
 from autofix.experiments.run import Probe
 from autofix.experiments.runner import unanswered
-from autofix.probe.wire import WireError
+from autofix.probe.codec import WireError
 from autofix.render.progress import Tell, progress
 from autofix.render.words import title
 from autofix.search import registry

@@ -5,35 +5,22 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
-from itertools import pairwise, takewhile, zip_longest
+from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 from autofix.core.model import Change
+from autofix.experiments import values
 from autofix.experiments.reordered import in_order
+from autofix.experiments.sketches import CHANGES, EXACT, FROZEN, LIVE, close, for_rounding, norm
+
+__all__ = ["LIVE", "norm"]  # of `sketches`: three properties ask for them here
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from autofix.probe import wire
 
-    _Course = tuple[tuple[float, ...], ...]
 
-LIVE = 2e-5
-"""Relative tolerance while parameters evolve: rounding of reordered sums grows from step to step."""
-FROZEN = 4e-6
-"""Relative tolerance while every step is undone: only the rounding of one pass is left."""
-FOLLOWED = 2e-4
-"""Relative tolerance where one run computes with numpy and the other with torch: each rounds in its own way."""
-_ROUNDED, _STILL_THE_SAME = 2e-5, 1e-2
-"""Then a gradient may differ by the first of the largest of its step, up to the second of its own: where a loss hardly
-depends on a parameter, what rounding leaves is large beside its gradient."""
-_LAST_PLACE, _OF_ITSELF = 5e-7, 1e-4
-"""What rounding leaves of one pass, beside the largest gradient of its step: some units in the last place of a float.
-A gradient that is far smaller may differ by the first, up to the second of its own: it is a sum of what cancels out."""
-EXACT = 0.0
-"""No tolerance: runs of the same operations on the same numbers."""
-CHANGES = 2e-2
-"""Relative tolerance of a step's own parameter change: Adam turns the rounding of a tiny gradient into a full step."""
 _SAME_MOVE = 2e-3
 """Relative tolerance of moves that an optimizer makes of gradients that differ by their size alone."""
 _CLOCK = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}:\d\d:\d\d(\.\d+)?")
@@ -41,10 +28,6 @@ _CLOCK = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}:\d\d:\d\d(\.\d+)?")
 _NUMBER = re.compile(
     r"(?<![\w.])[-+]?(?:\d+\.\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|\d+(?:[eE][-+]?\d+)?|nan|inf)(?![\w.])"
 )
-_WRITTEN = 4e-6
-"""By how much, beside a tensor's norm, what is written to it may be moved otherwise."""
-_ANY = 1e9
-"""A tolerance within which all values are the same."""
 _MOST = 20
 _NOTHING = 1e-6
 """Beside the largest gradient of its step, a smaller one is what rounding left, as in a bias before a batch norm."""
@@ -54,10 +37,6 @@ _DIGITS = range(4, 8)
 _SAME = 0.1
 """Norms that differ by less than this part of how far two gradients are apart are those of other directions."""
 _MOVED = "the step moves it differently"
-_BESIDE = 2
-"""Writes by hand that one of two runs may have seen used at its end, and the other not."""
-_BATCHES = "num_batches_tracked"
-_ENDS = "ends with other values"
 
 
 def differences(
@@ -79,10 +58,7 @@ def departures(
         found = _ranked(_optimizers(reference, candidate, tolerance))
         if printed:
             found.extend(_printed(reference, candidate, tolerance))
-    found.extend(_states(reference, candidate, tolerance))
-    found.extend(_finals(reference, candidate, tolerance, leaves=leaves))
-    found.extend(_helds(reference, candidate))
-    found.extend(_courses(reference, candidate, LIVE if tolerance else EXACT))
+    found.extend(values.departures(reference, candidate, tolerance, leaves=leaves))
     if candidate.parted and not found:  # how it went on was not seen
         found.append(Change("", note="a gradient is another than in the code"))
     return found
@@ -99,7 +75,7 @@ def of_rounding(changes: Iterable[Change]) -> frozenset[str]:
     small = not any(change.relative for change in found if not change.note)
     small = small and names == {change.parameter for change in found if not change.note and change.candidate}
     notes = (change for change in found if change.note)
-    alone = all(one.parameter in moved and (one.note == _MOVED or one.note.endswith(_ENDS)) for one in notes)
+    alone = all(one.parameter in moved and (one.note == _MOVED or one.note.endswith(values.ENDS)) for one in notes)
     return names if small and alone else frozenset()
 
 
@@ -164,7 +140,7 @@ def same_projections(reference: wire.Trace, candidate: wire.Trace, **also: bool)
     names = ((name, index, place) for index, owned in enumerate(reference.names) for place, name in enumerate(owned))
     late = {name for name, index, place in names if f"{index} {place}" in more - first}
     apart = differences(one, other, EXACT, **also)
-    return all(change.note.endswith(_ENDS) and change.parameter in late for change in apart)
+    return all(change.note.endswith(values.ENDS) and change.parameter in late for change in apart)
 
 
 def _by_pass(course: wire.Held) -> wire.Held:
@@ -252,23 +228,6 @@ def cuts_the_graph(reference: wire.Trace, candidate: wire.Trace, tolerance: floa
     return False
 
 
-def _ended(reference: wire.Trace, candidate: wire.Trace) -> bool:
-    return reference.outcome == candidate.outcome == "finished"
-
-
-def _stopped_alike(reference: wire.Trace, candidate: wire.Trace) -> bool:
-    """Whether both runs were stopped at the same event, after the same steps in the same order.
-
-    Where an edit moves a step, the stop may come before a write in one run and after it in the other.
-    """
-    orders = [[step.optimizer for step in trace.steps] for trace in (reference, candidate)]
-    return (
-        reference.outcome == candidate.outcome == "stopped"
-        and orders[0] == orders[1]
-        and len(reference.leaves) == len(candidate.leaves)
-    )
-
-
 def _step(
     reference: wire.Trace, number: int, want: wire.Step, have: wire.Step, tolerance: float
 ) -> Iterator[Change]:  # fmt: skip
@@ -280,7 +239,7 @@ def _step(
         yield Change(label, number, *counts, note="parameters differ")
         return
     largest = max(map(norm, (*want.gradients, *have.gradients)), default=0.0)
-    least, rounding = _NOTHING * largest, _rounding(largest, tolerance)
+    least, rounding = _NOTHING * largest, for_rounding(largest, tolerance)
     for place, (expected, got) in enumerate(zip(want.gradients, have.gradients, strict=True)):
         if not close(expected, got, tolerance, rounding):
             yield _departure(_name(names, place), number, expected, got, least)
@@ -302,31 +261,6 @@ def _departure(
     return Change(name, number, norm(expected), norm(got), relative=far / size if size > least else 0.0)
 
 
-def norm(sketch: tuple[float, ...]) -> float:
-    """The norm in a sketch, 0 for None."""
-    return sketch[0] if sketch else 0.0
-
-
-def _rounding(largest: float, tolerance: float) -> tuple[float, float]:
-    """By how much a gradient may differ beside the largest one of its step, and up to which part of its own size."""
-    known = {FOLLOWED: (_ROUNDED * largest, _STILL_THE_SAME), FROZEN: (_LAST_PLACE * largest, _OF_ITSELF)}
-    return known.get(tolerance, (0.0, 0.0))
-
-
-def close(
-    expected: tuple[float, ...], got: tuple[float, ...], tolerance: float, rounding: tuple[float, float] = (0.0, 0.0)
-) -> bool:
-    """Whether two sketches are of one tensor; None equals zeros. No absolute floor: a small gradient counts too.
-
-    `rounding`: by how much they may differ, where that is no more than this part of them.
-    """
-    if not expected or not got:
-        return norm(expected) == norm(got) == 0.0
-    size = max(norm(expected), norm(got))
-    least = max(tolerance * size, min(rounding[0], rounding[1] * size))
-    return least < math.inf and all(abs(a - b) <= least for a, b in zip(expected, got, strict=True))
-
-
 def _leaves(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> Iterator[Change]:
     names = reference.names[-1] if reference.names else ()
     if not reference.leaves:
@@ -334,7 +268,7 @@ def _leaves(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> I
     if not candidate.leaves:
         yield Change("", note="no leaf receives a gradient any more")
         return
-    if _ended(reference, candidate) and len(reference.leaves) != len(candidate.leaves):
+    if values.ended(reference, candidate) and len(reference.leaves) != len(candidate.leaves):
         pairs = [(len(reference.leaves) - 1, reference.leaves[-1], candidate.leaves[-1])]
     else:
         both = zip(reference.leaves, candidate.leaves, strict=False)
@@ -342,7 +276,7 @@ def _leaves(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> I
     for number, want, have in pairs:
         rest = list(have.gradients)
         largest = max(map(norm, (*want.gradients, *have.gradients)), default=0.0)
-        least, rounding = _NOTHING * largest, _rounding(largest, tolerance)
+        least, rounding = _NOTHING * largest, for_rounding(largest, tolerance)
         for place, expected in enumerate(want.gradients):
             # An edit may change the order in which a backward comes upon the leaves.
             same = [other for other in rest if close(expected, other, tolerance, rounding)]
@@ -355,7 +289,7 @@ def _leaves(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> I
 
 def _printed(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> Iterator[Change]:
     expected, got = (_NUMBER.findall(_CLOCK.sub("", text)) for text in (reference.stdout, candidate.stdout))
-    if _ended(reference, candidate) and len(expected) != len(got):
+    if values.ended(reference, candidate) and len(expected) != len(got):
         yield Change("", 0, len(expected), len(got), note="the script prints another number of figures")
         return
     for number, (want, have) in enumerate(zip(expected, got, strict=False)):
@@ -369,143 +303,6 @@ def _last_place(figure: str) -> float:
     """What one more in the last place of a printed figure adds, which rounding may flip; 0 for a whole number."""
     digits, _, exponent = figure.lower().partition("e")
     return 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2])) if "." in digits else 0.0
-
-
-def _states(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> Iterator[Change]:
-    """Writes outside optimizers: target networks, moving averages, buffers."""
-    other = {state.name: state for state in candidate.states}
-    again = _again(reference, candidate)
-    same_end = _ended(reference, candidate) or _stopped_alike(reference, candidate)
-    for state in reference.states:
-        match = other.get(state.name)
-        if match is None:
-            continue
-        if match.changed and match.name.startswith(again):
-            continue
-        if state.changed != match.changed:
-            word = "no longer written" if state.changed else "written"
-            yield Change(state.name, 0, norm(state.last), norm(match.last), note=f"{state.name} is {word}")
-        elif state.result or match.result:
-            continue  # a result has the values of the last pass, wherever that was
-        elif state.changed and same_end and not close(state.last, match.last, 50 * tolerance):
-            yield Change(state.name, 0, norm(state.last), norm(match.last), note=f"{state.name} {_ENDS}")
-
-
-def _again(reference: wire.Trace, candidate: wire.Trace) -> tuple[str, ...]:
-    """What the names of running statistics begin with that another number of forwards has moved.
-
-    One more forward is no write that an edit lost; their own counter tells.
-    """
-    other = {state.name: state.last for state in candidate.states}
-    counts = [state for state in reference.states if state.name.endswith(_BATCHES)]
-    return tuple(s.name.removesuffix(_BATCHES) for s in counts if other.get(s.name, s.last) != s.last)
-
-
-def _helds(reference: wire.Trace, candidate: wire.Trace) -> Iterator[Change]:
-    """What state held at each step: a write that is taken back before the next, or a state at another end of a run."""
-    other = {one.name: one.values for one in candidate.held}
-    skipped = {state.name for trace in (reference, candidate) for state in trace.states if state.result}
-    again = _again(reference, candidate)
-    for one in reference.held:
-        if one.name not in other or one.name in skipped or one.name.startswith(again):
-            continue
-        if not _same_course(one.values, other[one.name], ended=_ended(reference, candidate)):
-            note = f"{one.name} holds other values between the steps"
-            yield Change(one.name, 0, len(one.values), len(other[one.name]), note=note)
-
-
-def _courses(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> Iterator[Change]:
-    """What parameters and buffers held where a forward, a backward or a step used them: a lost write shows there."""
-    other = {one.name: one.values for one in candidate.courses}
-    again = _again(reference, candidate)
-    for one in reference.courses:
-        got = other.get(one.name)
-        if got is None or one.loose or one.name.startswith(again):
-            continue
-        index, _, place = one.name.partition(" ")
-        owned = bool(place) and index.isdecimal()
-        if not (owned or close(one.values[0], got[0], tolerance)) and any(
-            close(one.values[0], values[0], tolerance) for values in other.values()
-        ):
-            continue  # the name stands for another tensor there: a function may be called for one and for the other
-        same = all(close(want, have, tolerance) for want, have in zip(one.values, got, strict=False))
-        more = abs(len(one.values) - len(got))
-        # What is written last may be used in one run only: then a few more of many are no other program.
-        if not same or more > min(_BESIDE, len(one.values) - 1, len(got) - 1):
-            name = reference.names[int(index)][int(place)] if owned else one.name
-            note = f"{name} is used with other values"
-            yield Change(name, 0, norm(one.values[-1]), norm(got[-1]), note=note)
-
-
-def _same_course(want: _Course, have: _Course, *, ended: bool) -> bool:
-    """Whether two tensors held the same values in the same order, each for as long as may be.
-
-    One look more or less, by an edit that moves a backward or a step, is no difference; where runs were stopped, one of
-    them may have seen more.
-    """
-    return any(
-        _walks(want[a:], have[b:], ended=ended) for a, b in ((0, 0), (1, 0), (0, 1)) if want[a:] and have[b:]
-    ) or not (want and have)
-
-
-def _walks(want: _Course, have: _Course, *, ended: bool) -> bool:
-    if not close(want[0], have[0], LIVE):
-        return False
-    i = j = 0
-    while i + 1 < len(want) and j + 1 < len(have):
-        steps = [(a, b) for a, b in ((1, 1), (1, 0), (0, 1)) if close(want[i + a], have[j + b], LIVE)]
-        if not steps:
-            return False
-        i, j = i + steps[0][0], j + steps[0][1]
-    rest = [(value, have[-1]) for value in want[i + 1 :]] + [(value, want[-1]) for value in have[j + 1 :]]
-    return all(close(*pair, LIVE) for pair in rest) or (not ended and 2 * len(rest) <= max(len(want), len(have)))
-
-
-def vanished(reference: wire.Trace, candidate: wire.Trace) -> list[Change]:
-    """Variables that hold tensors of their own in the reference, and in the candidate share another's or hold none."""
-    mine = {_variable(state.name) for state in candidate.states}
-    names = dict.fromkeys(_variable(state.name) for state in reference.states if not state.result)
-    return [Change(n, note=f"{n} holds no tensors of its own any more") for n in names if n not in mine]
-
-
-def _variable(name: str) -> str:
-    return re.split(r"[.\[]", name, maxsplit=1)[0]
-
-
-def lost_writes(reference: wire.Trace, candidate: wire.Trace) -> list[Change]:
-    """Writes outside optimizers that only the reference has, whatever the values: what it wrote, and what was used so.
-
-    Weights that are put back to what they were are told from others by that alone.
-    """
-    written = [change for change in _states(reference, candidate, _ANY) if change.note.endswith("no longer written")]
-    return [*written, *_courses(reference, candidate, _ANY)]
-
-
-def moved_otherwise(reference: wire.Trace, candidate: wire.Trace) -> bool:
-    """Whether something else than a step moves a tensor otherwise, though all gradients until then are the same."""
-    wanted, got = (trace.steps or trace.leaves for trace in (reference, candidate))
-    alike = sum(1 for _ in takewhile(lambda pair: _same_step(*pair), zip(wanted, got, strict=False)))
-    # What is written last may be used in one run only: of what one of them never saw, it must have gone on a while.
-    fewest = min(len(wanted), len(got)) - len(reference.counts)
-    other = {one.name: one for one in candidate.courses}
-    for one in (one for one in reference.courses if one.name in other):
-        both = (list(zip(held.values, held.after, strict=True)) for held in (one, other[one.name]))
-        for pair in zip_longest(*both):
-            seen = [value for value in pair if value is not None]
-            if len(seen) == 1 or not close(seen[0][0], seen[1][0], LIVE):
-                latest = max(after for _, after in seen)
-                # Where it starts otherwise, nothing moved it.
-                if 0 < latest <= alike and (len(seen) > 1 or latest < fewest):
-                    return True
-                break
-    # What was written behind the last step was used by nothing.
-    return alike == len(wanted) == len(got) > 0 and any(_finals(reference, candidate, LIVE, leaves=False))
-
-
-def _same_step(want: wire.Step, have: wire.Step) -> bool:
-    pairs = zip(want.gradients, have.gradients, strict=False)
-    same = want.optimizer == have.optimizer and len(want.gradients) == len(have.gradients)
-    return same and all(close(*pair, LIVE) for pair in pairs)
 
 
 def starved(reference: wire.Trace, cut: wire.Trace) -> Iterator[str]:
@@ -524,30 +321,6 @@ def same_shape(reference: wire.Trace, candidate: wire.Trace) -> bool:
         for index in range(len(reference.counts))
         for want, have in zip(reference.of(index), candidate.of(index), strict=False)
     )
-
-
-def _finals(reference: wire.Trace, candidate: wire.Trace, tolerance: float, *, leaves: bool) -> Iterator[Change]:
-    """Where parameters end: a write after the last step is seen nowhere else.
-
-    What a whole training adds up to in rounding is more than a small last write: that is compared by itself, too.
-    """
-    if not _ended(reference, candidate) or len(reference.finals) != len(candidate.finals):
-        return
-    groups = enumerate(reference.names[: None if leaves else -1])
-    names = [(f"{index} {place}", name) for index, group in groups for place, name in enumerate(group)]
-    last, mine = ({one.name: one.unused for one in trace.courses} for trace in (reference, candidate))
-    for (key, name), want, have in zip(names, reference.finals, candidate.finals, strict=False):
-        near = close(want, have, 50 * tolerance)
-        wrote = close(want, have, min(tolerance, LIVE)) or _same_write(last.get(key, ()), mine.get(key, ()), norm(want))
-        if not (near and wrote):
-            yield Change(name, 0, norm(want), norm(have), note=f"{name} {_ENDS}")
-
-
-def _same_write(want: tuple[float, ...], have: tuple[float, ...], size: float) -> bool:
-    """Whether two writes moved a tensor of this norm alike; () moved nothing, one number is the norm's alone."""
-    known = min(filter(None, (len(want), len(have))), default=0)
-    pairs = zip(want or (0.0,) * known, have or (0.0,) * known, strict=False)
-    return all(abs(a - b) <= max(CHANGES * max(abs(a), abs(b)), _WRITTEN * size) for a, b in pairs)
 
 
 def _rhythm(reference: wire.Trace, wanted: list[wire.Step], got: list[wire.Step]) -> Iterator[Change]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from autofix.core.model import Crash
 from autofix.experiments.requests import plain
 from autofix.experiments.run import PROBE
-from autofix.probe import wire
+from autofix.probe import codec
 
 if TYPE_CHECKING:
     from autofix.core.model import Target
@@ -27,7 +27,7 @@ def run_for_real(target: Target, without: tuple[str, ...]) -> tuple[int, Crash |
     target = replace(target, setup=replace(target.setup, environment=kept))
     with tempfile.TemporaryDirectory(prefix="autofix-run-") as folder:
         report = Path(folder) / "crash"
-        asked = wire.dump(plain(target)).decode()
+        asked = codec.dump(plain(target)).decode()
         command = [str(target.python), str(PROBE), "--real", str(report), asked]
         process = subprocess.Popen(command)
         try:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from autofix.core.model import Cause, Reading, Refused, Treatment
 from autofix.experiments import later, readings
-from autofix.experiments.compare import LIVE, comparable, differences
+from autofix.experiments.compare import comparable, differences
 from autofix.experiments.requests import Builder, changed_lines, first_steps, line_maps
 from autofix.experiments.run import JOBS
+from autofix.experiments.sketches import LIVE
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
 from autofix.experiments.unwritten import copied, old_values
 

@@ -16,9 +16,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from autofix.core.model import Cause, Reading, Refused
-from autofix.experiments.compare import FOLLOWED, comparable, norm, same_gradients, same_moves
+from autofix.experiments.compare import comparable, same_gradients, same_moves
 from autofix.experiments.later import died_early
 from autofix.experiments.losses import losses
+from autofix.experiments.sketches import FOLLOWED, norm
 from autofix.probe import wire
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from autofix.probe import wire
+from autofix.probe import codec, wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -128,8 +128,8 @@ class Probe:
         """What the server found when it started; raises ProbeError where it cannot serve."""
         while self._hello is None:
             try:
-                self._hello = wire.load(wire.Hello, self._line(time.monotonic() + timeout))
-            except wire.WireError:
+                self._hello = codec.load(wire.Hello, self._line(time.monotonic() + timeout))
+            except codec.WireError:
                 raise ProbeError(
                     f"{self.python} did not start the probe; name a Python 3.11 or newer with --python"
                 ) from None
@@ -142,7 +142,7 @@ class Probe:
     def submit(self, request: wire.Request) -> int:
         """Begin a run; returns the id to wait for."""
         number = next(self._ids)
-        message = wire.dump(replace(request, id=number))
+        message = codec.dump(replace(request, id=number))
         try:
             if self._process.stdin is None:
                 raise ProbeError("the probe is closed")
@@ -188,11 +188,11 @@ class Probe:
 
     def _take(self, line: bytes) -> None:
         if line.startswith(wire.SIGN):
-            sign = wire.load(wire.Sign, line)
+            sign = codec.load(wire.Sign, line)
             if sign.sign == self._awaited:
                 self.heard(sign)
             return
-        trace = wire.load(wire.Trace, line)
+        trace = codec.load(wire.Trace, line)
         self._waiting.discard(trace.id)
         if trace.id in self._dropped:
             self._dropped.discard(trace.id)

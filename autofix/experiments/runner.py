@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from autofix.core.model import Outcome, Report
 from autofix.experiments.run import Probe, ProbeError
 from autofix.experiments.warm import Warm
-from autofix.probe.wire import WireError
+from autofix.probe.codec import WireError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -17,10 +17,8 @@ _OWN = (
     ".instruments.aims", ".instruments.cancels", ".instruments.comparisons", ".instruments.courses",
     ".instruments.guards", ".instruments.kept", ".instruments.parting", ".instruments.signs", ".instruments.silent",
     ".instruments.stopper", ".instruments.terms", ".instruments.uses", ".instruments.witness", ".program.frames",
-    ".program.launch", ".program.overlay", ".program.reach", ".reference.aimed_at", ".reference.derived_weights",
-    ".reference.evaluations", ".reference.freeze", ".reference.handed_on", ".reference.one_memory",
-    ".reference.perform", ".reference.perturb", ".reference.reference", ".reference.separate",
-    ".reference.switched_off", ".standins.adapt", ".standins.closures",
+    ".program.launch", ".program.overlay", ".program.reach", ".reference.arming", ".reference.freeze",
+    ".reference.perturb", ".standins.adapt", ".standins.closures",
 )  # fmt: skip
 """What a run needs of the probe itself: compiled once, here."""
 _LAZY = ("numpy.random", "torch.utils.checkpoint", "torch.profiler._cupti_monitor")

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from . import HERE, wire
+from . import HERE, codec, wire
 from .fence import isolate, usage
 from .standins import dynamo
 
@@ -41,7 +41,7 @@ def become(place: Place, ends: dict[str, int]) -> None:
         place.enter((ends["result"],))
     except isolate.Refused as error:
         trace = wire.Trace(request.id, "cannot_run", f"isolation {place.rung}: {error}")
-        os.write(ends["result"], wire.dump(trace))
+        os.write(ends["result"], codec.dump(trace))
         os._exit(0)
     _reset_streams()
     _clear_new_memory()
@@ -107,7 +107,7 @@ def spawn(place: Place, ends: dict[str, int]) -> int:
     )
     if process.stdin is not None:
         with contextlib.suppress(BrokenPipeError), process.stdin as pipe:
-            pipe.write(wire.dump(place.original))
+            pipe.write(codec.dump(place.original))
     _SPAWNED[process.pid] = process
     return process.pid
 

@@ -12,7 +12,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from . import wire
+from . import codec, wire
 from .instruments.state import State
 from .program import unwound
 from .standins import dynamo
@@ -20,10 +20,6 @@ from .standins import dynamo
 if TYPE_CHECKING:
     from typing import NoReturn
 
-    from .engine.sources import DataSources
-    from .instruments.uses import Uses
-    from .reference.perform import Perform
-    from .reference.switched_off import SwitchedOff
 
 MESSAGE = 4000
 
@@ -35,9 +31,7 @@ class Run(State):
         """`stem`: the run that goes on as this one, and has executed its beginning."""
         import torch
 
-        from .engine.names import Names
         from .instruments.signs import Signs
-        from .instruments.witness import Witness
         from .standins.adapt import Adapted
 
         super().__init__(request)
@@ -52,17 +46,13 @@ class Run(State):
         if stem is not None:
             stem.taps.take_over(self.taps)
             self.taps = stem.taps
-        self.names = Names(self.frames, lambda tensors: self.witness.sketch_all(tensors))  # noqa: PLW0108  made below
-        self.witness = Witness(self.frames, self.names)
         self.picture: Any = None
         self.guards: Any = None
         self.courses: Any = None
-        self.safe: Any = None
         self.keyed: Any = None
         self.perturb: Any = None
         self.reach: Any = None
-        self.late: Any = None
-        self.signs = Signs(self, lambda data: wire.send(result, data))
+        self.signs = Signs(self, lambda data: codec.send(result, data))
         self.stopper: Any = None
         self._marked: dict[str, Any] = {}
         self._ending = False
@@ -101,7 +91,7 @@ class Run(State):
         aims = Aims(self.frames)
         self.tracer = Tracer(self.frames, self.taps, aims, next(iter(self.request.failed_at), 0))
         self.taps.listeners.append(self.tracer)
-        self._enter(self.tracer, aims)
+        self.enter(self.tracer, aims)
         if self.request.watch_origins:
             self.origins = self.modes.enter_context(Origins(self.frames))
         if self.request.watch_calls:
@@ -117,17 +107,6 @@ class Run(State):
                 self.picture,
                 Stopper(self.request, self.taps, self.stop, self.mark, self.stop_at_mark),
             ]
-
-    def _enter(self, *modes: Any) -> None:
-        """Enter modes now, or late where the request says after how many passes the run is to be watched."""
-        if self.request.watch_from:
-            from .instruments.late import Late
-
-            self.late = Late(self.request, lambda: [self.modes.enter_context(mode) for mode in modes])
-            self.taps.listeners.append(self.late)
-        else:
-            for mode in modes:
-                self.modes.enter_context(mode)
 
     def _arm_compared(self) -> None:
         from .instruments.courses import Courses, Stepped
@@ -145,7 +124,9 @@ class Run(State):
         self.guards = Guards(self.frames, self.names, self.taps, shapes=asked.shapes, growing=asked.growing)
         self.witness.guards = self.guards
         if asked.mode == "reference":
-            self._arm_reference(uses)
+            from .reference import arming
+
+            arming.arm(self, uses)
         else:
             from .instruments.kept import KeptGraphs
 
@@ -189,98 +170,6 @@ class Run(State):
 
         if self.request.compared:
             self.taps.listeners += [self.modes.enter_context(Comparisons(self.frames)), Cancels(self.frames)]
-
-    def _arm_reference(self, uses: Uses) -> None:
-        from .engine import functions
-        from .engine.sources import DataSources
-        from .instruments.aims import Aims
-        from .reference import reference
-        from .reference.aimed_at import AimedAt
-        from .reference.derived_weights import DerivedWeights
-        from .reference.evaluations import Evaluations
-        from .reference.handed_on import HandedOn
-        from .reference.one_memory import OneMemory
-        from .reference.perform import Perform
-
-        asked, heard = self.request, self.taps.listeners
-        reference.single_views()
-        reference.plain_checkpoints()
-        reference.plain_reducers()
-        functions.listen(functions.counted)
-        sources = self.modes.enter_context(DataSources(self.frames, self.taps)) if asked.sources else None
-        if sources is not None:
-            heard.append(self.modes.enter_context(DerivedWeights(self.frames)))
-            heard.append(AimedAt(self.frames, self.taps, self.modes.enter_context(Aims(self.frames))))
-        truncate = reference.Truncate(self.frames, self.names, asked.truncated, sources, once=asked.once)
-        heard += [HandedOn(truncate, asked.handed), reference.KeepGraphs(), Evaluations(self.frames), truncate]
-        heard += [sources] if sources is not None else []
-        off = self._arm_cuts()
-        follow = None
-        if asked.follow:
-            from .reference.follow import Follow
-
-            lost = any(site.action == "follow" for site in asked.sites)
-            follow = Follow(self.frames, self.taps, nudged=asked.nudged, detached=lost)
-            follow.install(self.overlay)
-        memory = OneMemory(self.frames, self.overlay.read)
-        perform = Perform(self.frames, self.names, asked, follow, memory)
-        perform.hear_modes(off.switch)
-        self._arm_writes(perform, sources)
-        perform.by_hand = truncate.put
-        perform.take_leaves()
-        perform.take_assignments()
-        heard += [perform, memory]
-        self.safe = reference.MutationSafe(truncate.wrote, uses, at_once=asked.at_once)
-        heard.append(self.safe)
-        self.taps.before_writes = [self.safe.spare]
-        self._enter(self.safe, perform)
-
-    def _arm_cuts(self) -> SwitchedOff:
-        """What keeps gradients from where a reading does not send them."""
-        from .instruments.aims import Aims
-        from .reference import reference
-        from .reference.separate import Separate, of_other_segments
-        from .reference.switched_off import SwitchedOff
-
-        asked, heard = self.request, self.taps.listeners
-        if asked.targets:
-            self.modes.enter_context(Aims(self.frames, asked.targets))
-        if asked.constants:
-            heard.append(reference.Constants(asked.constants))
-        if asked.through:
-            through = Separate(self.taps, lambda call, _owner: self._is_through(call))
-            heard += [reference.GivesGraph(self._is_through), through]
-        if asked.addends:
-            heard.append(reference.Addends())
-        off = SwitchedOff(self.frames, self.taps, cut=asked.off)
-        heard.append(off)
-        if asked.segments:
-            keeps_out = of_other_segments(asked.segments)
-            heard.append(Separate(self.taps, lambda call, owner: (off.off or not asked.off) and keeps_out(call, owner)))
-        if asked.apart:
-            heard.append(Separate(self.taps, self._is_apart))
-        if asked.outputs:
-            from .instruments.outputs import Outputs
-
-            heard.append(Outputs(self.frames, self.taps, self.witness, asked.shifted, asked.shifts))
-        return off
-
-    def _arm_writes(self, perform: Perform, sources: DataSources | None) -> None:
-        """Let writes of a forward be values for its pass, where they are operations."""
-        if self.request.reading == "operation":
-            from .engine.sources import DataSources
-            from .refused.for_a_pass import ForAPass
-
-            sources = sources or self.modes.enter_context(DataSources(self.frames, self.taps))
-            perform.for_a_pass = ForAPass(self.frames, self.names, sources)
-            self.taps.listeners.append(perform.for_a_pass)
-
-    def _is_through(self, call: Any) -> bool:
-        return self.frames.resolve(call.stack) == self.request.through
-
-    def _is_apart(self, call: Any, owner: int) -> bool:
-        mine = [one.stack for one in self.request.apart if one.optimizer == owner]
-        return bool(mine) and self.frames.resolve(call.stack) in mine
 
     # The script -----------------------------------------------------------------------------------------------------
 
@@ -390,9 +279,9 @@ class Run(State):
             eager=self.adapted.eager,
             reached=() if self.reach is None else tuple(self.reach.found), **facts,
         )  # fmt: skip
-        data = wire.dump(trace)
+        data = codec.dump(trace)
         self.signs.stop()
-        wire.send(self._result, data)
+        codec.send(self._result, data)
         os._exit(0)
 
     def _facts(self) -> dict[str, Any]:

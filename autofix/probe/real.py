@@ -11,7 +11,7 @@ import sys
 import time
 from typing import Any
 
-from . import wire
+from . import codec, wire
 from .program import unwound
 from .program.launch import launch
 from .program.overlay import Overlay
@@ -19,7 +19,7 @@ from .program.overlay import Overlay
 
 def main(report: str, asked: str) -> None:
     """Run the target of the request in `asked`; ends as it ends."""
-    request = wire.load(wire.Request, asked.encode())
+    request = codec.load(wire.Request, asked.encode())
     overlay = Overlay({path: text.encode("latin-1") for path, text in request.overlay.items()}, {})
     overlay.install()
     os.environ.update(request.setup.environment)

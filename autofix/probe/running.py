@@ -9,7 +9,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from . import wire
+from . import codec, wire
 from .fence import isolate, usage
 
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ class Child:
             line = bytes(data[:end])
             del data[:end]
         try:
-            sign = wire.load(wire.Sign, line) if line and time.monotonic() - self._told > LOOK else None
-        except wire.WireError:
+            sign = codec.load(wire.Sign, line) if line and time.monotonic() - self._told > LOOK else None
+        except codec.WireError:
             return b""
         if sign is None or sign.sign != self.request.id:
             return b""
@@ -103,10 +103,10 @@ class Child:
             "stem": self.stem,
         }
         try:
-            trace = wire.load(wire.Trace, self.place.back(bytes(self.data["result"])))
+            trace = codec.load(wire.Trace, self.place.back(bytes(self.data["result"])))
             if trace.id == self.request.id and not self.verdict:
                 return replace(trace, **facts)
-        except wire.WireError:
+        except codec.WireError:
             pass
         outcome = self.verdict or self.place.stopped or "crashed"
         detail = _ending(self.status, stderr) if outcome == "crashed" else ""

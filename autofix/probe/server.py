@@ -16,7 +16,7 @@ import traceback
 from dataclasses import replace
 from typing import Any
 
-from . import stems, wire
+from . import codec, stems, wire
 from .ahead import too_old, unsound, warm
 from .becoming import become, spawn
 from .fence import isolate, usage
@@ -205,7 +205,7 @@ class Server:
 
     def _answer(self, trace: wire.Trace) -> None:
         """Have a trace sent, when the host has been greeted."""
-        self._unsent += wire.dump(trace)
+        self._unsent += codec.dump(trace)
 
     def _write(self) -> None:
         """Send what the host takes now: it may itself wait until its requests are read before it takes the rest."""
@@ -248,7 +248,7 @@ class Server:
             if "cancel" in message:
                 self._cancel(message["cancel"])
             else:
-                request = wire.load(wire.Request, line)
+                request = codec.load(wire.Request, line)
                 waits = sum(other.urgent for other in self._queue) if request.urgent else len(self._queue)
                 self._queue.insert(waits, request)
         return bool(data)
@@ -432,7 +432,7 @@ def _ready(descriptor: int) -> bool:
 
 def _send(descriptor: int, record: Any) -> None:
     with contextlib.suppress(BrokenPipeError):
-        wire.send(descriptor, wire.dump(record))
+        codec.send(descriptor, codec.dump(record))
 
 
 def _hello(error: str, fork: bool, note: str) -> wire.Hello:
@@ -445,7 +445,7 @@ def _hello(error: str, fork: bool, note: str) -> wire.Hello:
 def main(arguments: list[str]) -> None:
     """`--child FDS` is one run; otherwise serve: `[--fresh] [--stems=HOW] MODULE...` on standard input and output."""
     if arguments[:1] == ["--child"]:
-        request = wire.load(wire.Request, sys.stdin.buffer.read())
+        request = codec.load(wire.Request, sys.stdin.buffer.read())
         ends, rung, scratch = json.loads(arguments[1])
         become(Place(request, rung, scratch), ends)
     sys.dont_write_bytecode = True

@@ -11,7 +11,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from . import wire
+from . import codec
 from .fence import usage
 from .fence.fencing import Place
 from .running import LOOK, Child
@@ -204,7 +204,7 @@ class Stem:
         handle = -1
         try:
             with open(asked, "wb", closefd=False) as file:
-                file.write(wire.dump(request))
+                file.write(codec.dump(request))
             os.lseek(asked, 0, os.SEEK_SET)
             socket.send_fds(one.door, [b"?"], [asked, ends["result"], ends["stdout"], ends["stderr"]])
             serves = False

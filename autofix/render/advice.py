@@ -13,7 +13,6 @@ from autofix.render.snapshot import Snapshot
 
 _PARAMETERS = 8
 """How many parameters are spoken of, one sentence each; the count of the others follows."""
-_JUDGED = {Outcome.SAFE, Outcome.UNSAFE, Outcome.STILL_FAILING}
 
 
 def advice(report: Report, snapshot: Snapshot) -> list[str]:
@@ -26,7 +25,7 @@ def _sentences(report: Report, snapshot: Snapshot) -> Iterator[str]:
         said = words.sentence(report)
         yield said if said == words.OUTCOMES[report.outcome] else f"{words.OUTCOMES[report.outcome]}: {said}"
         return
-    if report.outcome in _JUDGED:
+    if report.outcome in words.JUDGED:
         yield words.OUTCOMES[report.outcome]
     judged = next(iter((*report.fixes, *report.rejected)), None)
     if report.outcome is Outcome.STILL_FAILING and judged is not None:

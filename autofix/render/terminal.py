@@ -25,7 +25,6 @@ _REJECTED = 8
 _TRIED = 20
 _DIFF = (("+++", "bold"), ("---", "bold"), ("@@", "cyan"), ("+", "green"), ("-", "red"))
 _TRUST = {Applicability.SAFE: "bold green", Applicability.UNSAFE: "bold yellow", Applicability.DISPLAY_ONLY: "bold red"}
-_JUDGED = {Outcome.SAFE, Outcome.UNSAFE, Outcome.STILL_FAILING}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ def lines(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
     yield from failure(report, snapshot, look)
     if look.quiet:
         return
-    if report.outcome in _JUDGED:
+    if report.outcome in words.JUDGED:
         yield from _judged(report, snapshot, look)
     elif report.fixes:
         yield from _fixes(report, snapshot, look)

@@ -91,6 +91,8 @@ OUTCOMES = {
     Outcome.UNSAFE: "unsafe: the edit is not shown to keep the gradients that the code describes",
     Outcome.STILL_FAILING: "still failing with the edit",
 }
+JUDGED = {Outcome.SAFE, Outcome.UNSAFE, Outcome.STILL_FAILING}
+"""Where an edit that somebody else offers was judged."""
 OPEN = {
     "landlock": "modes and owners of files, local sockets and /dev/shm were open to it",
     "copy": "files outside the copy of its project, and the network, were open to it",

@@ -9,6 +9,8 @@ from autofix.syntax import names
 from autofix.syntax.edits import Step, replace
 from autofix.syntax.sources import Sources
 
+WHY = "The tensor with the value that is meant is the leaf, so that its gradient arrives in it."
+
 
 def read_from_whole(origin: Origin, sources: Sources) -> list[Step]:
     """The same part of the gradient of what a tensor is a part of, `noise.grad[:n]` of `noise[:n]`; [] of no part."""

@@ -7,28 +7,22 @@ from typing import TYPE_CHECKING
 
 from autofix.core.model import Assessment, Effect, Treatment
 from autofix.experiments.compare import (
-    EXACT,
-    FOLLOWED,
-    FROZEN,
-    LIVE,
     comparable,
     cuts_the_graph,
     departures,
     differences,
     figures,
-    lost_writes,
-    moved_otherwise,
-    norm,
     norms,
     of_rounding,
     rounded,
     same_gradients,
     same_projections,
     same_shape,
-    vanished,
 )
 from autofix.experiments.readings import OPERATION, UPDATE, unsaid, words
+from autofix.experiments.sketches import EXACT, FOLLOWED, FROZEN, LIVE, norm
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
+from autofix.experiments.values import lost_writes, moved_otherwise, vanished
 from autofix.verdict.blame import blame
 
 if TYPE_CHECKING:

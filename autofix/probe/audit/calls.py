@@ -1,4 +1,4 @@
-"""Hears the calls of torch's own training helpers: clipping, clearing, schedulers, scalers, modes, seeds, states."""
+"""Hears the calls of torch's own training helpers: clipping, clearing, scalers, seeds and states."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import random
 import sys
 import weakref
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -15,7 +15,9 @@ import torch
 from ..engine.quiet import quiet
 from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener, parameters
+from .modes import Modes
 from .notes import OFTEN
+from .schedules import Schedules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -24,16 +26,11 @@ if TYPE_CHECKING:
     from .ledger import Ledger
     from .notes import Notes
 
-_MOSTLY = 0.75
-"""The share of a module's parameters that a loss reaches where it trains that module, not a part that it lends."""
 _CLOSE = 1e-6
 _LONG = 50
 """Steps after which gradients are no longer followed from step to step."""
 _UNBOUNDED = 1e5
 """A norm so large that whoever clips to it wants to know the norm."""
-_MODE_MATTERS = (
-    torch.nn.modules.dropout._DropoutNd, torch.nn.modules.batchnorm._NormBase, torch.nn.RReLU, torch.nn.AlphaDropout
-)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -45,29 +42,6 @@ class _Clip:
     scaled: int = 0
     bare: bool = True
     """Whether it never found any gradient at all, rather than one that a step had used."""
-
-
-@dataclass(slots=True)
-class _Schedule:
-    made: Raw
-    scheduler: Any
-    steps: int = 0
-    sites: dict[Raw, None] = field(default_factory=dict)
-    counts: int = 0
-    """How often it was given the number of its step in place of a figure to improve."""
-
-
-@dataclass(slots=True)
-class _Mode:
-    """How a module stood when its user last called train or eval on it, and what was trained since."""
-
-    module: weakref.ref[torch.nn.Module]
-    training: bool
-    stack: Raw
-    trained: dict[bool, int] = field(default_factory=lambda: {True: 0, False: 0})
-    since: int = 0
-    trains: Raw = ()
-    """Where the latest backward that trained it was called."""
 
 
 class Calls(Listener):
@@ -82,7 +56,7 @@ class Calls(Listener):
         self._inside_step = -1
         """Backward calls of a closure that is being evaluated, else negative."""
         self._clips: dict[Raw, _Clip] = {}
-        self._schedules: dict[int, _Schedule] = {}
+        self._schedules, self._modes = Schedules(frames, ledger, notes), Modes(frames, ledger, notes)
         self._inside: set[str] = set()
         self._scaled: list[weakref.ref[torch.Tensor]] = []
         self._on_scaled: dict[int, str] = {}
@@ -91,7 +65,6 @@ class Calls(Listener):
         self._scaler_updates = 0
         self._scales = False
         """Whether the scaler that steps, or did last, is enabled."""
-        self._modes: dict[int, _Mode] = {}
         self._pending: dict[int, Counter[Raw]] = {}
         self._dropped: dict[int, dict[Raw, Raw]] = {}
         self._served: set[Raw] = set()
@@ -113,9 +86,9 @@ class Calls(Listener):
         """Put the wrappers in place."""
         self._wrap_clipping()
         self._wrap_clearing()
-        self._wrap_schedulers()
+        self._schedules.install(self._wrap)
         self._wrap_scaler()
-        self._wrap_modes()
+        self._modes.install(self._wrap)
         self._wrap_states()
         self._wrap_draws()
 
@@ -232,8 +205,7 @@ class Calls(Listener):
             if any(id(p) in reached for p in parameters(owner.optimizer)):
                 self._pending.setdefault(index, Counter())[call.stack] += 1
                 self._on_scaled[index] = "scaled" if scaled else ""
-        for mode in self._modes.values():
-            self._trained(mode, reached, call.stack)
+        self._modes.trained(reached, call.stack)
 
     def evaluate(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._inside_step = 0 if isinstance(optimizer, torch.optim.LBFGS) else -1
@@ -271,61 +243,6 @@ class Calls(Listener):
             self._notes.often(here, "gradient-used-twice", "", here, *earlier)
         self._used.update(dict.fromkeys((id(p) for p in mine if id(p) in self._ledger.fresh), here))
 
-    # Schedulers -----------------------------------------------------------------------------------------------------
-
-    def _wrap_schedulers(self) -> None:
-        space: Any = torch.optim.lr_scheduler
-        kinds = [kind for kind in vars(space).values() if isinstance(kind, type) and "step" in vars(kind)]
-
-        def made(scheduler: Any, *_: Any, **__: Any) -> Any:
-            self._inside.add("scheduler")
-            place = self._frames.here()
-
-            def done(_: Any) -> None:
-                self._inside.discard("scheduler")
-                self._schedules[id(scheduler)] = _Schedule(place, scheduler)
-
-            return done
-
-        def stepped(scheduler: Any, *given: Any, **__: Any) -> None:
-            known = self._schedules.get(id(scheduler))
-            if known is not None and "scheduler" not in self._inside:
-                plateau = isinstance(scheduler, torch.optim.lr_scheduler.ReduceLROnPlateau)
-                known.counts += plateau and given[:1] in ((known.steps,), (known.steps + 1,))
-                known.steps += 1
-                if known.steps <= OFTEN:
-                    known.sites[self._frames.here()] = None
-
-        for kind in dict.fromkeys(kinds):
-            self._wrap(kind, "step", stepped)
-        for kind in {kind for kind in vars(space).values() if isinstance(kind, type) and "__init__" in vars(kind)}:
-            if hasattr(kind, "step"):
-                self._wrap(kind, "__init__", made)
-
-    def _look_at_schedules(self, *, finished: bool) -> None:
-        by_optimizer = {id(owner.optimizer): owner for owner in self._ledger.owners.values()}
-        inner = {id(one) for known in self._schedules.values() for one in getattr(known.scheduler, "_schedulers", ())}
-        for key, known in self._schedules.items():
-            if key in inner:
-                continue
-            owner = by_optimizer.get(id(getattr(known.scheduler, "optimizer", None)))
-            site = next(iter(known.sites), ())
-            if owner is None or not owner.steps:
-                others = [one for one in self._ledger.owners.values() if one.steps >= OFTEN]
-                if known.steps > 1 and others:
-                    self._notes.note("schedule-of-other-optimizer", "", known.made, site, others[0].made)
-                continue
-            if finished and owner.steps >= OFTEN and not known.steps:
-                self._notes.note("schedule-never-stepped", type(known.scheduler).__name__, known.made)
-            if OFTEN <= known.counts == known.steps:
-                self._notes.note("schedule-of-counts", "", site, known.made)
-            past = getattr(known.scheduler, "T_max", None)
-            if isinstance(past, int) and known.steps > 2 * past > 0:
-                self._notes.note("schedule-past-its-end", f"{known.steps} of {past}", site, known.made)
-            total = getattr(known.scheduler, "total_steps", None)
-            if finished and isinstance(total, int) and known.steps * 2 <= total <= owner.steps * 1.2:
-                self._notes.note("schedule-in-wrong-loop", f"{known.steps} of {total}", site, known.made)
-
     # Scaler ---------------------------------------------------------------------------------------------------------
 
     def _wrap_scaler(self) -> None:
@@ -350,39 +267,6 @@ class Calls(Listener):
 
         for name, before in (("scale", scaled), ("step", stepped), ("update", updated), ("unscale_", unscaled)):
             self._wrap(torch.amp.grad_scaler.GradScaler, name, before)
-
-    # Modes ----------------------------------------------------------------------------------------------------------
-
-    def _wrap_modes(self) -> None:
-        def switched(module: Any, mode: bool = True) -> None:
-            if isinstance(module, _MODE_MATTERS) or not any(isinstance(m, _MODE_MATTERS) for m in module.modules()):
-                return
-            known = self._modes.get(id(module))
-            if known is None or known.module() is not module:
-                known = self._modes[id(module)] = _Mode(weakref.ref(module), bool(mode), ())
-                known.trained[not mode] = int(not mode and module.training and self._ledger.step_number > 0)
-            if known.training != bool(mode) or not known.stack:
-                known.training, known.stack, known.since = bool(mode), self._frames.here(), 0
-
-        self._wrap(torch.nn.Module, "train", switched)
-
-    def _trained(self, mode: _Mode, reached: dict[int, torch.Tensor], site: Raw) -> None:
-        module = mode.module()
-        if module is None or (mode.trained[False] > OFTEN and mode.trained[True] > OFTEN):
-            return
-        mine = [p for p in module.parameters() if p.requires_grad]
-        if mine and sum(id(p) in reached for p in mine) >= _MOSTLY * len(mine):
-            mode.trained[module.training] += 1
-            mode.since += 1
-            mode.trains = site
-
-    def _look_at_modes(self) -> None:
-        for mode in self._modes.values():
-            module = mode.module()
-            if module is None or mode.training or mode.since < OFTEN:
-                continue
-            name = "eval-left-on" if mode.trained[True] else "trained-in-eval"
-            self._notes.note(name, type(module).__name__, mode.stack, mode.trains)
 
     # States ---------------------------------------------------------------------------------------------------------
 
@@ -485,8 +369,8 @@ class Calls(Listener):
         for stack, count in self._scaler_steps.items():
             if count >= OFTEN and not self._scaler_updates:
                 self._notes.note("scaler-not-updated", "", stack)
-        self._look_at_schedules(finished=finished)
-        self._look_at_modes()
+        self._schedules.finish(finished=finished)
+        self._modes.finish()
         self._look_at_cleared()
 
     def _look_at_cleared(self) -> None:

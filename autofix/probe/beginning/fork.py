@@ -8,7 +8,7 @@ import traceback
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from .. import wire
+from .. import codec, wire
 from ..fence import _linux
 from .exchange import Differs, Living
 from .rest import Rest
@@ -56,7 +56,7 @@ class Fork:
         asked, result, stdout, stderr = given
         os.setsid()
         with open(asked, "rb") as file:
-            request = wire.load(wire.Request, file.read())
+            request = codec.load(wire.Request, file.read())
         try:
             rest = Rest(self._stem, request, living)
         except (Differs, SyntaxError, OSError) as reason:

@@ -14,7 +14,7 @@ from ..engine.operators import storage_key
 from ..engine.quiet import quiet
 from ..engine.taps import parameters
 from ..reference.perturb import Perturb
-from ..reference.reference import REPLACED
+from ..reference.replaced import REPLACED
 from .exchange import Differs
 
 if TYPE_CHECKING:

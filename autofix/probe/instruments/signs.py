@@ -9,7 +9,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from .. import wire
+from .. import codec, wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,7 @@ class Signs:
             time.sleep(pause)
             pause = EVERY
             with self._sending:
-                self._send(wire.dump(self._sign()))
+                self._send(codec.dump(self._sign()))
 
     def _sign(self) -> wire.Sign:
         frames, taps = self._run.frames, self._run.taps

@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+from ..engine.names import Names
 from ..engine.taps import Taps
 from ..program.frames import Frames
 from ..program.overlay import Overlay
+from .late import Late
+from .witness import Witness
 
 if TYPE_CHECKING:
     from .. import wire
@@ -24,6 +27,10 @@ class State:
         placed = request.mode != "baseline"
         self.taps = Taps(self.frames, [], nudged=request.nudged, doubled=request.doubled, placed=placed)
         self.modes = contextlib.ExitStack()
+        self.names = Names(self.frames, lambda tensors: self.witness.sketch_all(tensors))  # noqa: PLW0108  made below
+        self.witness = Witness(self.frames, self.names)
+        self.late: Late | None = None
+        self.safe: Any = None
         self.tracer: Any = None
         self.refusals: Any = None
         self.origins: Any = None
@@ -31,3 +38,12 @@ class State:
         self.found: tuple[wire.Origin, ...] = ()
         self.behind: tuple[wire.Behind, ...] = ()
         self.plain: tuple[wire.Carrier, ...] = ()
+
+    def enter(self, *modes: Any) -> None:
+        """Enter modes now, or late where the request says after how many passes the run is to be watched."""
+        if self.request.watch_from:
+            self.late = Late(self.request, lambda: [self.modes.enter_context(mode) for mode in modes])
+            self.taps.listeners.append(self.late)
+        else:
+            for mode in modes:
+                self.modes.enter_context(mode)

@@ -1,8 +1,8 @@
-"""The readings in which losses are kept apart: a backward leaves no gradient in parameters that it is not to train."""
+"""The readings in which a backward leaves fewer gradients: none in some parameters, or none through some nodes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..engine import graph
 from ..engine.quiet import quiet
@@ -46,3 +46,27 @@ def of_other_segments(segments: tuple[tuple[int, ...], ...]) -> Callable[[Call, 
         return call.index < len(segments) and owner not in segments[call.index]
 
     return keeps_out
+
+
+class Constants(Listener):
+    """Lets no gradient through some nodes, given by their ages in another run of the same operations."""
+
+    def __init__(self, ages: tuple[int, ...]) -> None:
+        self._ages = frozenset(ages)
+
+    def backward(self, call: Call) -> None:
+        nodes = (node for node in graph.walk(call.roots, self._is_other) if not self._is_other(node))
+        call.cleanups.extend([node.register_prehook(graph.zeros).remove for node in nodes])
+
+    def _is_other(self, node: Any) -> bool:
+        return node._sequence_nr() not in self._ages
+
+
+class GivesGraph(Listener):
+    """Gives what the derivative at one place computes its graph."""
+
+    def __init__(self, here: Callable[[Call], bool]) -> None:
+        self._here = here
+
+    def backward(self, call: Call) -> None:
+        call.create = call.create or self._here(call)

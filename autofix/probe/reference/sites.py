@@ -18,16 +18,18 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from .. import wire
 from ..engine import graph
 from ..engine.quiet import quiet
 from ..engine.refused import DERIVATIVE, name_of, tensors
 from ..engine.sketch import is_zero
+from ..engine.taps import Call, Listener, parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..engine.names import Names
     from ..program.frames import Frames, Raw
-    from ..wire import Frame, Site
 
 _CUTS = ("torch.Tensor.detach", "torch.Tensor.data.__get__", "torch.Tensor.detach_")
 _GRADIENT = "torch.Tensor.grad.__get__"
@@ -45,15 +47,15 @@ _RANGED = frozenset(
 """Functions whose results keep to a range, as probabilities and scales do."""
 
 
-class Sites:
+class Sites(Listener):
     """Answers for each torch call whether it stands at a site, and performs it as the site asks."""
 
-    def __init__(self, frames: Frames, sites: tuple[Site, ...], *, operation: bool) -> None:
-        self._frames = frames
+    def __init__(self, frames: Frames, names: Names, sites: tuple[wire.Site, ...], *, operation: bool) -> None:
+        self._frames, self._names = frames, names
         self.switched: Callable[[bool, bool], None] = lambda _on, _kept_on: None
         """Who hears of each mode that the script sets, and whether it is not followed."""
         self._operation = operation
-        self._sites: dict[Frame, dict[str, str]] = {}
+        self._sites: dict[wire.Frame, dict[str, str]] = {}
         for site in sites:
             self._sites.setdefault(site.frame, {})[site.action] = site.node
         self._modes = {(site.frame.file, site.frame.line) for site in sites if site.action == "grad"}
@@ -64,7 +66,7 @@ class Sites:
         self._taken: dict[int, torch.Tensor] = {}
         """What optimizers own."""
         self.met: dict[Raw, str] = {}
-        self.added: dict[Raw, None] = {}
+        self._added: dict[Raw, None] = {}
         """Where results were made whose gradients add up."""
         self._limited: dict[int, tuple[torch.Tensor, Raw]] = {}
         """Leaves made of what a function gives that keeps to a range."""
@@ -147,8 +149,9 @@ class Sites:
             self.met[raw] = "gradient_none"
             return torch.zeros_like(tensor)
 
-    def unfreeze(self, taken: list[torch.Tensor]) -> None:
+    def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         """Let parameters train that an optimizer takes, where it takes only frozen ones and not all of them."""
+        taken = parameters(optimizer)
         mine = {id(t) for t in taken}
         self._taken |= {id(t): t for t in taken}
         if mine and mine < self._frozen.keys():
@@ -192,7 +195,7 @@ class Sites:
         def comes(_gradient: torch.Tensor) -> None:
             with quiet():
                 if (one := held()) is not None and one.grad is not None and not is_zero(one.grad):
-                    self.added[raw] = None
+                    self._added[raw] = None
 
         result.register_hook(comes)
 
@@ -204,20 +207,25 @@ class Sites:
             result.retain_grad()
         return result
 
-    def look(self) -> None:
+    def backward(self, call: Call) -> None:
         """Find the leaves that the script still holds, of those that leaves were made of."""
         while self._behind:
             leaf = self._behind.pop()
             if sys.getrefcount(leaf) > _OURS:
                 self._held.append(leaf)
 
-    def left_out(self) -> list[torch.Tensor]:
-        """The leaves that the script holds, of which leaves were made, and to which no gradient has come."""
-        return [leaf for leaf in {id(leaf): leaf for leaf in self._held}.values() if leaf.grad is None]
+    def told(self) -> dict[str, Any]:
+        """Where the gradients of results add up, where a leaf leaves its range, and which leaves are left out.
 
-    def limited(self) -> list[Raw]:
-        """Where a function that keeps to a range gave what a leaf was made of that an optimizer owns."""
-        return [raw for key, (_, raw) in self._limited.items() if key in self._taken]
+        A range is left where a function that keeps to one gave what a leaf was made of that an optimizer owns; left out
+        is what the script holds, of which leaves were made, and to which no gradient has come.
+        """
+        resolve, held = self._frames.resolve, {id(leaf): leaf for leaf in self._held}.values()
+        facts = [wire.Fact("gradient-adds-up", "", resolve(raw)) for raw in self._added]
+        limited = (raw for key, (_, raw) in self._limited.items() if key in self._taken)
+        facts += [wire.Fact("range-is-left", "", resolve(raw)) for raw in limited]
+        left_out = tuple(self._names.name(leaf, "a leaf") for leaf in held if leaf.grad is None)
+        return {"facts": facts, "left_out": left_out}
 
     def _here(self) -> tuple[Raw, dict[str, str]]:
         raw = self._frames.here()

@@ -1,1 +1,1 @@
-"""What a reference sees of the writes that torch refuses, by which one of their meanings can be left out."""
+"""The writes that torch refuses: how each is performed, and what is seen of it by which one meaning can be left out."""

@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from autofix import __version__
-from autofix.core.model import Effect, Fix, Outcome, Report
+from autofix.core.model import Effect, Fix, Report
 from autofix.experiments.pictures import Pictures
 from autofix.render import words
 from autofix.render.account import account
@@ -97,7 +97,7 @@ def as_html(report: Report, snapshot: Snapshot, pictures: Pictures) -> str:
     before, after = (_drawn(report, snapshot, pictures, fixed=fixed) for fixed in (False, True))
     style += _least_widths({"before": before, "after": after})
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    judged = report.outcome in _JUDGED
+    judged = report.outcome in words.JUDGED
     looked = account(report, snapshot)
     best = words.best(report) or (next(iter(report.rejected), None) if judged else None)
     return environment.get_template("page.html").render(
@@ -128,9 +128,6 @@ def _least_widths(drawings: dict[str, Drawing | None]) -> str:
         return least
     columns = " ".join(f"{width:.0f}fr" for width in sizes.values())
     return f"{least}@media (min-width: {together:.0f}px) {{ .pair {{ grid-template-columns: {columns}; }} }}\n"
-
-
-_JUDGED = {Outcome.SAFE, Outcome.UNSAFE, Outcome.STILL_FAILING}
 
 
 def _name(report: Report, snapshot: Snapshot) -> str:

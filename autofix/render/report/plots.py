@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from autofix.core.model import Comparison, Treatment, Verdict
-from autofix.experiments.compare import norm
+from autofix.experiments.sketches import norm
 from autofix.probe.wire import Step
 from autofix.render.words import one_line
 

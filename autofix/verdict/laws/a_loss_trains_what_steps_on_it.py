@@ -25,7 +25,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autofix.experiments.compare import LIVE, close, comparable, norm
+from autofix.experiments.compare import comparable
+from autofix.experiments.sketches import LIVE, close, norm
 from autofix.probe import wire
 from autofix.verdict.law import KEPT, PASSES, SILENT, Law, Ruling, Word, at
 

@@ -27,7 +27,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autofix.core.model import Treatment
-from autofix.experiments.compare import LIVE, comparable, differences
+from autofix.experiments.compare import comparable, differences
+from autofix.experiments.sketches import LIVE
 from autofix.experiments.spec import RunSpec
 from autofix.syntax import blocks
 from autofix.syntax.sources import Sources

@@ -30,8 +30,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autofix.experiments.compare import comparable, norm, starved
+from autofix.experiments.compare import comparable, starved
 from autofix.experiments.readings import LEAST, deprived, orphans
+from autofix.experiments.sketches import norm
 from autofix.syntax.sources import Sources
 from autofix.verdict.law import KEPT, SILENT, Law, Ruling, Word, at
 from autofix.verdict.second_name import second_name

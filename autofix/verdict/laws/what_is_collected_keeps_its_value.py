@@ -17,7 +17,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autofix.experiments.compare import LIVE, comparable, differences
+from autofix.experiments.compare import comparable, differences
+from autofix.experiments.sketches import LIVE
 from autofix.verdict.law import PASSES, KeptByChange, at
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..program.frames import Raw
-    from .reference import Truncate
+    from .carried import Carried
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class HandedOn(Listener):
     the encoder's result is, several of them go back to, and none makes it again.
     """
 
-    def __init__(self, passes: Truncate, cut: Iterable[int] = ()) -> None:
+    def __init__(self, passes: Carried, cut: Iterable[int] = ()) -> None:
         """`cut`: the ages of what is handed on, in another run of the same operations."""
         self._passes = passes
         self._cut = frozenset(cut)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import builtins
 import math
-import sys
 import types
 import weakref
 from itertools import islice
@@ -17,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .. import HERE, wire
-from ..engine import graph
+from .. import wire
+from ..engine import caller, graph
 from ..engine.refused import name_of, short_name
 from ..engine.remembered import Remembered
+from ..engine.taps import Listener
 from ..instruments.computed_on import is_input
 from ..instruments.terms import addends, is_sum
 from .beside import beside
@@ -44,10 +44,9 @@ _ENOUGH = 4
 """Backward calls whose losses are looked at: what is needed shows in the first ones."""
 _MOST = 200
 """Terms of one loss that are looked at."""
-_OVERRIDES = torch.overrides.__file__
 
 
-class Follow:
+class Follow(Listener):
     """Follows values through arrays and back; `entered` is told of each tensor that leaves torch, and where.
 
     `detached`: what the program itself detaches for a conversion is followed too, as where no conversion was refused.
@@ -108,12 +107,8 @@ class Follow:
 
     def _here(self) -> Raw:
         """The user's frames, where it is the user who calls torch."""
-        frame = sys._getframe(1)
-        while frame.f_code.co_filename.startswith(HERE) or frame.f_code.co_filename == _OVERRIDES:
-            if frame.f_back is None:
-                return ()
-            frame = frame.f_back
-        return self._frames.here() if self._frames.owned(frame.f_code.co_filename) else ()
+        frame = caller.frame()
+        return self._frames.here() if frame is not None and self._frames.owned(frame.f_code.co_filename) else ()
 
     @staticmethod
     def _detached(args: Any) -> Any:
@@ -267,12 +262,13 @@ class Follow:
                 if alone:
                     self._alone[place] = None
 
-    def facts(self) -> list[wire.Fact]:
+    def told(self) -> dict[str, Any]:
         """Places that may be meant as constants, that a term is made of, or whose values could not be followed."""
         resolve = self._frames.resolve
         either = [wire.Fact("array-may-be-constant", "", resolve(raw)) for raw, holds in self._either.items() if holds]
         alone = [wire.Fact("term-is-array", "", resolve(raw)) for raw in self._alone]
-        return [*either, *alone, *(wire.Fact("value-left-numpy", "", resolve(raw)) for raw in self._leaks)]
+        leaks = [wire.Fact("value-left-numpy", "", resolve(raw)) for raw in self._leaks]
+        return {"facts": [*either, *alone, *leaks]}
 
 
 NOTHING = object()

@@ -1,0 +1,212 @@
+"""Compares what two runs leave in parameters and states outside the gradients of steps: writes, and their values."""
+
+from __future__ import annotations
+
+import re
+from itertools import takewhile, zip_longest
+from typing import TYPE_CHECKING
+
+from autofix.core.model import Change
+from autofix.experiments.sketches import CHANGES, EXACT, LIVE, close, norm
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autofix.probe import wire
+
+    _Course = tuple[tuple[float, ...], ...]
+
+_WRITTEN = 4e-6
+"""By how much, beside a tensor's norm, what is written to it may be moved otherwise."""
+_ANY = 1e9
+"""A tolerance within which all values are the same."""
+_BESIDE = 2
+"""Writes by hand that one of two runs may have seen used at its end, and the other not."""
+_BATCHES = "num_batches_tracked"
+ENDS = "ends with other values"
+
+
+def departures(reference: wire.Trace, candidate: wire.Trace, tolerance: float, *, leaves: bool) -> Iterator[Change]:
+    """What is written otherwise, ends otherwise, or is used with other values."""
+    yield from _states(reference, candidate, tolerance)
+    yield from _finals(reference, candidate, tolerance, leaves=leaves)
+    yield from _helds(reference, candidate)
+    yield from _courses(reference, candidate, LIVE if tolerance else EXACT)
+
+
+def _states(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> Iterator[Change]:
+    """Writes outside optimizers: target networks, moving averages, buffers."""
+    other = {state.name: state for state in candidate.states}
+    again = _again(reference, candidate)
+    same_end = ended(reference, candidate) or _stopped_alike(reference, candidate)
+    for state in reference.states:
+        match = other.get(state.name)
+        if match is None:
+            continue
+        if match.changed and match.name.startswith(again):
+            continue
+        if state.changed != match.changed:
+            word = "no longer written" if state.changed else "written"
+            yield Change(state.name, 0, norm(state.last), norm(match.last), note=f"{state.name} is {word}")
+        elif state.result or match.result:
+            continue  # a result has the values of the last pass, wherever that was
+        elif state.changed and same_end and not close(state.last, match.last, 50 * tolerance):
+            yield Change(state.name, 0, norm(state.last), norm(match.last), note=f"{state.name} {ENDS}")
+
+
+def _again(reference: wire.Trace, candidate: wire.Trace) -> tuple[str, ...]:
+    """What the names of running statistics begin with that another number of forwards has moved.
+
+    One more forward is no write that an edit lost; their own counter tells.
+    """
+    other = {state.name: state.last for state in candidate.states}
+    counts = [state for state in reference.states if state.name.endswith(_BATCHES)]
+    return tuple(s.name.removesuffix(_BATCHES) for s in counts if other.get(s.name, s.last) != s.last)
+
+
+def _helds(reference: wire.Trace, candidate: wire.Trace) -> Iterator[Change]:
+    """What state held at each step: a write that is taken back before the next, or a state at another end of a run."""
+    other = {one.name: one.values for one in candidate.held}
+    skipped = {state.name for trace in (reference, candidate) for state in trace.states if state.result}
+    again = _again(reference, candidate)
+    for one in reference.held:
+        if one.name not in other or one.name in skipped or one.name.startswith(again):
+            continue
+        if not _same_course(one.values, other[one.name], ended=ended(reference, candidate)):
+            note = f"{one.name} holds other values between the steps"
+            yield Change(one.name, 0, len(one.values), len(other[one.name]), note=note)
+
+
+def _courses(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> Iterator[Change]:
+    """What parameters and buffers held where a forward, a backward or a step used them: a lost write shows there."""
+    other = {one.name: one.values for one in candidate.courses}
+    again = _again(reference, candidate)
+    for one in reference.courses:
+        got = other.get(one.name)
+        if got is None or one.loose or one.name.startswith(again):
+            continue
+        index, _, place = one.name.partition(" ")
+        owned = bool(place) and index.isdecimal()
+        if not (owned or close(one.values[0], got[0], tolerance)) and any(
+            close(one.values[0], values[0], tolerance) for values in other.values()
+        ):
+            continue  # the name stands for another tensor there: a function may be called for one and for the other
+        same = all(close(want, have, tolerance) for want, have in zip(one.values, got, strict=False))
+        more = abs(len(one.values) - len(got))
+        # What is written last may be used in one run only: then a few more of many are no other program.
+        if not same or more > min(_BESIDE, len(one.values) - 1, len(got) - 1):
+            name = reference.names[int(index)][int(place)] if owned else one.name
+            note = f"{name} is used with other values"
+            yield Change(name, 0, norm(one.values[-1]), norm(got[-1]), note=note)
+
+
+def _same_course(want: _Course, have: _Course, *, ended: bool) -> bool:
+    """Whether two tensors held the same values in the same order, each for as long as may be.
+
+    One look more or less, by an edit that moves a backward or a step, is no difference; where runs were stopped, one of
+    them may have seen more.
+    """
+    return any(
+        _walks(want[a:], have[b:], ended=ended) for a, b in ((0, 0), (1, 0), (0, 1)) if want[a:] and have[b:]
+    ) or not (want and have)
+
+
+def _walks(want: _Course, have: _Course, *, ended: bool) -> bool:
+    if not close(want[0], have[0], LIVE):
+        return False
+    i = j = 0
+    while i + 1 < len(want) and j + 1 < len(have):
+        steps = [(a, b) for a, b in ((1, 1), (1, 0), (0, 1)) if close(want[i + a], have[j + b], LIVE)]
+        if not steps:
+            return False
+        i, j = i + steps[0][0], j + steps[0][1]
+    rest = [(value, have[-1]) for value in want[i + 1 :]] + [(value, want[-1]) for value in have[j + 1 :]]
+    return all(close(*pair, LIVE) for pair in rest) or (not ended and 2 * len(rest) <= max(len(want), len(have)))
+
+
+def vanished(reference: wire.Trace, candidate: wire.Trace) -> list[Change]:
+    """Variables that hold tensors of their own in the reference, and in the candidate share another's or hold none."""
+    mine = {_variable(state.name) for state in candidate.states}
+    names = dict.fromkeys(_variable(state.name) for state in reference.states if not state.result)
+    return [Change(n, note=f"{n} holds no tensors of its own any more") for n in names if n not in mine]
+
+
+def _variable(name: str) -> str:
+    return re.split(r"[.\[]", name, maxsplit=1)[0]
+
+
+def lost_writes(reference: wire.Trace, candidate: wire.Trace) -> list[Change]:
+    """Writes outside optimizers that only the reference has, whatever the values: what it wrote, and what was used so.
+
+    Weights that are put back to what they were are told from others by that alone.
+    """
+    written = [change for change in _states(reference, candidate, _ANY) if change.note.endswith("no longer written")]
+    return [*written, *_courses(reference, candidate, _ANY)]
+
+
+def moved_otherwise(reference: wire.Trace, candidate: wire.Trace) -> bool:
+    """Whether something else than a step moves a tensor otherwise, though all gradients until then are the same."""
+    wanted, got = (trace.steps or trace.leaves for trace in (reference, candidate))
+    alike = sum(1 for _ in takewhile(lambda pair: _same_step(*pair), zip(wanted, got, strict=False)))
+    # What is written last may be used in one run only: of what one of them never saw, it must have gone on a while.
+    fewest = min(len(wanted), len(got)) - len(reference.counts)
+    other = {one.name: one for one in candidate.courses}
+    for one in (one for one in reference.courses if one.name in other):
+        both = (list(zip(held.values, held.after, strict=True)) for held in (one, other[one.name]))
+        for pair in zip_longest(*both):
+            seen = [value for value in pair if value is not None]
+            if len(seen) == 1 or not close(seen[0][0], seen[1][0], LIVE):
+                latest = max(after for _, after in seen)
+                # Where it starts otherwise, nothing moved it.
+                if 0 < latest <= alike and (len(seen) > 1 or latest < fewest):
+                    return True
+                break
+    # What was written behind the last step was used by nothing.
+    return alike == len(wanted) == len(got) > 0 and any(_finals(reference, candidate, LIVE, leaves=False))
+
+
+def _same_step(want: wire.Step, have: wire.Step) -> bool:
+    pairs = zip(want.gradients, have.gradients, strict=False)
+    same = want.optimizer == have.optimizer and len(want.gradients) == len(have.gradients)
+    return same and all(close(*pair, LIVE) for pair in pairs)
+
+
+def _finals(reference: wire.Trace, candidate: wire.Trace, tolerance: float, *, leaves: bool) -> Iterator[Change]:
+    """Where parameters end: a write after the last step is seen nowhere else.
+
+    What a whole training adds up to in rounding is more than a small last write: that is compared by itself, too.
+    """
+    if not ended(reference, candidate) or len(reference.finals) != len(candidate.finals):
+        return
+    groups = enumerate(reference.names[: None if leaves else -1])
+    names = [(f"{index} {place}", name) for index, group in groups for place, name in enumerate(group)]
+    last, mine = ({one.name: one.unused for one in trace.courses} for trace in (reference, candidate))
+    for (key, name), want, have in zip(names, reference.finals, candidate.finals, strict=False):
+        near = close(want, have, 50 * tolerance)
+        wrote = close(want, have, min(tolerance, LIVE)) or _same_write(last.get(key, ()), mine.get(key, ()), norm(want))
+        if not (near and wrote):
+            yield Change(name, 0, norm(want), norm(have), note=f"{name} {ENDS}")
+
+
+def _same_write(want: tuple[float, ...], have: tuple[float, ...], size: float) -> bool:
+    """Whether two writes moved a tensor of this norm alike; () moved nothing, one number is the norm's alone."""
+    known = min(filter(None, (len(want), len(have))), default=0)
+    pairs = zip(want or (0.0,) * known, have or (0.0,) * known, strict=False)
+    return all(abs(a - b) <= max(CHANGES * max(abs(a), abs(b)), _WRITTEN * size) for a, b in pairs)
+
+
+def ended(reference: wire.Trace, candidate: wire.Trace) -> bool:
+    return reference.outcome == candidate.outcome == "finished"
+
+
+def _stopped_alike(reference: wire.Trace, candidate: wire.Trace) -> bool:
+    """Whether both runs were stopped at the same event, after the same steps in the same order.
+
+    Where an edit moves a step, the stop may come before a write in one run and after it in the other.
+    """
+    orders = [[step.optimizer for step in trace.steps] for trace in (reference, candidate)]
+    return (
+        reference.outcome == candidate.outcome == "stopped"
+        and orders[0] == orders[1]
+        and len(reference.leaves) == len(candidate.leaves)
+    )

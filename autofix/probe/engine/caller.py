@@ -1,0 +1,71 @@
+"""Who calls a torch function, and what becomes of its result there: dropped, put where it was, or given a name."""
+
+from __future__ import annotations
+
+import dis
+import functools
+import sys
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .. import HERE
+
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+
+_OVERRIDES = torch.overrides.__file__
+_MODULE = torch.nn.Module._call_impl.__code__
+_BINDS = ("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF", "RETURN_VALUE")
+
+
+def frame(func: Any = None) -> FrameType | None:
+    """The frame from which a torch function, or `func`, is called: none of the probe's or of torch's overrides."""
+    own = getattr(func, "__code__", None)
+    found: FrameType | None = sys._getframe(1)
+    while found is not None:
+        code = found.f_code
+        if code is not own and code.co_filename != _OVERRIDES and not code.co_filename.startswith(HERE):
+            return found
+        found = found.f_back
+    return None
+
+
+def computing() -> bool:
+    """Whether a module is being called."""
+    found: FrameType | None = sys._getframe(1)
+    while found is not None and found.f_code is not _MODULE:
+        found = found.f_back
+    return found is not None
+
+
+def discards(func: Any) -> bool:
+    """Whether the caller of a torch function drops its result, or puts it back as an attribute.
+
+    `self.p += v` stores what it wrote to where it was: the object that all others hold goes on.
+    """
+    return _next(func) in ("POP_TOP", "STORE_ATTR")
+
+
+def binds(func: Any) -> bool:
+    """Whether the caller of a torch function gives its result a name, or returns it."""
+    return _next(func) in _BINDS
+
+
+def _next(func: Any) -> str:
+    """What the caller of a torch function does with its result, as the name of an instruction."""
+    if getattr(func, "__name__", "") == "__setitem__":
+        return "POP_TOP"
+    found = frame(func)
+    return _after(found.f_code, found.f_lasti) if found is not None else ""
+
+
+@functools.cache
+def _after(code: CodeType, lasti: int) -> str:
+    """The name of the instruction after the one at `lasti`."""
+    found = False
+    for instruction in dis.get_instructions(code):
+        if found and instruction.opname not in ("SWAP", "CACHE"):
+            return instruction.opname
+        found = found or instruction.offset == lasti
+    return ""

@@ -1,0 +1,179 @@
+"""What each pass takes of earlier ones: a state that each hands to the next, or what was made once for several."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from ..engine import graph
+from ..engine.operators import storage_key
+from ..engine.taps import Call, Listener
+from ..instruments.terms import addends
+from .averages import Averages
+from .late_terms import LateTerms
+from .targets import Targets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    import torch
+
+    from ..engine.names import Names
+    from ..engine.sources import DataSources
+    from ..program.frames import Frames, Raw
+
+_LATEST = 8
+"""Backward calls that are remembered, to tell what came through them."""
+
+
+class Carried(Listener):
+    """Notes whether a backward reaches past the pass before it at its site, and cuts it there if asked to.
+
+    A pass is what a site does from one step to the next: one line may run backward for several losses, and each of them
+    ends where the pass began. A state that another site's backward went through, before a step, came from an earlier
+    pass, too, if it was made as what follows is: a recurrence goes on across the phases of a loop. `reused` holds the
+    sites with a pass that reached only nodes older than the pass before: not a state that each pass hands to the next,
+    but something made once, for several passes. `alone` says that these passes had no leaf but in there, `added` that
+    it was an addend of all their losses, `anew` that each of them applies its parameters anew, in the same way;
+    `shared` are the ages of its outermost nodes. As far as somebody watches for `sources`, `fed` says that data went
+    into it, and `collected` that it is data itself: it is applied anew, and something was drawn from it that all these
+    passes use. `once` says that all which passes take of earlier ones was made so: two passes that share something look
+    like two that hand it on.
+    """
+
+    def __init__(
+        self, frames: Frames, names: Names, cut: bool, sources: DataSources | None = None, *, once: bool
+    ) -> None:  # fmt: skip
+        self._frames = frames
+        self._once = once and sources is not None
+        self._older: set[int] = set()
+        self._cut = cut
+        self.shared: set[int] = set()
+        self._sources = sources
+        self.alone = self.added = True
+        self.fed = False
+        self._anew = True
+        self._begun: dict[Raw, bool] = {}
+        """Of each site, whether its last pass took nothing of an earlier one."""
+        self._collected = sources is not None
+        self._unshared: dict[int, int] = {}
+        """The ages of older nodes that a pass reached and that are not known to be shared, with its number of steps."""
+        self._leaves: set[int | None] = set()
+        self._ended: dict[Raw, tuple[int, int]] = {}
+        """How many steps there had been when a site last ran, and the age of the graph at its end."""
+        self._latest: Raw = ()
+        self._began: dict[Raw, list[int]] = {}
+        """The age of the graph from which on each pass of a site but the first may have made its nodes."""
+        self.steps = 0
+        self._calls: deque[tuple[Raw, int, int, set[int]]] = deque(maxlen=_LATEST)
+        """The latest calls: where, after how many steps, the age of the graph, and the ages of what they reached."""
+        self.carried = False
+        self.reused: dict[Raw, None] = {}
+        self._targets, self._averages, self._late = Targets(frames, names), Averages(), LateTerms(frames)
+
+    def told(self) -> dict[str, Any]:
+        """Whether a graph is carried over, and of what is made once, for several passes, all that is known."""
+        return {
+            "carried": self.carried, "reused": tuple(map(self._frames.resolve, self.reused)), "alone": self.alone,
+            "fed": self.fed, "collected": self.collected, "anew": self._anew, "added": self.added,
+            "begun": any(self._begun.get(site) for site in self.reused),
+            "shared": tuple(sorted(self.shared)),
+            "facts": (*self._targets.told(), *self._late.told()),
+            "older": tuple(sorted(self._older)),
+            **self._averages.told(),
+        }  # fmt: skip
+
+    def backward(self, call: Call) -> None:
+        began = self._began.setdefault(call.stack, [])
+        steps, age = self._ended.get(call.stack, (self.steps, 0))
+        if steps < self.steps:
+            began.append(age)
+        mark = self._crossed(call, began[-1] if began else -1)
+
+        def recent(node: Any) -> bool:
+            return bool(node._sequence_nr() >= mark)
+
+        walked = list(graph.walk(call.roots, recent))
+        old = [node for node in walked if not recent(node)]
+        fresh = [node for node in walked if recent(node) and graph.leaf(node) is None]
+        leaves = [storage_key(leaf) for node in walked if recent(node) and (leaf := graph.leaf(node)) is not None]
+        if call.accumulate and not call.create:
+            reached = {node._sequence_nr() for node in (*old, *fresh)}
+            self._calls.append((call.stack, self.steps, graph.now(), reached))
+        self._leaves.update(leaves)
+        self._averages.watch(call, mark, set(leaves), old)
+        self._late.watch(call, recent)
+        self._begun[call.stack] = not old
+        if not old:
+            return
+        self.carried = True
+        ages = {node._sequence_nr() for node in old}
+        self._older |= ages
+        self._unshared |= dict.fromkeys(ages - self.shared - self._unshared.keys(), self.steps)
+        if self._once or (len(began) > 1 and all(node._sequence_nr() < began[-2] for node in old)):
+            self.reused[call.stack] = None
+            self.shared.update(ages)
+            self._unshared = {age: steps for age, steps in self._unshared.items() if age not in ages}
+            self.alone = self.alone and not leaves
+            self.added = self.added and set(old) <= set(addends(call.roots, recent))
+            shared = list(graph.walk_nodes(old)) if self._anew or self._sources is not None else []
+            self._anew = self._anew and set(graph.applied(shared)) <= set(graph.applied(fresh))
+            if self._sources is not None:
+                self.fed = self.fed or self._sources.fed(shared)
+                self._collected = self._collected and self._anew and self._sources.drawn(shared, fresh)
+        if self._cut:
+            call.cleanups.extend(node.register_prehook(graph.zeros).remove for node in old)
+        else:
+            self._targets.watch(call, old, fresh)
+
+    def _crossed(self, call: Call, mark: int) -> int:
+        """Where a recurrence came through another site's backward and a step after the pass began; else `mark`."""
+        for stack, steps, age, reached in reversed(self._calls):
+            if stack == call.stack or steps == self.steps or age <= mark:
+                continue
+            nodes = list(graph.walk(call.roots, _since(age)))
+            older = [node for node in nodes if node._sequence_nr() < age]
+            if older and all(node._sequence_nr() in reached for node in older):
+                before = set(graph.applied(graph.walk_nodes(older, _since(mark))))
+                if not before.isdisjoint(graph.applied(_leading(nodes, older))):
+                    return age
+        return mark
+
+    @property
+    def collected(self) -> bool:
+        """Whether all that passes took from earlier ones is data; of what only the last pass took, nobody knows yet."""
+        last = max((steps for steps, _ in self._ended.values()), default=0)
+        known = all(steps == last for steps in self._unshared.values())
+        return self._collected and bool(self.reused) and known
+
+    def backward_done(self, call: Call) -> None:
+        self._ended[call.stack] = self.steps, graph.now()
+        self._latest = call.stack
+
+    def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self.steps += 1
+
+    def wrote(self, key: int) -> None:
+        """A storage was written: where it is a leaf's, this is a step made by hand."""
+        self.steps += key in self._leaves
+
+    def put(self, leaf: torch.Tensor) -> None:
+        """A leaf is given other values: where a step came before, the pass ends here, with what was made of the old."""
+        steps, _ = self._ended.get(self._latest, (self.steps, 0))
+        if steps < self.steps and storage_key(leaf) in self._leaves:
+            self._ended[self._latest] = steps, graph.now()
+
+
+def _since(age: int) -> Callable[[graph.Node], bool]:
+    return lambda node: node._sequence_nr() >= age
+
+
+def _leading(nodes: Iterable[graph.Node], to: Iterable[graph.Node]) -> set[graph.Node]:
+    """Those nodes from which backward goes on to some others, with what they take in beside: a transposed weight."""
+    found, beside = set(to), set[graph.Node]()
+    for node in sorted(nodes, key=lambda node: node._sequence_nr()):  # children are older
+        below = set(graph.children(node))
+        if below & found:
+            found.add(node)
+            beside |= below
+    return (found | beside).difference(to)

@@ -1,0 +1,108 @@
+"""What a reference run is watched with and made to do otherwise, put together as its request asks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..arrays.follow import Follow
+from ..engine import functions
+from ..engine.sources import DataSources
+from ..instruments.aims import Aims
+from ..instruments.outputs import Outputs
+from ..passes.carried import Carried
+from ..passes.handed_on import HandedOn
+from ..refused.for_a_pass import ForAPass
+from ..refused.updates import Updates
+from . import replaced
+from .addends import Addends
+from .aimed_at import AimedAt
+from .derived_weights import DerivedWeights
+from .evaluations import Evaluations
+from .given import Given
+from .one_memory import OneMemory
+from .perform import Perform
+from .saved import KeepGraphs, MutationSafe
+from .separate import Constants, GivesGraph, Separate, of_other_segments
+from .sites import Sites
+from .switched_off import SwitchedOff
+
+if TYPE_CHECKING:
+    from ..instruments.state import State
+    from ..instruments.uses import Uses
+
+
+def arm(run: State, uses: Uses) -> None:
+    """Put in place what makes a run a reference: in the order in which each is to hear of what happens."""
+    asked, heard = run.request, run.taps.listeners
+    replaced.single_views()
+    replaced.plain_checkpoints()
+    replaced.plain_reducers()
+    functions.listen(functions.counted)
+    sources = run.modes.enter_context(DataSources(run.frames, run.taps)) if asked.sources else None
+    if sources is not None:
+        heard.append(run.modes.enter_context(DerivedWeights(run.frames)))
+        heard.append(AimedAt(run.frames, run.taps, run.modes.enter_context(Aims(run.frames))))
+    carried = Carried(run.frames, run.names, asked.truncated, sources, once=asked.once)
+    heard += [HandedOn(carried, asked.handed), KeepGraphs(), Evaluations(run.frames), carried]
+    heard += [sources] if sources is not None else []
+    off = _arm_cuts(run)
+    perform = _performing(run, off)
+    if asked.reading == "operation":  # writes of a forward may be values for its pass
+        sources = sources or run.modes.enter_context(DataSources(run.frames, run.taps))
+        perform.for_a_pass = ForAPass(run.frames, run.names, sources)
+        heard.append(perform.for_a_pass)
+    perform.by_hand = carried.put
+    run.safe = MutationSafe(carried.wrote, uses, at_once=asked.at_once)
+    heard.append(run.safe)
+    run.taps.before_writes = [run.safe.spare]
+    run.enter(run.safe, perform)
+
+
+def _arm_cuts(run: State) -> SwitchedOff:
+    """What keeps gradients from where a reading does not send them."""
+    asked, heard = run.request, run.taps.listeners
+
+    def is_through(call: Any) -> bool:
+        return run.frames.resolve(call.stack) == asked.through
+
+    def is_apart(call: Any, owner: int) -> bool:
+        mine = [one.stack for one in asked.apart if one.optimizer == owner]
+        return bool(mine) and run.frames.resolve(call.stack) in mine
+
+    if asked.targets:
+        run.modes.enter_context(Aims(run.frames, asked.targets))
+    if asked.constants:
+        heard.append(Constants(asked.constants))
+    if asked.through:
+        heard += [GivesGraph(is_through), Separate(run.taps, lambda call, _owner: is_through(call))]
+    if asked.addends:
+        heard.append(Addends())
+    off = SwitchedOff(run.frames, run.taps, cut=asked.off)
+    heard.append(off)
+    if asked.segments:
+        keeps_out = of_other_segments(asked.segments)
+        heard.append(Separate(run.taps, lambda call, owner: (off.off or not asked.off) and keeps_out(call, owner)))
+    if asked.apart:
+        heard.append(Separate(run.taps, is_apart))
+    if asked.outputs:
+        heard.append(Outputs(run.frames, run.taps, run.witness, asked.shifted, asked.shifts))
+    return off
+
+
+def _performing(run: State, off: SwitchedOff) -> Perform:
+    """What performs refused calls, with what it asks."""
+    asked, operation = run.request, run.request.reading == "operation"
+    updates, memory = Updates(run.frames, run.names), OneMemory(run.frames, run.overlay.read)
+    perform = Perform(run.frames, asked, updates, memory)
+    if asked.follow:
+        lost = any(site.action == "follow" for site in asked.sites)
+        perform.follow = Follow(run.frames, run.taps, nudged=asked.nudged, detached=lost)
+        perform.follow.entered = perform.left
+        perform.follow.install(run.overlay)
+    if asked.sites:
+        perform.sites = Sites(run.frames, run.names, asked.sites, operation=operation)
+        perform.sites.switched = off.switch
+    given = Given(perform.note, operation=operation)
+    given.install()
+    run.taps.listeners += filter(None, (perform.follow, perform.sites, perform, updates, given, memory))
+    return perform

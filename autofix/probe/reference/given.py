@@ -1,0 +1,90 @@
+"""What optimizers and modules are given in place of leaves: a result among parameters, or under the name of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from ..engine import caller, graph
+from ..engine.taps import Listener, parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Given(Listener):
+    """Takes what torch refuses or what would lose its graph; `note` is told of each such place, by its kind."""
+
+    def __init__(self, note: Callable[[str], None], *, operation: bool) -> None:
+        self._note, self._operation = note, operation
+        self._stepped: set[int] = set()
+        """The ids of the parameters that an optimizer has moved."""
+
+    def step(self, _index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._stepped.update(id(one) for one in parameters(optimizer) if one.grad is not None)
+
+    def install(self) -> None:
+        """Put what takes them before torch's own."""
+        self._take_leaves()
+        self._take_assignments()
+
+    def _take_leaves(self) -> None:
+        """Let optimizers that are given results take the leaves that these are made of, where they are operations."""
+        kind = torch.optim.Optimizer
+        added = kind.add_param_group
+
+        def add(optimizer: torch.optim.Optimizer, group: Any) -> None:
+            given = group.get("params")
+            if self._operation and not isinstance(given, (torch.Tensor, set, type(None))):
+                given = list(given)
+                group = {**group, "params": self._leaves_of(optimizer, given)}
+            added(optimizer, group)
+
+        kind.add_param_group = add
+
+    def _take_assignments(self) -> None:
+        """Let a tensor that is assigned to the name of a parameter become the value of that parameter.
+
+        One with a graph may be meant as the value for one pass, too: not if it is made of the parameter alone, and
+        assigned after that had its gradient, where no module computes.
+        """
+        kind = torch.nn.Module
+        assign = kind.__setattr__
+
+        def assigned(module: torch.nn.Module, name: str, value: Any) -> None:
+            parameter = vars(module).get("_parameters", {}).get(name)
+            plain = isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter)
+            if not isinstance(parameter, torch.Tensor) or not plain or not self._updates(parameter, value):
+                assign(module, name, value)
+                return
+            self._note("parameter_assigned")
+            with torch.no_grad():
+                if parameter.shape == value.shape:
+                    parameter.copy_(value)
+                else:
+                    parameter.data = value.clone()
+
+        setattr(kind, "__setattr__", assigned)  # noqa: B010  mypy does not let a method be replaced
+
+    def _updates(self, parameter: torch.Tensor, value: torch.Tensor) -> bool:
+        """Whether a value that is assigned to the name of a parameter can only be meant as an update of it."""
+        if not value.requires_grad:
+            return True
+        trained = parameter.grad is not None or id(parameter) in self._stepped
+        alone = trained and all(leaf is parameter for leaf in graph.leaves(graph.walk([value])))
+        return alone and not caller.computing()
+
+    def _leaves_of(self, optimizer: torch.optim.Optimizer, given: list[Any]) -> list[Any]:
+        if not any(isinstance(one, torch.Tensor) and not graph.is_leaf(one) for one in given):
+            return given
+        self._note("nonleaf_gradient")
+        taken = {id(t): t for t in given if not isinstance(t, torch.Tensor) or graph.is_leaf(t)}
+        known, found = {*taken, *map(id, parameters(optimizer))}, dict[int, Any]()
+        for one in given:
+            if id(one) in taken:
+                found[id(one)] = one
+                continue
+            behind = graph.leaves(graph.walk([one]))
+            found |= {id(leaf): leaf for leaf in behind if id(leaf) not in known}
+        return list(found.values())

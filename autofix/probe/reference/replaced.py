@@ -1,0 +1,89 @@
+"""Functions of torch's in whose place a reference runs plainer ones: views one by one, no checkpoints, no averages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.utils.checkpoint as checkpoints
+
+REPLACED: tuple[tuple[Any, str], ...] = (
+    (torch, "unbind"), (torch, "chunk"), (torch, "split"),
+    (checkpoints, "checkpoint"), (checkpoints, "checkpoint_sequential"),
+)  # fmt: skip
+"""What the two functions below replace, and a script may hold under a name of its own. Methods are looked up anew."""
+
+
+def single_views() -> None:
+    """Let split, chunk and unbind give views that may be written to: torch refuses writes to the ones it makes."""
+    split, tensor_split = torch.split, torch.Tensor.split
+
+    def unbind(tensor: torch.Tensor, dim: int = 0) -> tuple[torch.Tensor, ...]:
+        return tuple(tensor.select(dim, index) for index in range(tensor.size(dim)))
+
+    def pieces(tensor: torch.Tensor, sizes: int | list[int], dim: int = 0) -> tuple[torch.Tensor, ...]:
+        total = tensor.size(dim)
+        if isinstance(sizes, int):
+            if sizes <= 0:
+                return tensor_split(tensor, sizes, dim)
+            sizes = [min(sizes, total - at) for at in range(0, total, sizes)] or [0]
+        if sum(sizes) != total:
+            return split(tensor, sizes, dim)
+        starts = [sum(sizes[:index]) for index in range(len(sizes))]
+        return tuple(tensor.narrow(dim, start, size) for start, size in zip(starts, sizes, strict=True))
+
+    def chunk(tensor: torch.Tensor, chunks: int, dim: int = 0) -> tuple[torch.Tensor, ...]:
+        return pieces(tensor, max(1, -(-tensor.size(dim) // chunks)), dim)
+
+    def method_split(tensor: torch.Tensor, split_size: Any, dim: int = 0) -> tuple[torch.Tensor, ...]:
+        return pieces(tensor, split_size, dim)
+
+    def function_split(tensor: torch.Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[torch.Tensor, ...]:
+        return pieces(tensor, split_size_or_sections, dim)
+
+    torch.unbind = torch.Tensor.unbind = unbind
+    torch.chunk = torch.Tensor.chunk = chunk
+    torch.split = function_split
+    torch.Tensor.split = method_split
+
+
+def plain_checkpoints() -> None:
+    """Run `torch.utils.checkpoint` as plain calls: it would recompute with weights that a step has changed."""
+    own = ("use_reentrant", "context_fn", "determinism_check", "debug", "early_stop", "preserve_rng_state")
+
+    def checkpoint(function: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(*args, **{key: value for key, value in kwargs.items() if key not in own})
+
+    def checkpoint_sequential(functions: Any, segments: int, value: Any, **_: Any) -> Any:
+        for function in list(functions.children()) if isinstance(functions, torch.nn.Sequential) else functions:
+            value = function(value)
+        return value
+
+    class Plain:
+        """For who held the function before: what it runs its part with where that is reentrant."""
+
+        @staticmethod
+        def apply(function: Any, _preserve: bool, *args: Any) -> Any:
+            return function(*args)
+
+    checkpoints.CheckpointFunction = Plain
+    checkpoints.checkpoint = checkpoint
+    checkpoints.checkpoint_sequential = checkpoint_sequential
+
+
+def plain_reducers() -> None:
+    """Let modules that are distributed over this one process average nothing: then what they are told is no matter."""
+    if not torch.distributed.is_available():
+        return
+    kind: Any = torch.nn.parallel.DistributedDataParallel
+    forward = kind.forward
+
+    def alone(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if torch.distributed.get_world_size() > 1:
+            return forward(self, *args, **kwargs)
+        if self.static_graph:  # it counts what is not averaged, too
+            return self.module(*args, **kwargs)
+        with self.no_sync():
+            return forward(self, *args, **kwargs)
+
+    kind.forward = alone

@@ -1,0 +1,131 @@
+"""Refused writes that, as updates, would move a parameter anew in each pass: by a constant, or more than its steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .. import wire
+from ..engine import graph
+from ..engine.quiet import quiet
+from ..engine.refused import name_of, short_name, tensors
+from ..engine.taps import parameters
+from .overwritten import REPLACES
+
+if TYPE_CHECKING:
+    from ..engine.names import Names
+    from ..program.frames import Frames, Raw
+
+_OPERATORS = frozenset(("add", "sub", "mul", "div", "truediv"))
+_OFTEN = 3
+"""So many writes of a constant that move a leaf as the one before did."""
+_AGAIN = 0.1
+"""By what part of the first move the second one goes on; a write that keeps a parameter in a set moves it no more."""
+_FARTHER = 1.5
+"""A write that keeps a parameter in a set goes no farther than the step that led out of it; to a norm, hardly."""
+_PASSES = 2
+"""In so many passes behind the first. Later a write and the steps may have come to rest against each other."""
+
+
+@dataclass
+class _Written:
+    """A leaf: what it held before the latest write, when an optimizer stepped behind that, and how it moved."""
+
+    leaf: torch.Tensor
+    place: Raw
+    before: torch.Tensor | None
+    anew: bool
+    """Whether each pass may move it by what is made of it, before anything was trained."""
+    after: torch.Tensor | None = None
+    stepped: float = 0.0
+    passes: int = 0
+    drifts: bool = True
+    goes_on: int = 0
+
+
+class Moving:
+    """Looks at writes to what an optimizer trains.
+
+    A leaf *drifts* by `tokens += self.positions`, where `tokens` is a name for it: nobody lets a forward add the same
+    to a parameter in each pass, so the sum is meant for this pass. A mask, a clamp or a norm moves nothing the second
+    time, and what comes from data is an average. A leaf is *moved again* by what is made of it before anything was
+    trained: a write behind a step, such as a decay, is an update, and a clamp moves only what a step has moved.
+    """
+
+    def __init__(self, frames: Frames, names: Names) -> None:
+        self._frames, self._names = frames, names
+        self._written: dict[int, _Written] = {}
+        self._values: dict[Raw, torch.Tensor] = {}
+        """The constant that each place writes."""
+        self._moves: dict[Raw, tuple[int, float]] = {}
+        """Where a value is made of the leaf itself: the steps there were at the latest write, and how far it moved."""
+        self._steps = 0
+
+    def wrote(self, func: Any, args: Any, target: torch.Tensor, *, named: bool) -> None:
+        """A refused write to a leaf, or to a view of one, is about to be made; `named`: its result gets a name."""
+        leaf, place = graph.base(target), self._frames.here()
+        known = self._written.get(id(leaf))
+        operator = getattr(func, "__name__", "").strip("_").removeprefix("i") in _OPERATORS
+        with quiet():
+            if known is None:
+                untrained = not self._steps and leaf.grad is None
+                known = self._written[id(leaf)] = _Written(leaf, place, leaf.detach().clone(), untrained)
+            elif known.before is None and known.after is not None:
+                known.before = leaf.detach().clone()
+                known.stepped = float((known.before - known.after).norm())
+            if named and operator and isinstance(args[1], torch.Tensor):
+                again = self._again(func, target, leaf, args[1], place)
+                known.drifts = known.drifts and again is not False
+                known.goes_on += again or 0
+            else:
+                known.drifts = False
+        known.anew = known.anew and _made_of(func, args, leaf)
+
+    def _again(
+        self, func: Any, target: torch.Tensor, leaf: torch.Tensor, value: torch.Tensor, place: Raw
+    ) -> bool | None:
+        """Whether a write moves a leaf once more where nothing else does; None where that is not to be seen here."""
+        plain, once = value.detach(), target.detach().clone()
+        func(once, plain)
+        moved = float((once - target.detach()).norm())
+        if value.requires_grad:
+            steps, before = self._moves.get(place, (-1, 0.0))
+            self._moves[place] = self._steps, moved
+            if any(one is not leaf for one in graph.leaves(graph.walk([value]))):
+                return False
+            return moved > _AGAIN * before if steps == self._steps else None
+        known = self._values.setdefault(place, plain.clone())
+        twice = once.clone()
+        func(twice, plain)
+        return torch.equal(known, plain) and float((twice - once).norm()) > _AGAIN * moved
+
+    def step(self, optimizer: torch.optim.Optimizer) -> None:
+        """An optimizer is about to step."""
+        self._steps += 1
+        for parameter in parameters(optimizer) if self._written else ():
+            known = self._written.get(id(parameter))
+            if known is None or not known.anew or known.passes == _PASSES or parameter.grad is None:
+                continue
+            with quiet():
+                now = parameter.detach().clone()
+                if known.before is not None and known.after is not None:
+                    known.passes += 1
+                    known.anew = float((now - known.before).norm()) > _FARTHER * known.stepped
+            known.before, known.after = None, now
+
+    def facts(self, owned: set[int]) -> list[wire.Fact]:
+        """The parameters that drift, if all that are written do, and those that each pass would move."""
+        drift = all(one.drifts and one.goes_on >= _OFTEN and key in owned for key, one in self._written.items())
+        found = [("drifts", one) for one in self._written.values() if drift]
+        found += [("moved-again", one) for one in self._written.values() if one.anew and one.passes == _PASSES]
+        name, resolve = self._names.name, self._frames.resolve
+        return [wire.Fact(fact, name(one.leaf, "a leaf"), resolve(one.place)) for fact, one in found]
+
+
+def _made_of(func: Any, args: Any, leaf: torch.Tensor) -> bool:
+    """Whether what a write leaves there was made of what was there."""
+    if short_name(name_of(func)) not in REPLACES:
+        return True
+    return any(one is leaf for one in graph.leaves(graph.walk(tensors(args[-1:]))))

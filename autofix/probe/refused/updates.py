@@ -1,0 +1,62 @@
+"""What is seen of refused writes that are performed as updates, by which one of their readings can be left out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .. import wire
+from ..engine import caller, graph
+from ..engine.taps import Listener, parameters
+from .moving import Moving
+from .overwritten import Overwritten
+from .steps_by_hand import StepsByHand
+
+if TYPE_CHECKING:
+    from ..engine.names import Names
+    from ..program.frames import Frames
+
+
+class Updates(Listener):
+    """Shows each such write to those who look at writes, and notes what is written to what an optimizer owns."""
+
+    def __init__(self, frames: Frames, names: Names) -> None:
+        self._names = names
+        self._overwritten, self._by_hand = Overwritten(frames, names), StepsByHand(frames, names)
+        self._moving = Moving(frames, names)
+        self._owned: set[int] = set()
+        self._made_of: dict[int, torch.Tensor] = {}
+        """The leaves that values were made of which a write put into a leaf, so without their gradient."""
+        self._in_forward = False
+        """Whether a module wrote to what an optimizer owns what was made of something else that one owns."""
+
+    def optimizer_grew(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._owned |= set(map(id, parameters(optimizer)))
+
+    def heard(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        """A torch function was called."""
+        self._overwritten.heard(func, args, kwargs, result)
+        self._by_hand.heard(func, args, kwargs, result)
+
+    def wrote(self, func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> None:
+        """A refused write to a leaf, or to a view of one, is about to be made."""
+        self._overwritten.wrote(func, args, target)
+        self._by_hand.wrote(args, kwargs, target)
+        self._moving.wrote(func, args, target, named=caller.binds(func))
+        values = [one for one in (*args, *kwargs.values()) if isinstance(one, torch.Tensor) and one is not target]
+        made_of = {id(leaf): leaf for leaf in graph.leaves(graph.walk(values)) if leaf is not target}
+        self._made_of |= made_of
+        owned = id(target) in self._owned and not self._owned.isdisjoint(made_of)
+        self._in_forward = self._in_forward or (owned and caller.computing())
+
+    def step(self, _index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._overwritten.step(optimizer)
+        self._moving.step(optimizer)
+
+    def told(self) -> dict[str, Any]:
+        """All of it, as facts."""
+        facts = [wire.Fact("written-of", self._names.name(leaf, "a leaf")) for leaf in self._made_of.values()]
+        facts += [wire.Fact("written-in-forward", "")] * self._in_forward
+        facts += self._overwritten.facts() + self._by_hand.facts(self._owned) + self._moving.facts(self._owned)
+        return {"facts": facts}

@@ -1,0 +1,76 @@
+"""The ways to perform what torch refuses: as an update, out of place, in place of the leaf, through another view."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ..engine import graph
+from ..engine.refused import swapped
+
+
+def update(func: Any, args: Any, kwargs: Any) -> Any:
+    """Write values alone."""
+    with torch.no_grad():
+        return func(*args, **kwargs)
+
+
+def into(func: Any, args: Any, kwargs: Any) -> Any:
+    """Put results where the caller wants them; nothing is left of what stood there, nor of its graph."""
+    result = func(*args, **{key: value for key, value in kwargs.items() if key != "out"})
+    several = isinstance(result, (tuple, list))
+    for out, value in zip(kwargs["out"], result, strict=True) if several else [(kwargs["out"], result)]:
+        if not out._is_view():
+            out.detach_()
+        if out.shape != value.shape:
+            out.resize_(value.shape)
+        out.copy_(value)
+    return kwargs["out"]
+
+
+def out_of_place(func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> tuple[torch.Tensor, Any]:
+    """Write to a copy that is bound in place of the target; the leaf itself stays as it is."""
+    copy = target.clone()
+    result = func(*swapped(args, target, copy), **swapped(kwargs, target, copy))
+    return copy, result
+
+
+def in_place(func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> tuple[torch.Tensor, Any]:
+    """Make the user's own tensor go on as the result: all who hold it see the write, and it is a leaf no more."""
+    base = target if graph.is_leaf(target) else graph.base(target)
+    whole = base.detach().clone().requires_grad_().clone()
+    written = whole if base is target else _same_view(whole, target, base)
+    result = func(*swapped(args, target, written), **swapped(kwargs, target, written))
+    base.requires_grad_(False)
+    base.copy_(whole)
+    return base, target if result is written else result
+
+
+def on_fresh_view(func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> tuple[torch.Tensor, Any]:
+    """Write through a view of the same place that autograd knows."""
+    base = graph.base(target)
+    view = base.as_strided(target.size(), target.stride(), target.storage_offset())
+    return base, func(*swapped(args, target, view), **swapped(kwargs, target, view))
+
+
+def _same_view(whole: torch.Tensor, target: torch.Tensor, base: torch.Tensor) -> torch.Tensor:
+    if whole.stride() != base.stride():
+        raise RuntimeError("the layout of a copy differs from that of the tensor written")
+    return whole.as_strided(target.size(), target.stride(), target.storage_offset() - base.storage_offset())
+
+
+def flag(target: torch.Tensor, wanted: bool) -> torch.Tensor:
+    """Set the flag of a result, which is a leaf from here on."""
+    target.detach_()
+    return target.requires_grad_(wanted)
+
+
+def as_float(func: Any, args: Any, kwargs: Any, target: torch.Tensor | None) -> torch.Tensor:
+    """Let whole numbers have a gradient as floats."""
+    dtype = torch.get_default_dtype()
+    if target is None:
+        plain: torch.Tensor = func(*args, **{key: value for key, value in kwargs.items() if key != "requires_grad"})
+        return plain.to(dtype).requires_grad_()
+    target.data = target.data.to(dtype)
+    return target.requires_grad_()
