@@ -9,6 +9,7 @@ before its step, and the neighbour's values in a loss that two networks share. T
 
 - where the gradient goes through a network that was stepped, as a generator's does through the discriminator: what else
   that network gave has to be as new;
+- where the other step is moved behind the backward, so that nothing is computed anew;
 - where one optimizer owns all, so that nothing is a constant to it.
 
 ## Why it matters
@@ -27,6 +28,7 @@ from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:
     from autofix.core.model import Finding
+    from autofix.probe import wire
     from autofix.verdict.evidence import Evidence
 
 ACTOR = """
@@ -71,6 +73,25 @@ for _ in range(5):
     loss_right.backward()
     of_right.step()
 """
+FACTORS = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+coder, judge = (nn.Sequential(nn.Linear(n, 4), nn.Tanh(), nn.Linear(4, n - 1)) for n in (3, 2))
+of_coder, of_judge = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (coder, judge))
+for _ in range(5):
+    score = judge(coder(torch.randn(6, 3)))
+    of_coder.zero_grad()
+    score.mean().backward(retain_graph=True)
+FIRST    other = judge(coder(torch.randn(6, 3)).detach())
+    of_judge.zero_grad()
+    (score.exp() - other).square().mean().backward(ONLY)
+LAST    of_judge.step()
+"""
+STEP = "    of_coder.step()\n"
+STEPPED = FACTORS.replace("FIRST", STEP).replace("LAST", "").replace("ONLY", "")
+MOVED = FACTORS.replace("FIRST", "").replace("LAST", STEP).replace("ONLY", "inputs=list(judge.parameters())")
 GAN = """
 import torch
 from torch import nn
@@ -106,6 +127,7 @@ class ConstantIsComputedAnew(Property):
         Example(SHARED, "    of_right.zero_grad()\n", NEIGHBOUR),
     )
     silent = (
+        Example(STEPPED, STEPPED, MOVED),
         Example(GAN, "    of_g.zero_grad()\n", "    of_g.zero_grad()\n    for_real, for_fake = D(real), D(fake)\n"),
         Example(ADVANTAGE, "(reward - value)", "(reward - value.detach())"),
         Example(THROUGH, "    loss = (value", VALUE),
@@ -117,6 +139,17 @@ class ConstantIsComputedAnew(Property):
         if not newer or len(letter.counts) < 2:  # noqa: PLR2004  nothing is a constant to one optimizer alone
             return None
         departing = (first_departing(letter, edited, tolerance) for tolerance in (LIVE, EXACT))
-        first = {f"{found[0].optimizer} {found[2]}" for found in departing if found is not None}
-        facts = (one for one in evidence.sourced.seen("constant-was-stepped") if one.subject in first)
+        first = {(one[0].optimizer, one[2]) for one in departing if one is not None}
+        steps = {f"{index} {number}" for index, number in first if _follows_a_step(edited, index, number)}
+        facts = (one for one in evidence.sourced.seen("constant-was-stepped") if one.subject in steps)
         return next((self.found(one.stack) for one in facts), None)
+
+
+def _follows_a_step(run: wire.Trace, optimizer: int, number: int) -> bool:
+    """Whether another optimizer stepped before the backward that a step uses, since the step before it of its own.
+
+    Where that step was moved behind the backward, nothing was computed anew: what it is given is as old as in the code.
+    """
+    mine = [at for at, step in enumerate(run.steps) if step.optimizer == optimizer]
+    since = run.steps[mine[number - 1] + 1 if number else 0 : mine[number]]
+    return any(step.calls < run.steps[mine[number]].calls for step in since)

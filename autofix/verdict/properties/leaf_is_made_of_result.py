@@ -82,7 +82,7 @@ class LeafIsMadeOfResult(Property):
             for index, names in enumerate(live.names[: len(live.counts)])
             for place, name in enumerate(names)
             if len(steps := [one for one in live.of(index) if one.asks]) >= LEAST
-            and not any(step.gradients[place] for step in steps)
+            and not any(any(step.gradients[place : place + 1]) for step in steps)
         }
         facts = evidence.sourced.seen("leaf-of-result") if starved else ()
         found = ((starved[one.subject], one.stack) for one in facts if one.subject in starved)
