@@ -23,7 +23,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from autofix.core.model import Effect
-from autofix.experiments.compare import EXACT, LIVE, first_departing
+from autofix.experiments.compare import first_departing
+from autofix.experiments.sketches import EXACT, LIVE
 from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:
