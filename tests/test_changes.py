@@ -39,6 +39,13 @@ def test_the_largest_relative_change_comes_first_whichever_optimizer_was_made_fi
     assert changes[1].parameter == "a.0"
 
 
+def test_parameters_in_another_order_are_compared_where_an_optimizer_ends_with_fewer() -> None:
+    reference = replace(trace((1, ((0.5, 0.5), (0.1, 0.1)))), finals=((1.0, 1.0),))
+    flipped = replace(reference, names=(reference.names[0], ("b.bias", "b.weight"), ()))
+    candidate = replace(flipped, steps=trace((1, ((0.1, 0.1), (0.4, 0.4)))).steps)
+    assert [change.parameter for change in differences(reference, candidate, LIVE)] == ["b.weight"]
+
+
 def test_what_rounding_leaves_of_nothing_comes_last() -> None:
     noise: Sketch = (1e-9, 1e-9)
     reference = trace((0, many(1.0)), (1, ((0.5, 0.5), noise)))

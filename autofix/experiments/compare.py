@@ -214,6 +214,14 @@ def cuts_the_graph(reference: wire.Trace, candidate: wire.Trace, tolerance: floa
     An edit that recomputes with newer parameters changes the loss as well; one that cuts or adds a path does not. The
     same to the last bit, for a small step moves a loss by less than any tolerance.
     """
+    departing = first_departing(reference, candidate, tolerance)
+    return departing is not None and departing[0].losses == departing[1].losses != ()
+
+
+def first_departing(
+    reference: wire.Trace, candidate: wire.Trace, tolerance: float = LIVE
+) -> tuple[wire.Step, wire.Step, int] | None:  # fmt: skip
+    """The first step that departs, as both runs have it, and its number; None where none does, or it is gone."""
     candidate = in_order(reference, candidate)
     seen: dict[int, int] = {}
     wanted, got = (trace.steps or trace.leaves for trace in (reference, candidate))
@@ -221,11 +229,11 @@ def cuts_the_graph(reference: wire.Trace, candidate: wire.Trace, tolerance: floa
     for want in wanted:
         number = seen[want.optimizer] = seen.get(want.optimizer, -1) + 1
         if number >= len(mine[want.optimizer]):
-            return False
+            return None
         have = mine[want.optimizer][number]
         if next(_step(reference, number, want, have, tolerance), None) is not None:
-            return want.losses == have.losses != ()
-    return False
+            return want, have, number
+    return None
 
 
 def _step(

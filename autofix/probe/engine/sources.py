@@ -15,7 +15,7 @@ from .. import wire
 from . import graph
 from .refused import name_of, short_name, tensors
 from .remembered import Remembered
-from .taps import Call, Listener
+from .taps import Call, Listener, parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,6 +32,8 @@ _DRAWS = frozenset(
 _MOST = 256
 """Nodes from which one tensor was drawn that are remembered, and draws that are."""
 _CUTS = ("detach", "data")
+_GRADIENT = "grad"
+"""Asks for a tensor's gradient, as an attribute or as a derivative by it."""
 
 
 _NONE: frozenset[Any] = frozenset()
@@ -78,7 +80,27 @@ class DataSources(TorchFunctionMode, Listener):
         self._readers: deque[tuple[int, int, _Values]] = deque(maxlen=_MOST)
         """The latest ages of nodes that took values which had been cut from their graph."""
         self._cut_off: dict[tuple[int, Raw, Raw], None] = {}
+        self._in_leaves: dict[int, Raw] = {}
+        """By its id, each leaf that the values of another one are made of, and a loss that leads to that."""
+        self._asked: set[int] = set()
+        """The same of what the program asks for the gradient of."""
+        self._take_parameters()
         torch.nn.modules.module.register_module_buffer_registration_hook(self._buffer)
+
+    def _take_parameters(self) -> None:
+        """Hear of parameters that are made of results: no function of torch's is called for them."""
+        kind: Any = torch.nn.Parameter
+        made = kind.__new__
+
+        def new(cls: Any, data: Any = None, *args: Any, **kwargs: Any) -> Any:
+            parameter = made(cls, data, *args, **kwargs)
+            with torch._C.DisableTorchFunction():
+                given = list(tensors((data,)))
+                if given:
+                    self._follow("", given, [parameter], graph.now())
+            return parameter
+
+        kind.__new__ = new
 
     def _buffer(self, _module: torch.nn.Module, _name: str, buffer: torch.Tensor | None) -> None:
         if buffer is not None:
@@ -99,11 +121,14 @@ class DataSources(TorchFunctionMode, Listener):
                     if graph.is_leaf(tensor):
                         self._constants.keep(tensor, True)
             if given and not name.startswith("new_") and not name.endswith("_like"):  # of the shape, not of the values
-                self._follow(name, given, [one for one in results if not one.requires_grad], before)
+                self._follow(name, given, list(filter(graph.is_leaf, results)), before)
         return result
 
     def _follow(self, name: str, given: list[torch.Tensor], results: list[torch.Tensor], before: int) -> None:
-        """Hear what was made of given tensors; `results` are those without gradient."""
+        """Hear what was made of given tensors; `results` are those without a graph."""
+        for tensor in given if name == _GRADIENT else ():
+            if not isinstance(tensor, torch.nn.Parameter):  # else it may be one of many, to be clipped or told
+                self._asked |= set(self._behind(tensor))
         known = [found for tensor in given if (found := self._values.of(tensor)) is not None]
         if not (known or results or name in _DRAWS):
             return
@@ -131,7 +156,11 @@ class DataSources(TorchFunctionMode, Listener):
 
     def backward(self, call: Call) -> None:
         """Look which optimizers' parameters the loss depends on by values alone."""
-        ages = graph.ages(graph.walk(call.roots))
+        nodes = list(graph.walk(call.roots))
+        ages = graph.ages(nodes)
+        owned = set().union(*self._taps.owned)
+        for leaf in graph.leaves(nodes) if call.accumulate else ():
+            self._in_leaves |= dict.fromkeys(self._behind(leaf) if id(leaf) not in owned else (), call.stack)
         for begin, end, values in self._readers:
             if ages.isdisjoint(range(begin, end)):
                 continue
@@ -140,11 +169,23 @@ class DataSources(TorchFunctionMode, Listener):
                 if owned & leaves:
                     self._cut_off |= dict.fromkeys((index, place, call.stack) for place in values.cut)
 
+    def _behind(self, leaf: torch.Tensor) -> Iterable[int]:
+        """The ids of the leaves whose values a leaf is made of."""
+        made = self._values.of(leaf)
+        return map(id, graph.leaves(graph.walk_nodes(made.behind))) if made is not None else ()
+
     def told(self) -> dict[str, Any]:
-        """What losses were cut off from."""
+        """What losses were cut off from; and what an optimizer owns, by its place there, that a leaf is made of."""
         resolve = self._frames.resolve
         cut_off = (wire.CutOff(index, resolve(place), resolve(loss)) for index, place, loss in self._cut_off)
-        return {"cut_off": tuple(cut_off)}
+        lost = {key: raw for key, raw in self._in_leaves.items() if key not in self._asked}
+        leaves = (
+            wire.Fact("leaf-of-result", f"{index} {place}", resolve(lost[id(parameter)]))
+            for index, optimizer in enumerate(self._taps.optimizers)
+            for place, parameter in enumerate(parameters(optimizer))
+            if id(parameter) in lost
+        )
+        return {"cut_off": tuple(cut_off), "facts": tuple(leaves)}
 
     def fed(self, nodes: Iterable[Any]) -> bool:
         """Whether any of these nodes took data, or is a leaf that no optimizer trains."""

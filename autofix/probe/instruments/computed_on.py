@@ -46,7 +46,7 @@ def is_input(roots: Any, cut: Collection[Any]) -> bool:
             same.add(node)
         takes = node.name() in _LAYERS or not all(child in same for child in mine)
         terms = node in summed and _is_number(node)
-        if not terms and not all(takes and _is_bare(child) for child in children if child not in on):
+        if not terms and not all(takes and bare(child) is not None for child in children if child not in on):
             return False
     return True
 
@@ -56,11 +56,11 @@ def _is_number(node: Any) -> bool:
     return bool(shapes) and math.prod(shapes[0]) == 1
 
 
-def _is_bare(node: Any) -> bool:
-    """Whether a node gives a leaf as it is, or its elements in another place."""
-    while graph.leaf(node) is None:
+def bare(node: Any) -> Any:
+    """The leaf that a node gives as it is, or with its elements in another place; None where it gives none."""
+    while (leaf := graph.leaf(node)) is None:
         children = graph.children(node)
         if node.name() not in _MOVES or len(children) != 1:
-            return False
+            return None
         (node,) = children
-    return True
+    return leaf

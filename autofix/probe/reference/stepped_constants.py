@@ -1,0 +1,93 @@
+"""What a loss only reads, and a step has moved since: a value through which no gradient for the next step flows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from .. import wire
+from ..engine import graph
+from ..engine.quiet import quiet
+from ..engine.taps import Call, Listener, Taps, parameters
+from ..instruments.computed_on import bare
+
+if TYPE_CHECKING:
+    import torch
+
+    from ..program.frames import Frames, Raw
+
+
+class SteppedConstants(Listener):
+    """Looks, for each optimizer that a loss reaches, at what its gradient is made of.
+
+    The *way* to an optimizer is all nodes that lead to what it owns. What they take from beside it is a constant to
+    that optimizer, though it has a graph: the other network's output in a loss that both share, an advantage. It is
+    noted if it is made of parameters that were stepped since, unless the way itself applies what was stepped, or
+    anything else of the same network: what that gave has to be as new.
+    """
+
+    def __init__(self, frames: Frames, taps: Taps) -> None:
+        self._frames, self._taps = frames, taps
+        self._stepped: dict[int, int] = {}
+        """The age of the graph at the latest step of each parameter, by its id."""
+        self._takes: dict[int, Raw] = {}
+        """The optimizers to which a loss since the latest step leads beside such a constant, each with the loss."""
+        self._applied: set[int] = set()
+        """Those to which one leads by applying what it is not to apply."""
+        self._steps = Counter[int]()
+        self._found: dict[str, Raw] = {}
+
+    def told(self) -> dict[str, Any]:
+        """Each step whose loss takes such a constant, as its optimizer and its number there."""
+        found = ((step, self._frames.resolve(raw)) for step, raw in self._found.items())
+        return {"facts": tuple(wire.Fact("constant-was-stepped", *one) for one in found)}
+
+    def backward(self, call: Call) -> None:
+        if not (call.accumulate and self._stepped):
+            return
+        with quiet():
+            ways = _Ways(call.roots, self._taps.owned, self._stepped)
+        for index, owners in ways.beside.items():
+            self._takes[index] = call.stack
+            if not owners.isdisjoint(ways.applied.get(index, ())):
+                self._applied.add(index)
+        self._applied |= ways.stale
+
+    def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        if index in self._takes and index not in self._applied:
+            self._found[f"{index} {self._steps[index]}"] = self._takes[index]
+        self._steps[index] += 1
+        self._takes, self._applied = {}, set()
+        self._stepped |= dict.fromkeys(map(id, parameters(optimizer)), graph.now())
+
+
+class _Ways:
+    """The ways through the graph of one backward, by the optimizer to which each leads.
+
+    `stale`: those that apply what was stepped since. `applied`: whose parameters each applies. `beside`: whose
+    parameters, stepped since, that is made of which each takes from beside it.
+    """
+
+    def __init__(self, roots: tuple[torch.Tensor, ...], owned: list[set[int]], stepped: dict[int, int]) -> None:
+        self.stale: set[int] = set()
+        self.applied: dict[int, set[int]] = {}
+        self.beside: dict[int, set[int]] = {}
+        owners = {leaf: index for index, own in enumerate(owned) for leaf in own}
+        leads: dict[graph.Node, frozenset[int]] = {}
+        old: dict[graph.Node, frozenset[int]] = {}
+        for node in graph.children_first(roots):
+            leaf = graph.leaf(node)
+            if leaf is not None:
+                leads[node] = frozenset({owners[id(leaf)]} if id(leaf) in owners else ())
+                continue
+            children = [child for child in graph.children(node) if child in leads]
+            mine = leads[node] = frozenset[int]().union(*(leads[child] for child in children))
+            plain = {child: leaf for child in children if (leaf := bare(child)) is not None}
+            new = [leads[child] for child, leaf in plain.items() if stepped.get(id(leaf), -1) > node._sequence_nr()]
+            self.stale |= mine if new else set()
+            for index in mine:
+                self.applied.setdefault(index, set()).update(*(leads[child] for child in plain))
+            for child in (child for child in children if child not in plain and old[child]):
+                for index in mine - leads[child]:
+                    self.beside.setdefault(index, set()).update(old[child])
+            old[node] = frozenset[int]().union(*new, *(old.get(child, ()) for child in children))

@@ -1,0 +1,156 @@
+"""What a step only reads is computed anew
+
+## What it finds
+
+The edit computes something anew after a step, and with newer parameters, that is a constant to the optimizer whose
+gradient changes first: no gradient for it flows there. What does lead to that optimizer's parameters applies nothing
+that was stepped, so that its gradient in the code needs no newer values. Examples are an advantage that a critic made
+before its step, and the neighbour's values in a loss that two networks share. This is not said
+
+- where the gradient goes through a network that was stepped, as a generator's does through the discriminator: what else
+  that network gave has to be as new;
+- where the other step is moved behind the backward, so that nothing is computed anew;
+- where one optimizer owns all, so that nothing is a constant to it.
+
+## Why it matters
+
+The step is then made with other numbers than the code has, and nothing that failed asks for that: cut from its graph,
+the value is the one that the code computed. The one before the step may be meant, as data are, or the newer one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.core.model import Effect
+from autofix.experiments.compare import first_departing
+from autofix.experiments.sketches import EXACT, LIVE
+from autofix.verdict.property import Example, Property
+
+if TYPE_CHECKING:
+    from autofix.core.model import Finding
+    from autofix.probe import wire
+    from autofix.verdict.evidence import Evidence
+
+ACTOR = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+actor, critic = nn.Linear(4, 2), nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+of_actor, of_critic = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (actor, critic))
+for _ in range(5):
+    state, reward = torch.randn(6, 4), torch.randn(6)
+    value = critic(state).squeeze(1)
+    of_critic.zero_grad()
+    (value - reward).square().mean().backward()
+    of_critic.step()
+    loss = LOSS
+    of_actor.zero_grad()
+    loss.backward()
+    of_actor.step()
+"""
+ADVANTAGE = ACTOR.replace("LOSS", "-(actor(state).log_softmax(1)[:, 0] * (reward - value)).mean()")
+THROUGH = ACTOR.replace("nn.Sequential(nn.Linear(4,", "nn.Sequential(nn.Linear(6,").replace(
+    "value = critic(state)", "value = critic(torch.cat([state, actor(state).detach()], 1))"
+)
+THROUGH = THROUGH.replace("LOSS", "(value - critic(torch.cat([state, actor(state)], 1)).squeeze(1)).mean()")
+SHARED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+left, right = (nn.Sequential(nn.Linear(1, 6), nn.Tanh(), nn.Linear(6, 1)) for _ in range(2))
+of_left, of_right = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (left, right))
+x = torch.rand(5, 1)
+for _ in range(5):
+    u, v = left(x), right(x)
+    loss_left = (u - 1).square().mean() + (u - v).square().mean()
+    loss_right = (v + 1).square().mean() + (v - u).square().mean()
+    of_left.zero_grad()
+    loss_left.backward(retain_graph=True)
+    of_left.step()
+    of_right.zero_grad()
+    loss_right.backward()
+    of_right.step()
+"""
+FACTORS = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+coder, judge = (nn.Sequential(nn.Linear(n, 4), nn.Tanh(), nn.Linear(4, n - 1)) for n in (3, 2))
+of_coder, of_judge = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (coder, judge))
+for _ in range(5):
+    score = judge(coder(torch.randn(6, 3)))
+    of_coder.zero_grad()
+    score.mean().backward(retain_graph=True)
+FIRST    other = judge(coder(torch.randn(6, 3)).detach())
+    of_judge.zero_grad()
+    (score.exp() - other).square().mean().backward(ONLY)
+LAST    of_judge.step()
+"""
+STEP = "    of_coder.step()\n"
+STEPPED = FACTORS.replace("FIRST", STEP).replace("LAST", "").replace("ONLY", "")
+MOVED = FACTORS.replace("FIRST", "").replace("LAST", STEP).replace("ONLY", "inputs=list(judge.parameters())")
+GAN = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+G, D = nn.Linear(3, 4), nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+of_g, of_d = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (G, D))
+for _ in range(5):
+    real, fake = torch.randn(6, 4), G(torch.randn(6, 3))
+    for_real, for_fake = D(real), D(fake)
+    of_d.zero_grad()
+    (for_fake - for_real).tanh().mean().backward(retain_graph=True)
+    of_d.step()
+    of_g.zero_grad()
+    (for_real - for_fake).square().mean().backward()
+    of_g.step()
+"""
+NEIGHBOUR = (
+    "    of_right.zero_grad()\n    u = left(x)\n    loss_right = (v + 1).square().mean() + (v - u).square().mean()\n"
+)
+VALUE = "    value = critic(torch.cat([state, actor(state).detach()], 1)).squeeze(1)\n    loss = (value"
+
+
+class ConstantIsComputedAnew(Property):
+    name = "constant-is-computed-anew"
+    runs = ("edited", "letter", "sourced")
+    sentence = (
+        "this loss is given anew, with newer parameters, what the step behind it only reads: the value from before "
+        "that step may be meant, cut from its graph"
+    )
+    raises = (
+        Example(ADVANTAGE, "    loss = ", "    value = critic(state).squeeze(1)\n    loss = "),
+        Example(SHARED, "    of_right.zero_grad()\n", NEIGHBOUR),
+    )
+    silent = (
+        Example(STEPPED, STEPPED, MOVED),
+        Example(GAN, "    of_g.zero_grad()\n", "    of_g.zero_grad()\n    for_real, for_fake = D(real), D(fake)\n"),
+        Example(ADVANTAGE, "(reward - value)", "(reward - value.detach())"),
+        Example(THROUGH, "    loss = (value", VALUE),
+    )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        letter, edited = evidence.letter, evidence.edited
+        newer = evidence.assessment.effect in (Effect.REFRESHED, Effect.REFRESHED_TRUNCATED)
+        if not newer or len(letter.counts) < 2:  # noqa: PLR2004  nothing is a constant to one optimizer alone
+            return None
+        departing = (first_departing(letter, edited, tolerance) for tolerance in (LIVE, EXACT))
+        first = {(one[0].optimizer, one[2]) for one in departing if one is not None}
+        steps = {f"{index} {number}" for index, number in first if _follows_a_step(edited, index, number)}
+        facts = (one for one in evidence.sourced.seen("constant-was-stepped") if one.subject in steps)
+        return next((self.found(one.stack) for one in facts), None)
+
+
+def _follows_a_step(run: wire.Trace, optimizer: int, number: int) -> bool:
+    """Whether another optimizer stepped before the backward that a step uses, since the step before it of its own.
+
+    Where that step was moved behind the backward, nothing was computed anew: what it is given is as old as in the code.
+    """
+    mine = [at for at, step in enumerate(run.steps) if step.optimizer == optimizer]
+    since = run.steps[mine[number - 1] + 1 if number else 0 : mine[number]]
+    return any(step.calls < run.steps[mine[number]].calls for step in since)

@@ -1,0 +1,89 @@
+"""A leaf is made of a result, and what made it never learns
+
+## What it finds
+
+A loss leads to a leaf whose values are made of what an optimizer owns: `sim.k = nn.Parameter(net(x))`,
+`torch.tensor(net(x), requires_grad=True)`. No optimizer owns the leaf. What it is made of makes at least three steps in
+the edited run, and never has a gradient. This is not said
+
+- where an optimizer owns the leaf, or what it is made of learns from another loss: a start that is predicted;
+- where the program asks for the leaf's gradient, as for an adversarial input or a sampler.
+
+## Why it matters
+
+A leaf has no graph, so the gradient ends there and is thrown away. The network behind it is in an optimizer and never
+trained, and nothing says so. The result itself is meant, without `nn.Parameter` around it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.experiments.readings import LEAST
+from autofix.verdict.property import Example, Property
+
+if TYPE_CHECKING:
+    from autofix.core.model import Finding
+    from autofix.verdict.evidence import Evidence
+
+PREDICTED = """
+import torch
+from torch import nn
+
+
+class Spring(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.k, self.load = nn.Parameter(torch.ones(1)), nn.Parameter(torch.zeros(1))
+
+    def forward(self, x):
+        return self.load - self.k * x
+
+
+torch.manual_seed(0)
+net, spring = nn.Linear(3, 1), Spring()
+optimizer = torch.optim.SGD([*net.parameters(), spring.load], lr=0.1)
+for _ in range(4):
+    k = net(torch.randn(6, 3))
+    spring.k = nn.Parameter(k)
+    out = spring(torch.randn(6, 1))
+    loss = out.square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    size = sum(p.grad.norm() for p in net.parameters())
+    optimizer.step()
+"""
+AS_TENSOR = PREDICTED.replace("nn.Parameter(k)\n", "nn.Parameter(torch.ones(1))\n").replace(
+    "spring(torch.randn(6, 1))", "spring(torch.randn(6, 1)) - torch.tensor(k, requires_grad=True)"
+)
+STEPPED = PREDICTED.replace(
+    "    optimizer.zero_grad()", "    fast = torch.optim.SGD([spring.k], lr=0.1)\n    optimizer.zero_grad()"
+).replace("    optimizer.step()", "    optimizer.step()\n    fast.step()")
+ASKED = AS_TENSOR.replace("torch.tensor(k, requires_grad=True)", "leaf").replace(
+    "    out =", "    leaf = torch.tensor(k, requires_grad=True)\n    out ="
+)
+ASKED = ASKED.replace("    optimizer.step()", "    print(leaf.grad.norm())\n    optimizer.step()")
+LEFT_OUT = ("for p in net.parameters())\n", "for p in net.parameters() if p.grad is not None)\n")
+
+
+class LeafIsMadeOfResult(Property):
+    name = "leaf-is-made-of-result"
+    runs = ("edited", "sourced")
+    sentence = "{subject} never gets a gradient: this loss leads to a leaf that is made of its result, and ends there"
+    raises = (Example(PREDICTED, *LEFT_OUT), Example(AS_TENSOR, *LEFT_OUT))
+    silent = (Example(STEPPED, *LEFT_OUT), Example(ASKED, *LEFT_OUT))
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        live = evidence.edited
+        if not evidence.assessment.effect.keeps_gradients:
+            return None
+        starved = {
+            f"{index} {place}": name
+            for index, names in enumerate(live.names[: len(live.counts)])
+            for place, name in enumerate(names)
+            if len(steps := [one for one in live.of(index) if one.asks]) >= LEAST
+            and not any(any(step.gradients[place : place + 1]) for step in steps)
+        }
+        facts = evidence.sourced.seen("leaf-of-result") if starved else ()
+        found = ((starved[one.subject], one.stack) for one in facts if one.subject in starved)
+        return next((self.found(stack, subject=name) for name, stack in found), None)
