@@ -26,6 +26,7 @@ from autofix.verdict.properties import (
     derivative_is_constant,
     loss_grows_over_loop,
     loss_trains_its_target,
+    network_reads_its_output,
     passes_train_earlier_ones,
 )
 
@@ -105,6 +106,17 @@ def asked(report: Report) -> Question:
                 (
                     "Is `before` done once its own pass has gone backward, or do later passes train it, too?",
                     ["constant", "trained"],
+                ),
+            ),
+            marks=pytest.mark.apart("long"),
+        ),
+        pytest.param(
+            *(
+                network_reads_its_output.FEATURES,
+                ("AG203", "AG211"),
+                (
+                    "Does each pass begin with the same input, or with `nodes` of the pass before?",
+                    ["kept", "handed-on"],
                 ),
             ),
             marks=pytest.mark.apart("long"),

@@ -165,11 +165,6 @@ class _Comparison:
             if self._to_the_last_bit(one):
                 return self._with_reading(self._equal(one, same_live=True))
         return None
-        for one in self._pool.readings():
-            reference, also = self._runs.of(one), compared_with(self._runs, one)
-            if not comparable(reference) and not differences(reference, self._live, EXACT, **also):
-                return self._with_reading(self._equal(one, same_live=True))
-        return None
 
     def _to_the_last_bit(self, reading: Reading) -> bool:
         """Whether the edit equals a reading live, from perturbed parameters that move."""
