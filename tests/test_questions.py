@@ -147,6 +147,7 @@ def asked(report: Report) -> Question:
         "a target",
         "by hand",
         "frames",
+        "own output",
         "made once",
         "derivative",
         "growing",
