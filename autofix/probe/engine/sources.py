@@ -13,7 +13,8 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from .. import wire
-from . import graph
+from . import graph, transforms
+from .quiet import quiet
 from .refused import name_of, short_name, tensors
 from .remembered import Remembered
 from .taps import Call, Listener
@@ -32,6 +33,8 @@ _DRAWS = frozenset(
 """What draws at random by the values that it is given."""
 _MOST = 256
 """Nodes from which one tensor was drawn that are remembered, and draws that are."""
+_LARGE = 1 << 20
+"""Numbers of a tensor that are looked at."""
 _CUTS = ("detach", "data")
 
 
@@ -66,11 +69,12 @@ class _Values:
 
 
 def _numbers(tensor: torch.Tensor) -> tuple[Any, ...]:
-    """What tells a tensor's values from others."""
-    if tensor.layout is not torch.strided or tensor.is_quantized or tensor.is_complex():
+    """What tells a tensor's values from others; of a large one, some of them."""
+    if transforms.wrapped(tensor) or tensor.layout is not torch.strided or tensor.is_meta:
         return tuple(tensor.shape), id(tensor)
-    with torch.no_grad():
-        flat = tensor.detach().reshape(-1).double()
+    with quiet():
+        flat = tensor.detach().reshape(-1)
+        flat = flat[:: 1 + flat.numel() // _LARGE].double().cpu()
         return tuple(tensor.shape), float(flat.sum()), float(flat @ torch.arange(flat.numel(), dtype=flat.dtype))
 
 
