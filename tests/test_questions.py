@@ -130,13 +130,19 @@ def asked(report: Report) -> Question:
             ),
             marks=pytest.mark.apart("long"),
         ),
-        (
-            loss_grows_over_loop.STEPS,
-            ("AG203",),
-            (
-                "Is each step trained by what is new in `total` alone, or do backward and step belong after the loop?",
-                ["own", "all"],
+        pytest.param(
+            *(
+                loss_grows_over_loop.STEPS,
+                ("AG203",),
+                (
+                    (
+                        "Is each step trained by what is new in `total` alone, "
+                        "or do backward and step belong after the loop?"
+                    ),
+                    ["own", "all"],
+                ),
             ),
+            marks=pytest.mark.apart("long"),
         ),
         (SUMMED, ("AG403",), ("Is the sum of these values the loss, or their mean?", ["sum", "mean"])),
     ],
