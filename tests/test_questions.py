@@ -26,6 +26,7 @@ from autofix.verdict.properties import (
     derivative_is_constant,
     loss_grows_over_loop,
     loss_trains_its_target,
+    network_reads_its_output,
     passes_train_earlier_ones,
 )
 
@@ -109,6 +110,17 @@ def asked(report: Report) -> Question:
             ),
             marks=pytest.mark.apart("long"),
         ),
+        pytest.param(
+            *(
+                network_reads_its_output.FEATURES,
+                ("AG203", "AG211"),
+                (
+                    "Does each pass begin with the same input, or with `nodes` of the pass before?",
+                    ["kept", "handed-on"],
+                ),
+            ),
+            marks=pytest.mark.apart("long"),
+        ),
         (terms.PPO, ("AG206",), ("Is `old` a constant in all passes that use it?", ["constant", "anew"])),
         pytest.param(
             *(
@@ -118,13 +130,19 @@ def asked(report: Report) -> Question:
             ),
             marks=pytest.mark.apart("long"),
         ),
-        (
-            loss_grows_over_loop.STEPS,
-            ("AG203",),
-            (
-                "Is each step trained by what is new in `total` alone, or do backward and step belong after the loop?",
-                ["own", "all"],
+        pytest.param(
+            *(
+                loss_grows_over_loop.STEPS,
+                ("AG203",),
+                (
+                    (
+                        "Is each step trained by what is new in `total` alone, "
+                        "or do backward and step belong after the loop?"
+                    ),
+                    ["own", "all"],
+                ),
             ),
+            marks=pytest.mark.apart("long"),
         ),
         (SUMMED, ("AG403",), ("Is the sum of these values the loss, or their mean?", ["sum", "mean"])),
     ],
@@ -135,6 +153,7 @@ def asked(report: Report) -> Question:
         "a target",
         "by hand",
         "frames",
+        "own output",
         "made once",
         "derivative",
         "growing",

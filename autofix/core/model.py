@@ -222,7 +222,8 @@ class Reading:
     not cut at this place. `averages`: averages that passes hand on are constants, in the pass that makes them too.
     `off`: what is computed where gradients are off has them for the backward calls in there alone. `targets`: what
     these losses are given as their target, or these products as a weight, is a constant. `by_call`: what a backward
-    call leaves to the next at its place is a constant to that, though no step lies between.
+    call leaves to the next at its place is a constant to that, though no step lies between. `input_kept`: what a pass
+    makes of the value that it finds somewhere does not take its place, so that each pass begins with the same.
     """
 
     refused: Refused = Refused.UPDATE
@@ -239,11 +240,17 @@ class Reading:
     off: bool = False
     targets: tuple[wire.Given, ...] = ()
     by_call: bool = False
+    input_kept: bool = False
 
     @property
     def letter(self) -> Reading:
         """The reading that changes nothing but what torch refuses."""
         return Reading(self.refused)
+
+    @property
+    def rewritten(self) -> bool:
+        """Whether its reference runs a program that is written otherwise."""
+        return self.old_values or self.copied or self.input_kept
 
     def __str__(self) -> str:
         changes = (one.name for one in fields(self) if one.name != "refused" and getattr(self, one.name))

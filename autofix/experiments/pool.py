@@ -13,7 +13,7 @@ from autofix.experiments.requests import Builder, changed_lines, first_steps, li
 from autofix.experiments.run import JOBS
 from autofix.experiments.sketches import LIVE
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
-from autofix.experiments.unwritten import copied, old_values
+from autofix.experiments.unwritten import copied, kept_inputs, old_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -73,6 +73,8 @@ class Pool:
         """The files in which names that were bound before a write keep their values; empty where none can."""
         self.copied: Mapping[Path, bytes] = {}
         """Those in which writes to a part go to a copy."""
+        self.kept_inputs: Mapping[Path, bytes] = {}
+        """Those in which what a pass makes of its input does not take the place of that."""
         if baseline.failure is not None and baseline.failure.kind not in _NEED_SITES:
             self._begin(_FIRST_RUN)
 
@@ -86,6 +88,7 @@ class Pool:
         """Learn what failed: at some places a reference has to do what the script does not."""
         self.old_values = old_values(self.target, diagnosis.trace)
         self.copied = copied(self.target, diagnosis.trace)
+        self.kept_inputs = kept_inputs(self.target, diagnosis.trace, diagnosis.failure.stack)
         self._runs.builder = replace(self._runs.builder, once=not diagnosis.trace.remade)
         if sites := self._chosen(readings.sites(diagnosis)):
             self._forget(replace(self._runs.builder, sites=sites))
@@ -250,8 +253,9 @@ class Pool:
         letter = RunSpec.reference(spec.reading.letter)
         if spec == letter and later.died_early(self._wait(_FIRST_RUN)):
             return builder.first(spec)
-        if spec.reading.old_values or spec.reading.copied:
-            files = self.old_values if spec.reading.old_values else self.copied
+        if spec.reading.rewritten:
+            kept = self.kept_inputs if spec.reading.input_kept else self.copied
+            files = self.old_values if spec.reading.old_values else kept
             spec = replace(spec, files=tuple(sorted(files.items())))
         return builder.reference(spec, self._wait(letter if spec != letter else _FIRST_RUN))
 

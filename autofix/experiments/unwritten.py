@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from autofix.core.edit import Declined, EditConflict
 from autofix.syntax import writes
 from autofix.syntax.apply import apply
-from autofix.syntax.edits import append_call, embed, out_of_place
+from autofix.syntax.edits import append_call, embed, in_local_name, out_of_place
 from autofix.syntax.edits.steps import rendered
 from autofix.syntax.lost import lost_write
 from autofix.syntax.source import Source
@@ -94,6 +94,16 @@ def copied(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
         old = source.data.splitlines(keepends=True)
         files[source.path] = b"".join(lines.get(number, b"") + line for number, line in enumerate(old))
     return files
+
+
+def kept_inputs(target: Target, trace: wire.Trace, failed: wire.Stack) -> dict[Path, bytes]:
+    """The files in which what a pass makes of its input does not take its place; {} where it is no such thing."""
+    sources = Sources.of(target)
+    for crossing in (one for one in trace.crossings if one.by == "failing"):
+        for _, source, node in sources.nodes(crossing.made):
+            with contextlib.suppress(Declined, EditConflict):
+                return {source.path: apply(source, rendered(in_local_name(source, source.statement(node), failed)))}
+    return {}
 
 
 def moved_values(target: Target, files: Mapping[Path, bytes], trace: wire.Trace) -> dict[Path, bytes]:

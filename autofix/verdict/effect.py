@@ -159,14 +159,19 @@ class _Comparison:
         made. In one by somebody else an operation may be another, and yet give the same while values are as they are (a
         clamp that does not bind): frozen runs, which wander further, have to agree too.
         """
-        letter, only = self._runs.letter, len(self._letters.readings) == 1 and not self._letters.void
-        if self._offered or not only or not (_moves(letter) and letter.intact and self._live.intact):
+        if self._offered or len(self._letters.readings) != 1 or self._letters.void:
             return None
         for one in self._pool.readings():
-            reference, also = self._runs.of(one), compared_with(self._runs, one)
-            if not comparable(reference) and not differences(reference, self._live, EXACT, **also):
+            if self._to_the_last_bit(one):
                 return self._with_reading(self._equal(one, same_live=True))
         return None
+
+    def _to_the_last_bit(self, reading: Reading) -> bool:
+        """Whether the edit equals a reading live, from perturbed parameters that move."""
+        letter, reference = self._runs.letter, self._runs.of(reading)
+        if comparable(reference) or not (_moves(letter) and letter.intact and self._live.intact):
+            return False
+        return not differences(reference, self._live, EXACT, **compared_with(self._runs, reading))
 
     def _unseen(self, letter: wire.Trace) -> str:
         """Why nothing after the failure can be compared; '' where something can."""
@@ -208,7 +213,8 @@ class _Comparison:
                 return self._equal(one, same_live=True)
         later = not also["printed"] or (not full.counts and frozen.undone)
         for one in filter(self._is_newer, (equal or self._equal_at_rest(readings)) if later else ()):
-            return self._equal(one, same_live=False)
+            # Where nothing that learns is behind what outlives a round, only the drift moved it.
+            return self._equal(one, same_live=self._to_the_last_bit(one))
         if self._projects_elsewhere(readings[0], also):
             return self._equal(readings[0], same_live=True)
         return self._departing(self._runs.of(readings[0]), self._live, still[readings[0]], frozen, also)

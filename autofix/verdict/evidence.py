@@ -9,6 +9,7 @@ from autofix.core.model import Effect
 from autofix.verdict.aims import with_constants
 from autofix.verdict.effect import assess, follows, whose
 from autofix.verdict.meant import meant
+from autofix.verdict.own_output import with_input
 from autofix.verdict.runs import Runs, once
 
 if TYPE_CHECKING:
@@ -50,4 +51,4 @@ class Evidence(Runs):
 
     @once
     def _unanswered(self) -> Assessment:
-        return with_constants(self, meant(self, assess(self)))
+        return with_input(self, with_constants(self, meant(self, assess(self))))

@@ -13,7 +13,7 @@ from autofix.experiments.readings import LEAF_WORDS, LOSS_WORDS, words
 from autofix.probe import wire
 from autofix.syntax import calls
 from autofix.syntax.sources import Sources
-from autofix.verdict import aims
+from autofix.verdict import aims, own_output
 from autofix.verdict.averages import constant_averages
 from autofix.verdict.blame import loss
 from autofix.verdict.derivatives import derivative, gradient
@@ -43,6 +43,7 @@ def questions(runs: Runs) -> Iterator[Question]:
         _weight,
         _old_values,
         _made_once,
+        _own_output,
         _average,
         _earlier_passes,
         _derivative,
@@ -178,6 +179,11 @@ def _made_once(runs: Runs) -> Question | None:
         Answer("anew", f"{what} is computed anew in each pass", None),
     )
     return Question("shared-across-passes", f"Is {what} a constant in all passes that use it?", place, answers)
+
+
+def _own_output(runs: Runs) -> Question | None:
+    """A network that reads in each pass what it gave in the pass before."""
+    return own_output.asked(runs, *_handed_on(runs, "what {} writes"))
 
 
 def _average(runs: Runs) -> Question | None:

@@ -263,7 +263,7 @@ class Runs:
 
     def without_in(self, reading: Reading, part: Part) -> wire.Trace | None:
         """The reference of a reading without what a part of the edit removes; None where it removes no statement."""
-        if part.gone is None or reading.old_values or reading.copied:
+        if part.gone is None or reading.rewritten:
             return None
         return self.case.pool.get(replace(RunSpec.edited({part.path: part.gone}), reading=reading))
 

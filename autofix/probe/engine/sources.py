@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from bisect import bisect_right
 from collections import deque
 from dataclasses import dataclass
@@ -12,7 +13,8 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from .. import wire
-from . import graph
+from . import graph, transforms
+from .quiet import quiet
 from .refused import name_of, short_name, tensors
 from .remembered import Remembered
 from .taps import Call, Listener, parameters
@@ -31,12 +33,31 @@ _DRAWS = frozenset(
 """What draws at random by the values that it is given."""
 _MOST = 256
 """Nodes from which one tensor was drawn that are remembered, and draws that are."""
+_LARGE = 1 << 20
+"""Numbers of a tensor that are looked at."""
 _CUTS = ("detach", "data")
 _GRADIENT = "grad"
 """Asks for a tensor's gradient, as an attribute or as a derivative by it."""
 
 
+_LAID = ("TBackward0", "TransposeBackward0", "PermuteBackward0", "ViewBackward0", "ExpandBackward0")
+"""How a parameter is laid out before it is applied."""
+
+
 _NONE: frozenset[Any] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One call of torch that made a part of a graph: its name, and the data that it took, each as some numbers.
+
+    `layer`: it applied a parameter. `floating`: some of the data is no index.
+    """
+
+    name: str
+    layer: bool
+    data: tuple[tuple[Any, ...], ...] = ()
+    floating: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +68,16 @@ class _Values:
     drawn: frozenset[graph.Node] = _NONE
     cut: frozenset[Raw] = _NONE
     """Where it was cut from its graph; () where that was lost in another way."""
+
+
+def _numbers(tensor: torch.Tensor) -> tuple[Any, ...]:
+    """What tells a tensor's values from others; of a large one, some of them."""
+    if transforms.wrapped(tensor) or tensor.layout is not torch.strided or tensor.is_meta:
+        return tuple(tensor.shape), id(tensor)
+    with quiet():
+        flat = tensor.detach().reshape(-1)
+        flat = flat[:: 1 + flat.numel() // _LARGE].double().cpu()
+        return tuple(tensor.shape), float(flat.sum()), float(flat @ torch.arange(flat.numel(), dtype=flat.dtype))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -70,8 +101,8 @@ class DataSources(TorchFunctionMode, Listener):
         self._frames = frames
         self._taps = taps
         self._constants = Remembered[bool]()
-        self._fed: list[tuple[int, int]] = []
-        """The ages of nodes that took data, from and to, in order."""
+        self._made: list[tuple[int, int, Taken]] = []
+        """The ages of the nodes that each call made, from and to, in order."""
         self._values = Remembered[_Values]()
         self._draws: deque[graph.Node] = deque(maxlen=_MOST)
         """The latest nodes from which something was drawn at random: nobody does so in vain."""
@@ -112,9 +143,12 @@ class DataSources(TorchFunctionMode, Listener):
         with torch._C.DisableTorchFunction():
             name = _called(func)
             given = list(tensors((args, kwargs)))
-            constant = all(map(self._is_constant, given))
-            if not constant and graph.now() > before:
-                self._fed.append((before, graph.now()))
+            data = [one for one in given if not self._is_constant(one)]
+            constant = not data
+            if graph.now() > before:
+                layer, floating = any(map(self._is_applied, given)), any(one.is_floating_point() for one in data)
+                taken = Taken(name.strip("_"), layer, tuple(map(_numbers, data)), floating)
+                self._made.append((before, graph.now(), taken))
             results = list(tensors(result))
             if constant and (given or name in _REGULAR):
                 for tensor in results:
@@ -153,6 +187,15 @@ class DataSources(TorchFunctionMode, Listener):
         if tensor.requires_grad or tensor.numel() == 1 or tensor in self._constants:
             return True  # what has a graph is asked for by its nodes
         return isinstance(tensor, torch.nn.Parameter)
+
+    @staticmethod
+    def _is_applied(tensor: torch.Tensor) -> bool:
+        """Whether a tensor is a parameter, or one that was laid out otherwise."""
+        made = graph.made_by(tensor)
+        if made is None:
+            return isinstance(tensor, torch.nn.Parameter)
+        of = (graph.leaf(one) for one in graph.children(made))
+        return made.name() in _LAID and any(isinstance(one, torch.nn.Parameter) for one in of)
 
     def backward(self, call: Call) -> None:
         """Look which optimizers' parameters the loss depends on by values alone."""
@@ -195,11 +238,18 @@ class DataSources(TorchFunctionMode, Listener):
             if variable is not None:
                 if owned and id(variable) not in owned:
                     return True
-            elif (place := bisect_right(self._fed, (node._sequence_nr(), 1 << 62)) - 1) >= 0:
-                first, end = self._fed[place]
-                if first <= node._sequence_nr() < end:
-                    return True
+            elif (call := self._call(node)) is not None and call.data:
+                return True
         return False
+
+    def taken(self, nodes: Iterable[graph.Node]) -> dict[graph.Node, Taken]:
+        """The call that made each of these nodes, where it was seen."""
+        return {node: call for node in nodes if (call := self._call(node)) is not None}
+
+    def _call(self, node: graph.Node) -> Taken | None:
+        age = node._sequence_nr()
+        place = bisect_right(self._made, age, key=operator.itemgetter(0)) - 1
+        return self._made[place][2] if place >= 0 and age < self._made[place][1] else None
 
     def drawn(self, shared: Iterable[graph.Node], fresh: Iterable[graph.Node]) -> bool:
         """Whether something was drawn from these nodes, or from what they were made of, that others took."""

@@ -11,6 +11,7 @@ from ..engine.taps import Call, Listener
 from ..instruments.terms import addends
 from .averages import Averages
 from .late_terms import LateTerms
+from .own_output import OwnOutput
 from .targets import Targets
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class Carried(Listener):
         self.carried = False
         self.reused: dict[Raw, None] = {}
         self._targets, self._averages, self._late = Targets(frames, names), Averages(), LateTerms(frames)
+        self._own = OwnOutput(frames, sources) if sources is not None else None
 
     def told(self) -> dict[str, Any]:
         """Whether a graph is carried over, and of what is made once, for several passes, all that is known."""
@@ -78,7 +80,7 @@ class Carried(Listener):
             "fed": self.fed, "collected": self.collected, "anew": self._anew, "added": self.added,
             "begun": any(self._begun.get(site) for site in self.reused),
             "shared": tuple(sorted(self.shared)),
-            "facts": (*self._targets.told(), *self._late.told()),
+            "facts": (*self._targets.told(), *self._late.told(), *(self._own.told() if self._own is not None else ())),
             "older": tuple(sorted(self._older)),
             **self._averages.told(),
         }  # fmt: skip
@@ -103,6 +105,8 @@ class Carried(Listener):
         self._leaves.update(leaves)
         self._averages.watch(call, mark, set(leaves), old)
         self._late.watch(call, recent)
+        if self._own is not None:
+            self._own.watch(call, old, fresh)
         self._begun[call.stack] = not old
         if not old:
             return

@@ -76,6 +76,30 @@ for step in range(6):
     optimizer.step()
 """
 PROBED = MIXING.replace("torch.eye(4)", "data")
+FITTED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+edge, inner = nn.Sequential(nn.Linear(1, 3), nn.Tanh(), nn.Linear(3, 1)), nn.Linear(1, 1)
+x = torch.linspace(-1, 1, 6)[:, None]
+fitting = torch.optim.SGD(edge.parameters(), lr=0.1)
+for _ in range(3):
+    fitting.zero_grad()
+    (edge(x) - x.abs()).square().mean().backward()
+    fitting.step()
+x.requires_grad_()
+optimizer = torch.optim.SGD([*inner.parameters()], lr=0.1)
+known = edge(x)
+for _ in range(5):
+    (slope,) = torch.autograd.grad((known * inner(x)).sum(), x, create_graph=True)
+    loss = (slope - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+LEARNING = FITTED.replace("[*inner.parameters()]", "[*inner.parameters(), *edge.parameters()]")
+EVALUATED = "known = edge(x)\nfor _ in range(5):\n", "for _ in range(5):\n    known = edge(x)\n"
 MIXED = "mixed = mix(given).softmax(1)\nfor step in range(6):\n"
 MIXED_ANEW = "for step in range(6):\n    mixed = mix(given).softmax(1)\n"
 
@@ -87,10 +111,12 @@ class SharedAcrossPasses(Property):
     raises = (
         Example(EPOCHS, "        optimizer.step()\n", "        optimizer.step()\n        old = old.detach()\n"),
         Example(PROBED, MIXED, MIXED_ANEW),
+        Example(LEARNING, *EVALUATED),
     )
     silent = (
         Example(HANDED_ON, "torch.randn(5, 3), hidden)", "torch.randn(5, 3), hidden.detach())"),
         Example(MIXING, MIXED, MIXED_ANEW),
+        Example(FITTED, *EVALUATED),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:

@@ -1,0 +1,108 @@
+"""What a pass makes of a value that it finds somewhere, under a name of its own: the value itself stays there."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import keyword
+from typing import TYPE_CHECKING
+
+from autofix.core.edit import Declined
+from autofix.syntax import blocks, calls, names
+from autofix.syntax.edits.expressions import replace
+from autofix.syntax.edits.statements import insert_before
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from autofix.probe.wire import Frame
+    from autofix.syntax.edits.steps import Step
+    from autofix.syntax.source import Source
+
+_EMPTY = ("zeros", "ones", "empty", "full", "new_", "zero", "init")
+"""How a call begins that gives a state its start."""
+
+
+def in_local_name(source: Source, statement: ast.stmt, failed: Iterable[Frame]) -> list[Step]:
+    """The steps by which a pass no longer overwrites what `statement` makes anew of the value that it finds.
+
+    A pass is the body of the loop in which one of `failed` stands too, or else the whole function. What is read and
+    written in it gets a name of its own, which begins with the value found. Declines where the value is no input: where
+    something else puts zeros or None in its place, the pass writes a part of it, or it is a name of the function.
+    """
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not _is_path(statement.targets[0]):
+        raise Declined("it binds no value by one name")
+    path = ast.unparse(statement.targets[0])
+    body = _pass(source, statement, failed)
+    if body is None and path.isidentifier():
+        raise Declined("it is the function's own")
+    function = source.function(statement)
+    whole = body if body is not None else function.body if function is not None else []
+    mentions = [node for one in whole for node in _mentions(one, path)]
+    first = next((one for one in whole if any(_mentions(one, path))), None)
+    if first is None or not any(isinstance(node.ctx, ast.Load) for node in _mentions(first, path)):
+        raise Declined("the pass does not begin with what it finds there")
+    if any(
+        isinstance(source.parent(node), ast.AugAssign | ast.Subscript | ast.Delete)
+        for node in mentions
+        if _stored(source, node)
+    ):
+        raise Declined("the pass writes into it")
+    if any(_is_start(one.value) for one in names.assignments(source, path) if one.value is not None):
+        raise Declined("it begins with a state")
+    known = {getattr(node, "id", getattr(node, "arg", "")) for node in source.walk(function)}
+    name = next(one for one in _own_names(statement.targets[0]) if one not in known)
+    steps = insert_before(source, first, [f"{name} = {source.segment(statement.targets[0])}"])
+    return [*steps, *(step for node in mentions for step in replace(source, node, name))]
+
+
+def _pass(source: Source, statement: ast.stmt, failed: Iterable[Frame]) -> Sequence[ast.stmt] | None:
+    """The body of the innermost loop around a statement in which one of these frames stands, too."""
+    stack = list(failed)
+    loops = (
+        one for one in blocks.loops(source, statement) if any(blocks.passed(source, inner, stack) for inner in one.body)
+    )
+    found = next(loops, None)
+    return None if found is None else found.body
+
+
+def _is_path(node: ast.expr) -> bool:
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant):
+            return False
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def _mentions(statement: ast.AST, path: str) -> Iterator[ast.Name | ast.Attribute | ast.Subscript]:
+    """The places in a statement where a value is read or written by its path."""
+    for node in ast.walk(statement):
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and ast.unparse(node) == path:
+            yield node
+
+
+def _stored(source: Source, node: ast.expr) -> bool:
+    """Whether something is written there, or into it."""
+    holder = source.parent(node)
+    inside = isinstance(holder, ast.Subscript) and holder.value is node and not isinstance(holder.ctx, ast.Load)
+    return inside or not isinstance(getattr(node, "ctx", None), ast.Load)
+
+
+def _is_start(value: ast.expr) -> bool:
+    """Whether a value is None, a number, or numbers that are all alike."""
+    called = calls.name_of(value) if isinstance(value, ast.Call) else ""
+    return isinstance(value, ast.Constant) or called.startswith(_EMPTY)
+
+
+def _own_names(target: ast.expr) -> Iterator[str]:
+    """Names for what is bound by `target`, the shortest first."""
+    match target:
+        case ast.Subscript(slice=ast.Constant(value=str(key))) if key.isidentifier() and not keyword.iskeyword(key):
+            name = key
+        case ast.Attribute(attr=name):
+            pass
+        case ast.Name(id=name):
+            name += "_now"
+        case _:
+            name = "value"
+    yield from (name + more for more in itertools.accumulate(itertools.repeat("_"), initial=""))
