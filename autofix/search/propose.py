@@ -17,6 +17,7 @@ from autofix.syntax.apply import BrokenRewrite, apply
 from autofix.syntax.blocks import qualified
 from autofix.syntax.edits import remove_keyword, rendered
 from autofix.syntax.lost import lost_write
+from autofix.syntax.repeated import without_repeats
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
@@ -76,7 +77,7 @@ def _candidate(
         source = sources.source(str(path))
         if source is None:
             raise Declined(f"{path} is not a file that may be edited")
-        files[path] = apply(source, [edit for edit in edits if edit.path == path])
+        files[path] = without_repeats(source, apply(source, [edit for edit in edits if edit.path == path]))
         if vain := _in_vain(source, files[path], plain):
             raise Declined(f"{vain} holds no tensor, so it has neither a graph to cut nor a value to copy")
         name, line = lost_write(path, source.data, files[path])
