@@ -192,7 +192,7 @@ print(H.weight.grad)
         for _, source, node in sources.located(diagnosis.failure.stack):
             if calls.name_of(node) == "backward":
                 statement = source.statement(node)
-                later, earlier = (find(source, statement) for find in (owning.stepped_later, owning.stepped_earlier))
+                later, earlier = owning.stepped_later(source, statement), owning.stepped_earlier(source, statement)
                 owners = [one for one in later if calls.path_of(one) not in earlier]
                 if len(set(diagnosis.failure.concerned) - stepped) > 1 and len(owners) > 1:
                     yield self.propose(owning.reaching_only(source, node, owners), WHY_EACH, title=EACH, later=2)

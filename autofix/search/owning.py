@@ -22,7 +22,7 @@ def stepped(statement: ast.AST) -> ast.expr | None:
 
 
 def stepped_later(source: Source, statement: ast.stmt) -> list[ast.expr]:
-    """The optimizers stepped after a statement of its function, in this pass or behind its loop, the first one first."""
+    """The optimizers stepped after a statement of its function, in this pass or behind its loop, in this order."""
     nodes = (node for one in _following(source, statement) for node in ast.walk(one))
     found = [one for one in map(stepped, nodes) if one is not None]
     return list({calls.path_of(one): one for one in found[::-1]}.values())[::-1]
