@@ -12,12 +12,12 @@ from pathlib import Path
 from autofix.core.edit import Declined, EditConflict
 from autofix.core.model import Candidate, Diagnosis, Hint, Note
 from autofix.probe import wire
+from autofix.search.repeated import without_repeats
 from autofix.search.rule import Proposal, Rule
 from autofix.syntax.apply import BrokenRewrite, apply
 from autofix.syntax.blocks import qualified
 from autofix.syntax.edits import remove_keyword, rendered
 from autofix.syntax.lost import lost_write
-from autofix.syntax.repeated import without_repeats
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
