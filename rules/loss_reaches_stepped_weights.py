@@ -195,7 +195,7 @@ print(H.weight.grad)
                 later, earlier = owning.stepped_later(source, statement), owning.stepped_earlier(source, statement)
                 owners = [one for one in later if calls.path_of(one) not in earlier]
                 if len(set(diagnosis.failure.concerned) - stepped) > 1 and len(owners) > 1:
-                    yield self.propose(owning.reaching_only(source, node, owners), WHY_EACH, title=EACH, later=2)
+                    yield self.propose(owning.reaching_only(source, node, owners), WHY_EACH, title=EACH)
                 if later and (edits := owning.reaching_only(source, node, later[:1])):
                     yield self.propose(edits, WHY, later=3)
                 return

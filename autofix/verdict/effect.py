@@ -363,7 +363,7 @@ class _Comparison:
             effect = Effect.TRUNCATED if same_live else Effect.REFRESHED_TRUNCATED
             sentence = (
                 f"{told} equal within each iteration; none flows into earlier iterations, and each goes on from the "
-                "last value: where it should begin anew, reset that instead"
+                "last value: if each is to begin anew, reset it instead"
             )
             return Assessment(effect, sentence, (), reading)
         if same_live:
