@@ -233,6 +233,7 @@ class _Repair:
         self.found = found
         self.notes: list[Note] = []
         self.conditions: dict[str, None] = {}
+        self.untried = ""
         self.fixes: list[Fix] = []
         self.rejected: list[Fix] = []
         self.tried: set[frozenset[tuple[Path, bytes]]] = set()
@@ -264,7 +265,7 @@ class _Repair:
         return replace(
             report, outcome=outcome, diagnosis=diagnosis, fixes=fixes, rejected=tuple(self.rejected), hints=usual,
             notes=tuple(dict.fromkeys(self.notes)), timings={"script": baseline.seconds},
-            conditions=tuple(self.conditions), question=question,
+            conditions=tuple(self.conditions), untried=self.untried, question=question,
         )  # fmt: skip
 
     def _looked_at(self, report: Report) -> Report:
@@ -331,7 +332,7 @@ class _Repair:
             return False
         more = f"{left} more edit{'s were' if left != 1 else ' was'}" if left else "edits built upon others were"
         told = f"{more} not tried: the repair had computed for {case.pool.computed:.0f} s"
-        self.conditions[f"{told}; a larger --budget goes on for longer"] = None
+        self.untried = f"{told}; a larger --budget goes on for longer"
         return True
 
     def _telling(self, case: Case, queue: list[_Waiting]) -> list[_Waiting]:

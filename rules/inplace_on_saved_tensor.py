@@ -76,7 +76,8 @@ import torch
 w = torch.ones(3, requires_grad=True)
 p = torch.softmax(w, 0)
 +p = p.clone()
-p[0] = 0.0
+for place in range(2):
+    p[place] = 0.0
 p.pow(2).sum().backward()
 print(w.grad.sum().item())
 """),
@@ -156,7 +157,7 @@ for _ in range(3):
         yield from self._rebound(sites, declined)
         for call, (source, op) in calls.items():
             yield from self._flags(call, source, op, sources)
-        yield from self._copies(sites, declined)
+        yield from self._copies(sites, diagnosis, declined)
         yield from self._past_the_graph(diagnosis, sources)
         if declined:
             raise declined[0]
@@ -190,17 +191,22 @@ for _ in range(3):
             every = [edit for place, one in found for edit in not_inplace(place, one)]
             yield self.propose(every, WHY_FLAG, title=title, later=1)
 
-    def _copies(self, sites: dict[ast.AST, Source], declined: list[Declined]) -> Iterator[Proposal]:
+    def _copies(
+        self, sites: dict[ast.AST, Source], diagnosis: Diagnosis, declined: list[Declined]
+    ) -> Iterator[Proposal]:  # fmt: skip
         copies: dict[tuple[str, ast.stmt], tuple[ast.AST, Source]] = {}
         for node, source in sites.items():
             name, statement = writes.written(source, node), source.statement(node)
             if "." not in name:
                 copies.setdefault((name, writes.with_gradient(source, statement)), (node, source))
         for node, source in list(copies.values())[:_MOST]:
-            try:
-                yield self.propose(clone_before(source, node), WHY_COPY, title="Write to a copy", tier=Tier.COPY)
-            except Declined as reason:
-                declined.append(reason)
+            loop = writes.filling(source, node, diagnosis.failure.stack)
+            for later, around in enumerate(dict.fromkeys((loop, None))):
+                try:
+                    edits = clone_before(source, node, around)
+                    yield self.propose(edits, WHY_COPY, title="Write to a copy", tier=Tier.COPY, later=later)
+                except Declined as reason:
+                    declined.append(reason)
 
     def _past_the_graph(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Writes without gradient, by a function of the forward, that the graph is not told of: a projection."""

@@ -3,6 +3,8 @@
 ## What it does
 Lets the backward reach only the parameters that the next step moves: `loss.backward(inputs=list(head.parameters()))`.
 
+Where several steps move what the loss trains, the backward reaches all of it but what was stepped since the forward.
+
 ## Why autograd fails
 Several losses come of one forward, and each is stepped before the next goes backward. The next one finds the weights of
 the first changed, also where the gradient that it leaves there is thrown away before any step uses it.
@@ -20,6 +22,8 @@ from autofix.search import owning
 from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls
 
+EACH = "Let the backward reach all that is stepped after it"
+WHY_EACH = "The backward leaves out the weights that were stepped since the forward; later steps move the rest."
 WHY = "The backward leaves out the weights that were stepped since the forward; the step after it moves others."
 
 
@@ -109,6 +113,30 @@ for _ in range(3):
     trainer.train(torch.randn(5, 3))
 """),
         Example("""\
+! two optimizers use what the second loss sends
+import torch
+
+torch.manual_seed(0)
+G = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 4))
+D, E = torch.nn.Linear(4, 1), torch.nn.Linear(3, 1)
+g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
+d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
+e_opt = torch.optim.SGD(E.parameters(), lr=0.1)
+for _ in range(4):
+    x = torch.randn(5, 3)
+    z = G(x)
+    size, fit = z.pow(2).mean(), (D(z) - E(x)).pow(2).mean()
+    g_opt.zero_grad()
+    size.backward(retain_graph=True)
+    g_opt.step()
+    d_opt.zero_grad()
+    e_opt.zero_grad()
+-    fit.backward()
++    fit.backward(inputs=[*D.parameters(), *E.parameters()])
+    d_opt.step()
+    e_opt.step()
+"""),
+        Example("""\
 ! unsafe: the first optimizer steps once more, and is meant to use what the second loss sends
 import torch
 
@@ -163,7 +191,11 @@ print(H.weight.grad)
             return
         for _, source, node in sources.located(diagnosis.failure.stack):
             if calls.name_of(node) == "backward":
-                optimizer = owning.next_stepped(source, source.statement(node))
-                if optimizer is not None and (edits := owning.reaching_only(source, node, optimizer)):
+                statement = source.statement(node)
+                later, earlier = owning.stepped_later(source, statement), owning.stepped_earlier(source, statement)
+                owners = [one for one in later if calls.path_of(one) not in earlier]
+                if len(set(diagnosis.failure.concerned) - stepped) > 1 and len(owners) > 1:
+                    yield self.propose(owning.reaching_only(source, node, owners), WHY_EACH, title=EACH)
+                if later and (edits := owning.reaching_only(source, node, later[:1])):
                     yield self.propose(edits, WHY, later=3)
                 return

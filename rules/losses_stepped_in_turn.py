@@ -203,7 +203,7 @@ train(out.pow(2).mean())
         own = update.bound(block)
         behind = owning.along(sources, source, blocks.after(block, turn.step))
         moved += [one for one in behind if not names.meets(own - names.binds(one), names.reads(one))]
-        if not (keyword := owning.reaching_only(turn.source, turn.call, optimizer)):
+        if not (keyword := owning.reaching_only(turn.source, turn.call, [optimizer])):
             return []
         header = f"for {source.segment(loop.target)} in {source.segment(loop.iter)}:"
         lines = [f"    {line}" for one in moved for line in names.copied(source, one)]
@@ -220,7 +220,7 @@ train(out.pow(2).mean())
             last += 1
         following = block[last + 1] if last + 1 < len(block) else None
         optimizer = owning.stepped(following) if following is not None else None
-        if optimizer is None or not (keyword := owning.reaching_only(turn.source, turn.call, optimizer)):
+        if optimizer is None or not (keyword := owning.reaching_only(turn.source, turn.call, [optimizer])):
             return []
         others = {one.step: owning.stepped(one.step) for one in turns if one.block is block}
         steps = [one for one, other in others.items() if other and ast.unparse(other) != ast.unparse(optimizer)]

@@ -98,8 +98,7 @@ torch.manual_seed(0)
 policy = Policy()
 opt = torch.optim.SGD(policy.parameters(), lr=0.1)
 for episode in range(3):
-    policy.act(torch.randn(2))
-    policy.act(torch.randn(2))
+    policy.act(torch.randn(2)), policy.act(torch.randn(2))
     finish()
 """),
         Example("""\
@@ -160,14 +159,15 @@ for _ in range(3):
     trainer.train(torch.randn(4, 2))
 """),
         Example("""\
-! what is kept is one tensor, which is bound anew
+! later passes are meant to draw from the memory, too
+import random
+
 import torch
 
-cell = torch.nn.GRUCell(2, 4)
-h = torch.zeros(3, 4)
-for _ in range(5):
-    h = cell(torch.randn(3, 2), h)
-    h.pow(2).mean().backward()
+net, memory = torch.nn.Linear(2, 2), []
+for _ in range(4):
+    memory.append(net(torch.randn(2)))
+    torch.stack(random.sample(memory, min(len(memory), 2))).pow(2).mean().backward()
 """),
         Example("""\
 ! the second backward is meant to see what the first saw: there is no next pass
@@ -193,6 +193,8 @@ losses["first"].backward()
             paths = [path for path in filled if not _is_made_anew(source, node, path)]
             if not paths:
                 continue
+            if memory := next((c.path for c in here if c.path in paths and _is_sampled(c, source, sources)), ""):
+                raise Declined(f"later passes are meant to draw from {memory}, too: it is sampled at random")
             statement = blocks.after_steps(source, source.statement(node))
             beside = [path for path in names.in_step(source, paths) if not _is_made_anew(source, node, path)]
             together = list(dict.fromkeys([*paths, *beside]))
@@ -220,6 +222,11 @@ def _is_made_anew(source: Source, node: ast.AST, path: str) -> bool:
         return False
     bound = (one for one in names.assignments(source, path) if around.lineno < one.lineno <= (around.end_lineno or 0))
     return any(_is_new(one.value) for one in bound)
+
+
+def _is_sampled(carrier: Carrier, source: Source, sources: Sources) -> bool:
+    """Whether the program draws from a container at random, as from a memory of many passes."""
+    return any(names.sampled(one, carrier.path) for one in (source, sources.source(carrier.file)) if one is not None)
 
 
 def _is_new(value: ast.expr | None) -> bool:

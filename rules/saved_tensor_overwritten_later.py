@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from autofix.probe.wire import Saved, Stack
+from autofix.search import handed
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls, names, writes
 from autofix.syntax.edits import Step, append_call, clone_before
@@ -47,7 +48,6 @@ w, bank = torch.ones(2, requires_grad=True), torch.ones(2, 3)
 +score = w @ bank.clone()
 bank[:, 0] = 0.5
 score.sum().backward()
-print(w.grad.sum().item())
 """),
         Example("""\
 import torch
@@ -66,7 +66,6 @@ w, memory = torch.ones(2, requires_grad=True), Memory()
 score = w @ memory.queue
 memory.push(w.detach())
 score.sum().backward()
-print(w.grad.sum().item())
 """),
         Example("""\
 import torch
@@ -86,7 +85,6 @@ w, ring = torch.ones(2, requires_grad=True), Ring()
 score = w @ ring.negatives
 ring.store[0] = 0.5
 score.sum().backward()
-print(w.grad.sum().item())
 """),
         Example("""\
 import torch
@@ -97,7 +95,6 @@ w = torch.ones(3, requires_grad=True)
 with torch.no_grad():
     p.clamp_(0.2, 0.7)
 p.sum().backward()
-print(w.grad.sum().item())
 """),
         Example("""\
 import torch
@@ -110,7 +107,16 @@ for t in range(1, 4):
 -    table[t] = table[t] / scale[t]
 +    table[t] = table[t].clone() / scale[t].clone()
 scale.log().sum().backward()
-print(w.grad.sum().item())
+"""),
+        Example("""\
+import torch
+
+w, table = torch.ones(1, 3, 1, requires_grad=True), torch.ones(4, 1, 5)
+scaled = lambda row: row * w
+for t in range(4):
+-    table[t] = scaled(table[t]).sum(1)
++    table[t] = scaled(table[t].clone()).sum(1)
+table.sum().backward()
 """),
         Example("""\
 ! a copy of the parameters would hide that the step came too early
@@ -118,8 +124,7 @@ import torch
 
 w = torch.nn.Parameter(torch.ones(3))
 opt = torch.optim.SGD([w], lr=0.1)
-w.grad = torch.ones(3)
-loss = w.pow(2).sum()
+w.grad, loss = torch.ones(3), w.pow(2).sum()
 opt.step()
 loss.backward()
 """),
@@ -161,12 +166,15 @@ sum(terms).sum().backward()
             yield self.propose(edits, WHY_USED.format(name="each part"))
 
     def _used(self, made: Stack, names: set[str], sources: Sources) -> Iterator[Proposal]:
-        """A copy of an operand: of the one that the write names, or else of each."""
+        """A copy of an operand: of the one that the write names, also where it is handed to a function; or of each."""
         for frame, source, node in list(sources.located(made))[:1]:
             operands = [one for one in calls.tensors_in(node) if _holds_tensor(source, one)]
             named = [one for one in operands if _root(one) in names or _last(_root(one)) in map(_last, names)]
+            by_callers = [] if named else list(handed.as_one_of(names, made[1:], sources))[:1]
+            for there, one in by_callers:
+                yield self.propose(append_call(there, one, ".clone()"), WHY_USED.format(name=there.segment(one)))
             for place, one in enumerate((named or operands)[:_MOST]):
-                why, later = WHY_USED.format(name=source.segment(one)), 0 if named else place
+                why, later = WHY_USED.format(name=source.segment(one)), 0 if named else place + len(by_callers)
                 if isinstance(one, ast.Attribute):
                     yield from self._handed_out(one.attr, frame.file, sources)
                     yield self.propose(append_call(source, one, ".detach().clone()"), why, later=later + 2)

@@ -237,12 +237,14 @@ for _ in range(3):
             last += calls.method(following) in ("step", "update") and calls.statement_call(following) not in steps
         step, whole = scene.block[small : last + 1], scene.block[first : last + 1]
         behind = owning.along(sources, scene.source, [one for one in scene.after[:-1] if one not in whole])
-        pairs = [(step, scene.backward), (step, scene.end), (whole, scene.end)]
+        pairs = {(tuple(step), scene.backward): "Step after the later backward"}
+        pairs.setdefault((tuple(step), scene.end), "Step after the later update")
+        pairs.setdefault((tuple(whole), scene.end), "Make this update after the later one")
         with suppress(Declined):
-            for moved, anchor in dict.fromkeys((tuple(moved), anchor) for moved, anchor in pairs):
+            for (moved, anchor), title in pairs.items():
                 edits = move_after(scene.source, moved, anchor)
                 edits += [edit for one in behind for edit in move_after(scene.source, [one], anchor)]
-                yield self.propose(edits, WHY_STEP, title="Step after the later backward", tier=Tier.AGAIN, later=2)
+                yield self.propose(edits, WHY_STEP, title=title, tier=Tier.AGAIN, later=2)
 
 
 def _moves(scene: Scene, made: Stack, written: Stack, failed: Stack, write: Write) -> bool:

@@ -21,6 +21,8 @@ from schemas import SARIF, schema
 from autofix import render
 from autofix.core.edit import Edit
 from autofix.core.model import Applicability, Cause, Effect, Hint, Outcome, Report, RunOutcome, Target
+from autofix.diagnosis.culprits import culprits
+from autofix.probe import wire
 from autofix.render import words
 from autofix.render.machine import document
 from autofix.verdict.titles import apart
@@ -191,6 +193,47 @@ def test_a_judged_edit_begins_with_its_verdict(made: Report, outcome: Outcome) -
         fixes = {"fixes": (), "rejected": made.rejected}
     shown = text(replace(made, outcome=outcome, **fixes))
     assert f"\n\n{words.OUTCOMES[outcome].capitalize()}\n" in shown
+
+
+def test_an_effect_that_is_not_known_is_not_called_unsafe(made: Report) -> None:
+    verdict = replace(made.fixes[1].verdict, effect=Effect.UNKNOWN)
+    shown = text(replace(made, outcome=Outcome.UNSAFE, fixes=(replace(made.fixes[1], verdict=verdict),)))
+    assert "\n\nNot known: the runs do not tell" in shown
+    assert "Unsafe" not in shown
+
+
+def test_what_was_not_tried_is_no_change_of_the_run(made: Report) -> None:
+    shown = text(replace(made, untried="2 more edits were not tried: late"))
+    assert "\n\n2 more edits were not tried: late\n" in shown
+    assert "changed for this run: 2" not in shown
+    assert "as it ran here" not in text(replace(made, conditions=(), untried="late"))
+
+
+@pytest.mark.parametrize(
+    ("names", "owners"),
+    [
+        ((("G.0.w", "G.2.w"), ("D.w",)), (["G"], ["D"])),
+        ((("m.actor.0.w", "m.actor.0.b"), ("m.critic.w",)), (["m.actor"], ["m.critic"])),
+        ((("g.w", "e.w"), ("g.w", "e.w", "mix.w")), (["g", "e"], ["g", "e", "mix"])),
+        ((("net.w",), ("net.b",)), (["net.w"], ["net.b"])),
+        ((("agent.w", "log_alpha"), ("agents.w",)), (["agent", "log_alpha"], ["agents"])),
+    ],
+)
+def test_what_an_optimizer_owns_is_named_by_the_smallest_module(
+    names: tuple[tuple[str, ...], ...], owners: tuple[list[str], ...]
+) -> None:
+    trace = wire.Trace(0, "finished", counts=(1, 1), names=(*names, ("leaf 0",)))
+    assert tuple(map(trace.owners, range(2))) == owners
+
+
+def test_a_line_that_saves_and_later_uses_what_is_stale_is_told_once() -> None:
+    forward, step, backward = (wire.Frame("a.py", line, 0, line, 9, "<module>") for line in (1, 2, 3))
+    saved = wire.Saved("n", (forward,), writes=(wire.Write("step", (step,), 0),))
+    failure = wire.Failure("RuntimeError", "", (backward,), "", in_backward=True)
+    trace = wire.Trace(0, "failed", saved=(saved,), crossings=(wire.Crossing("failing", (forward,), (forward,)),))
+    found = culprits(Cause.SAVED_TENSOR_MODIFIED, failure, trace, None)
+    assert [(one.role, one.frame.line) for one in found] == [("saved", 1), ("stepped", 2), ("failed", 3)]
+    assert "after the write uses" in words.role(found[0])
 
 
 def test_many_alternatives_are_cut_unless_verbose(made: Report) -> None:

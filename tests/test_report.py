@@ -513,7 +513,7 @@ def test_a_question_stands_before_the_edits(gan: Made) -> None:
     question = text[text.index('<section id="question">') : text.index('<section id="fix">')]
     assert "Should G also learn from <code>loss_d</code>?" in question
     assert "<code>--reading own</code>: G does not learn from loss_d" in question
-    assert "(no edit here follows it)" in question
+    assert "(no edit found does so; <code>autofix verify --reading both</code> judges one of yours by it)" in question
     answered = replace(made, question=replace(asked, chosen="own"))
     text = page.as_html(answered, render.Snapshot(answered), gan.pictures)
     assert "What was answered" in text

@@ -498,6 +498,12 @@ def test_a_statement_is_deleted(layout: str, after: str) -> None:
         ("a()\nfor x in y: b()\n", "for x in y:\n    b()\n    a()\n"),
         ("a()  # why\nfor x in y: b(); c\n", "for x in y:\n    b()\n    a()  # why\n    c\n"),
         ("for i in a:\n  i\nb(); c()\n", "b()\nfor i in a:\n  i\nc()\n"),
+        ("x()\n# of a\n# too\na()\n# of b\nb()\n", "x()\n# of b\nb()\n# of a\n# too\na()\n"),
+        ("if x:\n    # of a\n    a()\n    c\nb()\n", "if x:\n    c\nb()\n# of a\na()\n"),
+        ("# of all\na()\nb()\n", "# of all\nb()\na()\n"),
+        ("x()\n# of more\n\na()\nb()\n", "x()\n# of more\n\nb()\na()\n"),
+        ('x("""\n# text""")\na()\nb()\n', 'x("""\n# text""")\nb()\na()\n'),
+        ("if x:\n  y\n  # of x\n# of a\na()\nb()\n", "if x:\n  y\n  # of x\nb()\n# of a\na()\n"),
     ],
 )
 def test_a_statement_moves_after_another(before: str, after: str) -> None:

@@ -437,3 +437,5 @@ class Report:
     timings: dict[str, float] = field(default_factory=dict)
     conditions: tuple[str, ...] = ()
     """How the runs departed from what the user's machine would do: what the verdicts hold under."""
+    untried: str = ""
+    """Which edits were not tried, and why."""

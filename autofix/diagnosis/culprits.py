@@ -51,7 +51,8 @@ def _merged(found: Iterable[Culprit]) -> list[Culprit]:
     """Each place once, with all the parts it played; one that is told somewhere is no aside."""
     places: dict[tuple[str, int, int], Culprit] = {}
     for one in sorted(found, key=lambda one: one.aside):
-        place = (one.frame.file, one.frame.line, one.frame.column if one.role in {"saved", "written"} else -1)
+        exact, line = ((one.frame.file, one.frame.line, column) for column in (one.frame.column, -1))
+        place = exact if one.role in {"saved", "written"} or (one.role == "stale" and exact in places) else line
         known = places.setdefault(place, one)
         if not one.aside and one.role not in {known.role, *known.also}:
             first, second = sorted((known, one), key=lambda each: _WEIGHT.index(each.role))

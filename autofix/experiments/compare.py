@@ -331,6 +331,13 @@ def same_shape(reference: wire.Trace, candidate: wire.Trace) -> bool:
     )
 
 
+def _ordinal(number: int) -> str:
+    """A number as a place in a row: `2nd`, `11th`."""
+    ends = {1: "st", 2: "nd", 3: "rd"}
+    teen = number // 10 % 10 == 1
+    return f"{number}{'th' if teen else ends.get(number % 10, 'th')}"
+
+
 def _rhythm(reference: wire.Trace, wanted: list[wire.Step], got: list[wire.Step]) -> Iterator[Change]:
     """How many backward calls lie between the steps of one optimizer: more, or none, is another training.
 
@@ -346,7 +353,7 @@ def _rhythm(reference: wire.Trace, wanted: list[wire.Step], got: list[wire.Step]
         before, mine = want.calls, have.calls
         if late or again:
             label = reference.owner(want.optimizer)
-            note = f"the optimizer of {label} has made {number + 1} steps after {have.calls} backward calls"
-            note += f", in the code after {want.calls}"
+            note = f"the optimizer of {label} makes its {_ordinal(number + 1)} step after the {_ordinal(have.calls)} "
+            note += f"backward call, in the code after the {_ordinal(want.calls)}"
             yield Change(label, number, want.calls, have.calls, note=note, rhythm=True)
             return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -607,15 +609,31 @@ class Trace:
         """The names of what an optimizer owns; none where it never made a step."""
         return self.names[optimizer] if optimizer < len(self.names) else ()
 
+    def owners(self, optimizer: int) -> list[str]:
+        """What holds an optimizer's parameters, and none that only another one owns."""
+        others = (names for index, names in enumerate(self.names[: len(self.counts)]) if index != optimizer)
+        return holders(self.parameters(optimizer), (name for names in others for name in names))
+
     def owner(self, optimizer: int) -> str:
-        """What an optimizer is called by: the variables that hold its parameters."""
-        owners = list(dict.fromkeys(name.split(".")[0] for name in self.parameters(optimizer)))
-        return ", ".join(owners[:3]) or f"optimizer {optimizer}"
+        """What an optimizer is called by: the variables or modules that hold its parameters."""
+        return ", ".join(self.owners(optimizer)[:3]) or f"optimizer {optimizer}"
 
     @property
     def reason(self) -> str:
         """The first line of what it ended with, where that was said."""
         return self.detail.partition("\n")[0]
+
+
+def holders(mine: Iterable[str], others: Iterable[str]) -> list[str]:
+    """The shortest names of what holds some parameters and none of the others: `model.critic` beside `model.actor`."""
+    mine = tuple(mine)
+    foreign = {part for name in set(others).difference(mine) for part in _parts(name)}
+    return list(dict.fromkeys(next((p for p in _parts(name) if p not in foreign), name) for name in mine))
+
+
+def _parts(name: str) -> list[str]:
+    """What a name leads through: `a`, `a.b` and `a.b.weight`."""
+    return list(itertools.accumulate(name.split("."), "{}.{}".format))
 
 
 SIGN = b'{"sign":'

@@ -26,7 +26,7 @@ def _sentences(report: Report, snapshot: Snapshot) -> Iterator[str]:
         yield said if said == words.OUTCOMES[report.outcome] else f"{words.OUTCOMES[report.outcome]}: {said}"
         return
     if report.outcome in words.JUDGED:
-        yield words.OUTCOMES[report.outcome]
+        yield words.judged(report)
     judged = next(iter((*report.fixes, *report.rejected)), None)
     if report.outcome is Outcome.STILL_FAILING and judged is not None:
         yield _failing(judged, snapshot)
@@ -38,6 +38,8 @@ def _sentences(report: Report, snapshot: Snapshot) -> Iterator[str]:
     yield from _next(report, snapshot)
     for condition in report.conditions:
         yield f"This holds for a run that departed from the script: {condition}"
+    if report.untried:
+        yield report.untried
 
 
 def _failing(fix: Fix, snapshot: Snapshot) -> str:

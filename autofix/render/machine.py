@@ -58,7 +58,7 @@ def document(report: Report, snapshot: Snapshot) -> dict[str, Any]:
         ],
         "audit": audit(report, snapshot) if report.books is not None else None,
         "question": _question(report, snapshot),
-        **picked(report, "conditions applied isolation wrote reached calls torch"),
+        **picked(report, "conditions untried applied isolation wrote reached calls torch"),
         "python": valid(str(target.python)) if target.python is not None else None,
         "timings": {name: number(seconds) for name, seconds in report.timings.items()},
     }

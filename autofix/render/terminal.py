@@ -120,6 +120,9 @@ def _fixes(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
     yield from candidate(fix, snapshot, "Fixed" if done else "Fix", qualified=bool(report.conditions))
     others = [other for other in report.fixes if other is not fix]
     yield from _alternatives(others, report, snapshot, look)
+    if report.untried:
+        yield Text()
+        yield Text(report.untried, "yellow")
     yield from question(report, snapshot)
     yield from following(fix, look, "fix", len(report.target.argv), done=done)
 
@@ -195,7 +198,7 @@ def question(report: Report, snapshot: Snapshot) -> Iterator[Text]:
     if asked.outdated:
         yield Text(f"  {words.one_line(asked.outdated)}", "yellow")
     for one in asked.answers:
-        offer = "no edit here follows it" if one.offer is None else f"fix {one.offer + 1}"
+        offer = words.unfollowed(one) if one.offer is None else f"fix {one.offer + 1}"
         yield Text(f"  --reading {one.name}: ").append(f"{words.one_line(one.clause)} ({offer})")
 
 
@@ -278,7 +281,7 @@ def _judged(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
     if judged is None:
         yield Text(words.sentence(report), "bold")
         return
-    yield Text(words.OUTCOMES[report.outcome].capitalize(), _TRUST[judged.verdict.applicability])
+    yield Text(words.judged(report).capitalize(), _TRUST[judged.verdict.applicability])
     if report.outcome is Outcome.STILL_FAILING:
         yield Text(f"  {_failed(judged, snapshot)}")
         return

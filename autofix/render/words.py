@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from autofix.core.model import Applicability, Cause, Culprit, Effect, Fix, Outcome, Report, RunOutcome
+from autofix.core.model import Answer, Applicability, Cause, Culprit, Effect, Fix, Outcome, Report, RunOutcome
 from autofix.probe.wire import Failure
 from autofix.search.registry import rules
 
@@ -33,6 +33,7 @@ _TOGETHER = {
     ("carried",): "{} takes the graph of one pass into the next",
     ("freed", "failed"): "this backward frees the graph; in the next pass it needs it again and fails",
     ("saved", "written"): "this call saves a tensor for its backward, and then writes it in place",
+    ("saved", "stale"): "this saves a tensor for its backward, and after the write uses what was computed before it",
     ("used_earlier", "used"): "both backward calls go through here",
 }
 """What one line does that plays several parts, the first that fits; where none does, the weightiest part is told."""
@@ -91,6 +92,7 @@ OUTCOMES = {
     Outcome.UNSAFE: "unsafe: the edit is not shown to keep the gradients that the code describes",
     Outcome.STILL_FAILING: "still failing with the edit",
 }
+_NOT_KNOWN = "not known: the runs do not tell whether the edit keeps the gradients that the code describes"
 JUDGED = {Outcome.SAFE, Outcome.UNSAFE, Outcome.STILL_FAILING}
 """Where an edit that somebody else offers was judged."""
 OPEN = {
@@ -202,6 +204,17 @@ def title(fix: Fix) -> str:
 def sentence(report: Report) -> str:
     """Why a report could do no more, as one line; the pipeline's own words where it has some."""
     return one_line(report.message) or OUTCOMES[report.outcome]
+
+
+def judged(report: Report) -> str:
+    """The verdict on an edit that somebody else offers: an effect that is not known is none that was seen."""
+    unknown = any(fix.verdict.effect is Effect.UNKNOWN for fix in report.fixes)
+    return _NOT_KNOWN if report.outcome is Outcome.UNSAFE and unknown else OUTCOMES[report.outcome]
+
+
+def unfollowed(answer: Answer) -> str:
+    """What follows of an answer that no edit here follows."""
+    return f"no edit found does so; `autofix verify --reading {answer.name}` judges one of yours by it"
 
 
 def _obeyed(character: str) -> bool:

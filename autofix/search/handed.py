@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Container, Iterator
 
-from autofix.probe.wire import Crossing, Frame
+from autofix.probe.wire import Crossing, Frame, Stack
 from autofix.syntax import calls
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
+
+_NEAR = 2
 
 
 def known(crossing: Crossing, sources: Sources) -> list[tuple[Source, ast.expr]]:
@@ -18,6 +21,12 @@ def known(crossing: Crossing, sources: Sources) -> list[tuple[Source, ast.expr]]
         for operand in calls.tensors_in(node)
         if carries(crossing, frame, ast.unparse(operand))
     ]
+
+
+def as_one_of(names: Container[str], callers: Stack, sources: Sources) -> Iterator[tuple[Source, ast.expr]]:
+    """The operands of calls around an operation that are one of some variables or a part of it, innermost first."""
+    for _, source, call in list(sources.located(callers))[:_NEAR]:
+        yield from ((source, one) for one in calls.tensors_in(call) if calls.path_of(calls.whole(one)) in names)
 
 
 def to(crossing: Crossing, located: list[tuple[Frame, Source, ast.expr]]) -> set[str]:

@@ -21,13 +21,19 @@ def stepped(statement: ast.AST) -> ast.expr | None:
     return None
 
 
-def next_stepped(source: Source, statement: ast.stmt) -> ast.expr | None:
-    """The optimizer that is stepped first after a statement of its function, in this pass or behind its loop."""
-    for following in _following(source, statement):
-        for node in ast.walk(following):
-            if (optimizer := stepped(node)) is not None:
-                return optimizer
-    return None
+def stepped_later(source: Source, statement: ast.stmt) -> list[ast.expr]:
+    """The optimizers stepped after a statement of its function, in this pass or behind its loop, in this order."""
+    nodes = (node for one in _following(source, statement) for node in ast.walk(one))
+    found = [one for one in map(stepped, nodes) if one is not None]
+    return list({calls.path_of(one): one for one in found[::-1]}.values())[::-1]
+
+
+def stepped_earlier(source: Source, statement: ast.stmt) -> set[str]:
+    """The paths of the optimizers stepped before a statement in the blocks around it."""
+    standing = [statement, *(one for one in blocks.around(source, statement) if isinstance(one, ast.stmt))]
+    before = (one for inner in standing for one in blocks.before(blocks.block_of(source, inner), inner))
+    found = (stepped(node) for one in before for node in ast.walk(one))
+    return {calls.path_of(one) for one in found if one is not None}
 
 
 def _following(source: Source, statement: ast.stmt) -> Iterator[ast.stmt]:
@@ -67,12 +73,22 @@ def _writes(node: ast.AST) -> bool:
     return False
 
 
-def reaching_only(source: Source, call: ast.AST, optimizer: ast.expr) -> list[Step]:
-    """`inputs=` with an optimizer's parameters: as they were given to it where that is in sight, else its groups'."""
+def reaching_only(source: Source, call: ast.AST, optimizers: Sequence[ast.expr]) -> list[Step]:
+    """`inputs=` with the parameters of optimizers, each as they were given to it where that is in sight."""
     if not isinstance(call, ast.Call) or calls.name_of(call) != "backward":
         return []
     if calls.keyword(call, "inputs") is not None:
         return []
+    given = [(calls.path_of(one), _given(source, call, one)) for one in optimizers]
+    every = [own or f'p for group in {name}.param_groups for p in group["params"]' for name, own in given]
+    if len(given) > 1:
+        parts = (f"*{text}" if own else f"*({text})" for text, (_, own) in zip(every, given, strict=True))
+        return set_keyword(source, call, "inputs", f"[{', '.join(parts)}]")
+    return set_keyword(source, call, "inputs", f"list({every[0]})" if given[0][1] else f"[{every[0]}]")
+
+
+def _given(source: Source, call: ast.Call, optimizer: ast.expr) -> str:
+    """The call of `parameters` that an optimizer was given, where it means the same beside `call`; else ''."""
     name, here = calls.path_of(optimizer), source.function(call)
     for node in source.walk():
         match node:
@@ -86,6 +102,5 @@ def reaching_only(source: Source, call: ast.AST, optimizer: ast.expr) -> list[St
         match given:
             case ast.Call(args=[], keywords=[], func=ast.Attribute(attr="parameters") as asked):
                 if there in (here, None) or names.locals_read(there, asked) <= {name.partition(".")[0]}:
-                    return set_keyword(source, call, "inputs", f"list({source.segment(given)})")
-    groups = f'[p for group in {name}.param_groups for p in group["params"]]'
-    return set_keyword(source, call, "inputs", groups)
+                    return source.segment(given)
+    return ""

@@ -12,6 +12,7 @@ from pathlib import Path
 from autofix.core.edit import Declined, EditConflict
 from autofix.core.model import Candidate, Diagnosis, Hint, Note
 from autofix.probe import wire
+from autofix.search.repeated import without_repeats
 from autofix.search.rule import Proposal, Rule
 from autofix.syntax.apply import BrokenRewrite, apply
 from autofix.syntax.blocks import qualified
@@ -76,7 +77,7 @@ def _candidate(
         source = sources.source(str(path))
         if source is None:
             raise Declined(f"{path} is not a file that may be edited")
-        files[path] = apply(source, [edit for edit in edits if edit.path == path])
+        files[path] = without_repeats(source, apply(source, [edit for edit in edits if edit.path == path]))
         if vain := _in_vain(source, files[path], plain):
             raise Declined(f"{vain} holds no tensor, so it has neither a graph to cut nor a value to copy")
         name, line = lost_write(path, source.data, files[path])

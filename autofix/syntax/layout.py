@@ -61,6 +61,18 @@ class StatementRun:
         return line_start(self.source, self.start)
 
     @property
+    def commented(self) -> int:
+        """Where the comments begin that stand directly above the first statement, which leads its line.
+
+        Comments that reach the top of the file are the file's.
+        """
+        source, above = self.source, self.block[self.first - 1].end_lineno if self.first else 0
+        begin = line = source.starts.index(self.line_start)
+        while begin > (above or 0) and source.lines[begin - 1].startswith(f"{self.indent}#"):
+            begin -= 1
+        return source.starts[begin or line]
+
+    @property
     def line_end(self) -> tuple[int, int]:
         """Where the last line's newline begins and ends, past comments that belong deeper inside."""
         rest = _REST.match(self.source.text, self.end)

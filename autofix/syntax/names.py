@@ -8,10 +8,10 @@ from typing import Any
 
 from autofix.core.edit import Declined
 from autofix.syntax.blocks import block_of
-from autofix.syntax.calls import Function, path_of, whole
+from autofix.syntax.calls import Function, name_of, path_of, whole
 from autofix.syntax.layout import lines_of
 from autofix.syntax.source import Source
-from autofix.syntax.vocabulary import CUTS, STORES
+from autofix.syntax.vocabulary import CUTS, STORES, samples
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
@@ -193,6 +193,17 @@ def grows(source: Source, attribute: str) -> bool:
         and isinstance(node.func.value, ast.Attribute)
         and node.func.value.attr == attribute
         for node in source.mentioning(attribute)
+    )
+
+
+def sampled(source: Source, path: str) -> bool:
+    """Whether some of a container of that name are drawn at random: `random.sample(memory, 8)`."""
+    name = path.rpartition(".")[2]
+    return any(
+        isinstance(node, ast.Call)
+        and samples(name_of(node))
+        and any(path_of(one).rpartition(".")[2] == name for one in ast.walk(node) if isinstance(one, ast.expr))
+        for node in source.mentioning(name)
     )
 
 

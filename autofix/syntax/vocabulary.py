@@ -70,6 +70,11 @@ def trains(name: str) -> bool:
     return name in (*_UPDATE, "step")
 
 
+def samples(name: str) -> bool:
+    """Whether a call of that name draws some of many, and not all of them in another order."""
+    return name != "next" and draws(name) and not name.startswith(("permutation", "randperm"))
+
+
 def draws(name: str) -> bool:
     """Whether a call of that name draws random numbers, or takes the next of an iterator."""
     return name.startswith(("rand", "permutation")) or name in _DRAWING

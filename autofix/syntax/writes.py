@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from autofix.probe.wire import Frame
 from autofix.syntax import vocabulary
-from autofix.syntax.blocks import around, block_of
+from autofix.syntax.blocks import around, block_of, loops, passed
 from autofix.syntax.calls import name_of, path_of, whole
 from autofix.syntax.modes import may_switch_off, switches_off
 from autofix.syntax.source import Source
@@ -100,6 +101,17 @@ def root(node: ast.expr) -> str:
 def in_place(call: ast.Call) -> bool:
     """Whether a call is of a method or function that writes, by torch's naming convention."""
     return vocabulary.writes(name_of(call))
+
+
+def filling(source: Source, node: ast.AST, stack: Iterable[Frame]) -> ast.For | ast.While | None:
+    """The outermost loop of the pass of `stack` that only writes into the variable written, and never binds it."""
+    name, found = written(source, node), None
+    for loop in loops(source, with_gradient(source, source.statement(node))):
+        uses = (one for one in ast.walk(loop) if isinstance(one, ast.Name) and one.id == name)
+        if passed(source, loop, stack) or not all(isinstance(one.ctx, ast.Load) for one in uses):
+            break
+        found = loop
+    return found
 
 
 def _plain(statement: ast.stmt) -> ast.AST | None:

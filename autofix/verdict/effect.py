@@ -367,9 +367,11 @@ class _Comparison:
             return Assessment(Effect.CHANGED, sentence, tuple(apart), reading)
         if reading.truncated:
             effect = Effect.TRUNCATED if same_live else Effect.REFRESHED_TRUNCATED
-            return Assessment(
-                effect, f"{told} equal within each iteration; none flows into earlier iterations", (), reading
+            sentence = (
+                f"{told} equal within each iteration; none flows into earlier iterations, and each goes on from the "
+                "last value: if each is to begin anew, reset it instead"
             )
+            return Assessment(effect, sentence, (), reading)
         if same_live:
             return Assessment(Effect.IDENTICAL, f"{told} identical to those that the code describes", (), reading)
         return Assessment(Effect.REFRESHED, f"{told} the same, computed with parameters one update newer", (), reading)
@@ -459,10 +461,10 @@ def whose(runs: Runs) -> str:
     """Whose gradients were compared: 'gradients of G (4 tensors) and D (4 tensors) at 3 steps are'."""
     live, past = runs.edited, runs.letter.past
     stepped = sorted({step.optimizer for step in live.steps})
-    groups = [live.names[index] for index in stepped if index < len(live.names)] if live.steps else live.names[-1:]
+    known = [index for index in stepped if index < len(live.names)] if live.steps else range(len(live.names))[-1:]
     parts = []
-    for names in groups:
-        owners = list(dict.fromkeys(name.split(".")[0] for name in names))
+    for index in known:
+        owners, names = live.owners(index), live.names[index]
         label = ", ".join(owners[:3]) + (", ..." if len(owners) > 3 else "")  # noqa: PLR2004
         parts.append(f"{label} ({len(names)} tensor{'s' if len(names) != 1 else ''})")
     steps = len(live.steps) or len(live.leaves)

@@ -142,7 +142,7 @@ def _two_losses(runs: Runs) -> Question | None:
 
 
 def _begins(names: tuple[str, ...], fact: wire.Fact | None) -> bool:
-    return fact is not None and bool(names) and names[0].split(".")[0] == fact.subject
+    return fact is not None and bool(names) and f"{names[0]}.".startswith(f"{fact.subject}.")
 
 
 def _left_over(runs: Runs) -> Question | None:

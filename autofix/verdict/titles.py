@@ -36,9 +36,11 @@ def _code(fix: Fix, alike: Sequence[Fix]) -> str:
     """The first line that this fix writes and none of the others does; else the first that it alone takes away."""
     for sign in (b"+", b"-"):
         others = {line for one in alike for line in _signed(one, sign)}
-        own = next((line for line in _signed(fix, sign) if line not in others), b"")
+        own = [line for line in _signed(fix, sign) if line not in others and not line.startswith(b"#")]
         if own:
-            text = ("" if sign == b"+" else "without ") + own.decode("utf-8", "replace")
+            # Of an update that moves the step says what it is: its first line only clears gradients.
+            line = next((one for one in own if b".step(" in one), own[0])
+            text = ("" if sign == b"+" else "without ") + line.decode("utf-8", "replace")
             return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
     return ""
 

@@ -343,8 +343,18 @@ class Guards(Listener):
             for stack, numbers in sites.items()
         }
         tied = {i for i, theirs in all_of.items() if own & theirs}
-        name = self._names.name(mine[0], "a parameter").split(".")[0]
+        known = self._undecided.get(tuple(sites))
+        name = known.name if known is not None else self._called(index)
         self._undecided[tuple(sites)] = _Mixed(name, sites, others, tied)
+
+    def _called(self, index: int) -> str:
+        """What holds the first parameter of an optimizer, and none that only another one owns."""
+        owned = [
+            [self._names.name(p, "a parameter") for p in parameters(one)[: None if at != index else 1]]
+            for at, one in enumerate(self._taps.optimizers)
+        ]
+        mine = owned.pop(index)
+        return next(iter(wire.holders(mine, (name for names in owned for name in names))), "a parameter")
 
     def _tell_mixed(self) -> None:
         """Once steps have shown which of these gradients are used."""

@@ -102,7 +102,7 @@ def as_html(report: Report, snapshot: Snapshot, pictures: Pictures) -> str:
     best = words.best(report) or (next(iter(report.rejected), None) if judged else None)
     return environment.get_template("page.html").render(
         version=__version__, style=style, policy=f"default-src 'none'; style-src 'sha256-{digest}'",
-        report=report, outcome=words.OUTCOMES[report.outcome], name=_name(report, snapshot),
+        report=report, outcome=words.judged(report), name=_name(report, snapshot),
         headline=words.headline(report), cause=words.CAUSES[report.diagnosis.cause] if report.diagnosis else "",
         lines=_lines(report, snapshot), before=before, after=after, legend=_LEGEND,
         fix=_fix(best, snapshot) if best is not None else None, judged=judged, question=_question(report, snapshot),
@@ -167,7 +167,10 @@ def _question(report: Report, snapshot: Snapshot) -> dict[str, Any] | None:
         "text": words.one_line(asked.text), "chosen": asked.chosen, "outdated": words.one_line(asked.outdated),
         "where": snapshot.where(snapshot.place(asked.place[0])) if asked.place else "",
         "answers": [
-            (one.name, words.one_line(one.clause), "" if one.offer is None else words.title(report.fixes[one.offer]))
+            (
+                one.name, words.one_line(one.clause),
+                words.unfollowed(one) if one.offer is None else words.title(report.fixes[one.offer]),
+            )
             for one in asked.answers
         ],
     }  # fmt: skip

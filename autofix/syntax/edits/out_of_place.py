@@ -32,12 +32,12 @@ def out_of_place(source: Source, node: ast.AST) -> list[Step]:
     raise Declined("this write has no out-of-place form")
 
 
-def clone_before(source: Source, node: ast.AST) -> list[Step]:
-    """The same write, to a copy that the variable holds from then on."""
+def clone_before(source: Source, node: ast.AST, around: ast.stmt | None = None) -> list[Step]:
+    """The same write, to a copy that the variable holds from then on; `around`: what holds the write, for one copy."""
     name = written(source, node)
     if not name:
         raise Declined("what it writes to has no name")
-    place = with_gradient(source, source.statement(node))
+    place = around or with_gradient(source, source.statement(node))
     if name in binds(place) - binds(source.statement(node)):
         raise Declined(f"{name} is bound inside the block before which it would be copied")
     return insert_before(source, place, [f"{name} = {name}.clone()"])

@@ -94,20 +94,20 @@ def delete(source: Source, statement: ast.stmt) -> list[Step]:
 
 
 def move_after(source: Source, statements: Sequence[ast.stmt], anchor: ast.stmt) -> list[Step]:
-    """Move neighbouring statements to just after another one, into its block."""
+    """Move neighbouring statements, with the comments directly above them, to after another one, into its block."""
     run, target = _both(source, statements, anchor)
     if run.block is target.block and run.first == target.last + 1:
         return []
-    return [*_removed(run), *_after(target, _moved(run, target))]
+    return [*_taken(run), *_after(target, _moved(run, target))]
 
 
 def move_before(source: Source, statements: Sequence[ast.stmt], anchor: ast.stmt) -> list[Step]:
-    """Move neighbouring statements to just before another one, into its block."""
+    """Move neighbouring statements, with the comments directly above them, to before another one, into its block."""
     run, target = _both(source, statements, anchor)
     if run.block is target.block and run.last == target.first - 1:
         _may_move(target)
         return []
-    return [*_removed(run), *_before(target, _moved(run, target))]
+    return [*_taken(run), *_before(target, _moved(run, target))]
 
 
 def decorate(source: Source, function: Function, decorator: str) -> list[Step]:
@@ -165,6 +165,19 @@ def _removed(run: StatementRun) -> list[Step]:
     return [Splice(source, run.gap[0], run.end, "")]
 
 
+def _taken(run: StatementRun) -> list[Step]:
+    """The steps that take neighbouring statements to another place."""
+    if not _has_lines(run):
+        return _removed(run)
+    return [Splice(run.source, run.commented, run.line_end[1], "")]
+
+
+def _has_lines(run: StatementRun) -> bool:
+    """Whether neighbouring statements have their lines to themselves, and leave others in their block."""
+    alone = len(run.statements) == len(run.block) and not isinstance(run.source.parent(run.block[0]), ast.Module)
+    return run.leads and run.next_start is None and not alone
+
+
 def _before(run: StatementRun, text: str) -> list[Step]:
     """Put indented lines before a run."""
     _may_move(run)
@@ -202,7 +215,8 @@ def _moved(run: StatementRun, target: StatementRun) -> str:
     source, newline = run.source, newline_near(run.source, run.start)
     if not run.leads or run.next_start is not None:
         return "".join(f"{target.indent}{source.segment(one)}{newline}" for one in run.statements)
-    return reindented(source.text[run.line_start : run.line_end[0]] + newline, run.indent, target.indent)
+    start = run.commented if _has_lines(run) else run.line_start
+    return reindented(source.text[start : run.line_end[0]] + newline, run.indent, target.indent)
 
 
 def _indented(run: StatementRun, lines: Sequence[str]) -> str:

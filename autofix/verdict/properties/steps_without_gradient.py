@@ -138,7 +138,7 @@ class StepsWithoutGradient(Property):
                 starved = count >= LEAST and _is_starved(evidence, index, zeros=bool(gradients))
             if not starved:
                 continue
-            owner = ", ".join(dict.fromkeys(name.split(".")[0] for name in live.names[index])) or f"number {index + 1}"
+            owner = ", ".join(live.owners(index)) or f"number {index + 1}"
             how = "with nothing but zeros for gradients" if gradients else "without any gradient"
             return self.found(owner=owner, how=how, count=str(count))
         return None
