@@ -488,7 +488,36 @@ AT_ONCE = (
     ("        kept[:, t] = key(x[:, t])\n", ""),
 )
 
+# Which of two that hold the same is used first ---------------------------------------------------------------------
+
+TWINS = f"""{HEAD}
+net, target = nn.Linear(4, 1), nn.Linear(4, 1)
+target.load_state_dict(net.state_dict())
+gain, shift = (torch.ones(4, requires_grad=True) for _ in range(2))
+x, y = torch.randn(8, 4), torch.randn(8, 4)
+wide = float((gain * x).norm())
+far = float((shift + y).norm())
+opt = torch.optim.Adam([*net.parameters(), gain, shift], lr=0.01)
+for step in range(4):
+    out = net(gain * x / wide + shift / far)
+    goal = target(y + shift)
+    loss = (out - 0.9 * goal.detach()).square()
+    opt.zero_grad()
+    loss.mean().backward()
+    (0.1 * loss.sum() + out.sum()).backward()
+    opt.step()
+    with torch.no_grad():
+        for p, q in zip(target.parameters(), net.parameters()):
+            p.lerp_(q, 0.1)
+"""
+KEEP_LOSS = ("loss.mean().backward()", "loss.mean().backward(retain_graph=True)")
+OUT, GOAL = "    out = net(gain * x / wide + shift / far)\n", "    goal = target(y + shift)\n"
+WIDE, FAR = "wide = float((gain * x).norm())\n", "far = float((shift + y).norm())\n"
+NETS_EXCHANGED = (OUT + GOAL, GOAL + OUT)
+LEAVES_EXCHANGED = (WIDE + FAR, FAR + WIDE)
+
 RIGHT: dict[str, tuple[str, Edit]] = {
+    "twins met in another order": (TWINS, (KEEP_LOSS, NETS_EXCHANGED, LEAVES_EXCHANGED)),
     "what rounds otherwise": (WITHOUT_TERM, AT_ONCE),
     "weights clamped before each pass": (CLAMPED, BEFORE),
     "weights clamped after each step": (UNRESTORED, AFTER),
@@ -528,6 +557,8 @@ RIGHT: dict[str, tuple[str, Edit]] = {
     "small figures": (FIGURES, (("out.sum(), w)", "out.sum(), w, retain_graph=True)"),)),
 }
 WRONG: dict[str, tuple[str, Edit]] = {
+    "a goal of its own twin": (TWINS, (KEEP_LOSS, (OUT + GOAL, GOAL.replace("target", "net") + OUT))),
+    "a leaf for its twin": (TWINS, (KEEP_LOSS, (WIDE + FAR, FAR.replace("shift", "gain") + WIDE))),
     "a tiny term that is gone": (ATTENDING, (*AT_ONCE, TERM_GONE)),
     "a tiny term that is larger": (ATTENDING, (*AT_ONCE, ("2e-7", "6e-7"))),
     "what rounds to nothing, without its graph": (
