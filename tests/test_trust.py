@@ -516,7 +516,24 @@ WIDE, FAR = "wide = float((gain * x).norm())\n", "far = float((shift + y).norm()
 NETS_EXCHANGED = (OUT + GOAL, GOAL + OUT)
 LEAVES_EXCHANGED = (WIDE + FAR, FAR + WIDE)
 
+NORMALISED = f"""{HEAD}
+net = nn.Sequential(nn.Linear(6, 16), nn.BatchNorm1d(16), nn.Tanh(), nn.Linear(16, 1))
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+for step in range(6):
+    out = net(torch.randn(32, 6))
+    opt.zero_grad()
+    out.square().mean().backward()
+    (out - 1).abs().mean().backward()
+    opt.step()
+"""
+"""The bias in front of a batch norm: rounding moves it, and the mean that the norm keeps."""
+SUMMED = (
+    "    out.square().mean().backward()\n    (out - 1).abs().mean().backward()\n",
+    "    (out.square().mean() + (out - 1).abs().mean()).backward()\n",
+)
+
 RIGHT: dict[str, tuple[str, Edit]] = {
+    "statistics of what rounds otherwise": (NORMALISED, (SUMMED,)),
     "twins met in another order": (TWINS, (KEEP_LOSS, NETS_EXCHANGED, LEAVES_EXCHANGED)),
     "what rounds otherwise": (WITHOUT_TERM, AT_ONCE),
     "weights clamped before each pass": (CLAMPED, BEFORE),
@@ -557,6 +574,14 @@ RIGHT: dict[str, tuple[str, Edit]] = {
     "small figures": (FIGURES, (("out.sum(), w)", "out.sum(), w, retain_graph=True)"),)),
 }
 WRONG: dict[str, tuple[str, Edit]] = {
+    "statistics that are kept otherwise": (NORMALISED, (SUMMED, ("BatchNorm1d(16)", "BatchNorm1d(16, momentum=0.11)"))),
+    "statistics of half a batch": (
+        NORMALISED,
+        (
+            SUMMED,
+            ("    opt.zero_grad", "    with torch.no_grad():\n        net(torch.randn(16, 6))\n    opt.zero_grad"),
+        ),
+    ),
     "a goal of its own twin": (TWINS, (KEEP_LOSS, (OUT + GOAL, GOAL.replace("target", "net") + OUT))),
     "a leaf for its twin": (TWINS, (KEEP_LOSS, (WIDE + FAR, FAR.replace("shift", "gain") + WIDE))),
     "a tiny term that is gone": (ATTENDING, (*AT_ONCE, TERM_GONE)),

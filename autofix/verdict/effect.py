@@ -22,7 +22,7 @@ from autofix.experiments.compare import (
 from autofix.experiments.readings import OPERATION, UPDATE, unsaid, words
 from autofix.experiments.sketches import EXACT, FOLLOWED, FROZEN, LIVE, norm
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
-from autofix.experiments.values import lost_writes, moved_otherwise, vanished
+from autofix.experiments.values import compared_ends, lost_writes, moved_otherwise, vanished
 from autofix.verdict.blame import blame
 
 if TYPE_CHECKING:
@@ -136,7 +136,8 @@ class _Comparison:
         if not self._letters.void and all(cut):
             # Leaves that only one run holds are compared by the frozen runs.
             apart = differences(letter, live, within)
-            return self._changed(apart, letter) if apart and not of_rounding(apart) else None
+            small = of_rounding(apart, (state.name for state in letter.states))
+            return self._changed(apart, letter) if apart and not small else None
         return None
 
     def _incomparable(self, letter: wire.Trace) -> str:
@@ -217,13 +218,14 @@ class _Comparison:
         """Whether only gradients differ that are zero, and what rounding left of them: of a bias before a softmax.
 
         An edit that computes the same in another order rounds otherwise. That is told by runs in which parameters start
-        a trifle farther: there such gradients are others, and one that is only small hardly changes.
+        a trifle farther: there such gradients are others, and one that is only small hardly changes. What they move may
+        show in states, where these are the same while each step is undone.
         """
         runs, how = self._runs, (Treatment.FROZEN, Intervention.FARTHER)
         still, full = runs.of(reading, Treatment.FROZEN), runs.of(reading)
         names = of_rounding(departures(still, frozen, self._frozen_tolerance, **also))
         live = departures(full, self._live, self._live_tolerance, **also)
-        if not names or (live and not frozenset() < of_rounding(live) <= names):
+        if not names or (live and not frozenset() < of_rounding(live, compared_ends(still, frozen)) <= names):
             return False
         farther, edited = runs.of(reading, *how), runs.of_edit(*how)
         if comparable(farther) or not edited.ended_well:
