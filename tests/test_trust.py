@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sampled import one_in
 
-from autofix.core.model import Outcome
+from autofix.core.model import Effect, Outcome
 
 if TYPE_CHECKING:
     from scripts import Scripts
@@ -648,3 +648,44 @@ def test_a_right_edit_is_believed(script: Scripts, name: str) -> None:
 def test_a_wrong_edit_is_not_believed(script: Scripts, name: str) -> None:
     text, edit = WRONG[name]
     assert script(text).verify(*edit).outcome is Outcome.UNSAFE
+
+
+# What is refreshed beside what fails ---------------------------------------------------------------------------------
+
+VALUE, V_LOSS = "    value = q(torch.cat([x, actor(x)], 1))\n", "    v_loss = (v(x) - value.detach()).square().mean()\n"
+ACTING = f"""{HEAD}
+actor, v, q = nn.Linear(3, 2), nn.Linear(3, 1), nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 1))
+actor_opt, v_opt, q_opt = (torch.optim.Adam(net.parameters(), lr=0.05) for net in (actor, v, q))
+for step in range(8):
+    x = torch.randn(8, 3)
+{VALUE}{V_LOSS}    q_loss = (q(torch.randn(8, 5)) - 1).square().mean()
+    q_opt.zero_grad()
+    q_loss.backward()
+    q_opt.step()
+    v_opt.zero_grad()
+    v_loss.backward()
+    v_opt.step()
+    if step % 2 == 0:
+        actor_opt.zero_grad()
+        (-value.mean()).backward()
+        actor_opt.step()
+"""
+BESIDE = "; so are those of v, whose loss does not fail"
+
+
+def test_whose_gradients_are_refreshed_beside_those_of_the_failing_loss_is_told(script: Scripts) -> None:
+    train = script(ACTING)
+    late, again = "    v_opt.zero_grad()\n", "    if step % 2 == 0:\n"
+    moved = train.verdict((VALUE + V_LOSS, ""), (late, VALUE + V_LOSS + late))
+    copied = train.verdict((again, VALUE + again))
+    assert BESIDE in moved.summary
+    assert moved.effect is copied.effect is Effect.REFRESHED
+    assert "so are those" not in copied.summary
+
+
+@pytest.mark.apart("long")
+def test_an_edit_that_refreshes_the_failing_loss_alone_comes_first(script: Scripts) -> None:
+    first = script(ACTING).fix().fixes[0]
+    assert [line for line in first.diff.splitlines() if line[:1] in (b"+", b"-")][2:] == [
+        b"+" + VALUE.rstrip().encode()
+    ]

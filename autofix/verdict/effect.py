@@ -12,6 +12,7 @@ from autofix.experiments.compare import (
     departures,
     differences,
     figures,
+    first_apart,
     norms,
     of_rounding,
     rounded,
@@ -368,7 +369,16 @@ class _Comparison:
             )
         if same_live:
             return Assessment(Effect.IDENTICAL, f"{told} identical to those that the code describes", (), reading)
-        return Assessment(Effect.REFRESHED, f"{told} the same, computed with parameters one update newer", (), reading)
+        newer = f"{told} the same, computed with parameters one update newer{self._also_newer(reading)}"
+        return Assessment(Effect.REFRESHED, newer, (), reading)
+
+    def _also_newer(self, reading: Reading) -> str:
+        """Which optimizers' gradients the edit refreshes before any of those whose loss fails; in words."""
+        full, failed = self._runs.of(reading), self._pool.baseline.backward_count
+        calls = min((step.calls for step in full.steps if step.calls >= failed), default=0)
+        failing = {step.optimizer for step in full.steps if step.calls == calls}
+        named = dict.fromkeys(full.owner(index) for index in first_apart(full, self._live, failing))
+        return f"; so are those of {' and '.join(named)}, whose loss does not fail" if failing and named else ""
 
     def _changed(self, changes: Sequence[Change], reference: wire.Trace) -> Assessment:
         first = changes[0]
