@@ -172,7 +172,7 @@ for _ in range(3):
                 yield from self._step(scene, steps, sources)
 
     def _later(self, scene: Scene) -> Iterator[Proposal]:
-        """The forward, and what hangs on it, behind the step."""
+        """The forward, and what hangs on it, behind the step; first, unless another loss hangs on it."""
         moved = names.forward(scene.made, scene.before[1:])
         bound = {name for one in moved for name in names.binds(one)}
         read = {name for one in moved for name in names.reads(one)}
@@ -184,10 +184,12 @@ for _ in range(3):
             return
         if any(names.binds(one) & (read | bound) for one in passed):
             return
+        others = any(update.trains(one) and names.meets(bound, names.reads(one)) for one in scene.after[:-1])
+        tier = Tier.AGAIN if others else self.tier
         move, place = (move_before, anchor) if anchor else (move_after, scene.step)
         with suppress(Declined):
             edits = [one for run in blocks.runs(scene.before, moved) for one in move(scene.source, run, place)]
-            yield self.propose(edits, WHY_MOVE, title="Compute it after the step")
+            yield self.propose(edits, WHY_MOVE, title="Compute it after the step", tier=tier, later=int(others))
 
     def _again(self, scene: Scene, *, attached: bool = False) -> Iterator[Proposal]:
         """Copies of the forward: of all that leads from it to the backward, of the last part, of more before it.

@@ -135,3 +135,23 @@ def test_courses_are_the_same_if_the_same_values_come_in_the_same_order(
 ) -> None:
     courses = [tuple((float(value),) for value in values) for values in (want, have)]
     assert _same_course(*courses, ended=ended) is same
+
+
+def test_what_lies_where_something_read_through_data_was_is_not_taken_for_it(script: Scripts) -> None:
+    """A mean that a batch norm moves is no write by hand, wherever it lies; one that is made through `.data` is."""
+    trace = script("""
+        import torch
+
+        norms = []
+        for _ in range(40):
+            [torch.zeros(16).data for _ in range(9)]
+            norms.append(torch.nn.BatchNorm1d(16))
+        net = torch.nn.Sequential(*norms)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for step in range(3):
+            net(torch.randn(8, 16)).square().sum().backward()
+            opt.step()
+            norms[7].running_var.data.mul_(0.5)
+    """).run("candidate", passes=30)
+    moved = [one.name for one in trace.courses if len(one.values) > 1]
+    assert moved == ["net.7.running_var"]

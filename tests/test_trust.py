@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sampled import one_in
 
-from autofix.core.model import Outcome
+from autofix.core.model import Effect, Outcome
 
 if TYPE_CHECKING:
     from scripts import Scripts
@@ -488,7 +488,53 @@ AT_ONCE = (
     ("        kept[:, t] = key(x[:, t])\n", ""),
 )
 
+# Which of two that hold the same is used first ---------------------------------------------------------------------
+
+TWINS = f"""{HEAD}
+net, target = nn.Linear(4, 1), nn.Linear(4, 1)
+target.load_state_dict(net.state_dict())
+gain, shift = (torch.ones(4, requires_grad=True) for _ in range(2))
+x, y = torch.randn(8, 4), torch.randn(8, 4)
+wide = float((gain * x).norm())
+far = float((shift + y).norm())
+opt = torch.optim.Adam([*net.parameters(), gain, shift], lr=0.01)
+for step in range(4):
+    out = net(gain * x / wide + shift / far)
+    goal = target(y + shift)
+    loss = (out - 0.9 * goal.detach()).square()
+    opt.zero_grad()
+    loss.mean().backward()
+    (0.1 * loss.sum() + out.sum()).backward()
+    opt.step()
+    with torch.no_grad():
+        for p, q in zip(target.parameters(), net.parameters()):
+            p.lerp_(q, 0.1)
+"""
+KEEP_LOSS = ("loss.mean().backward()", "loss.mean().backward(retain_graph=True)")
+OUT, GOAL = "    out = net(gain * x / wide + shift / far)\n", "    goal = target(y + shift)\n"
+WIDE, FAR = "wide = float((gain * x).norm())\n", "far = float((shift + y).norm())\n"
+NETS_EXCHANGED = (OUT + GOAL, GOAL + OUT)
+LEAVES_EXCHANGED = (WIDE + FAR, FAR + WIDE)
+
+NORMALISED = f"""{HEAD}
+net = nn.Sequential(nn.Linear(6, 16), nn.BatchNorm1d(16), nn.Tanh(), nn.Linear(16, 1))
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+for step in range(6):
+    out = net(torch.randn(32, 6))
+    opt.zero_grad()
+    out.square().mean().backward()
+    (out - 1).abs().mean().backward()
+    opt.step()
+"""
+"""The bias in front of a batch norm: rounding moves it, and the mean that the norm keeps."""
+SUMMED = (
+    "    out.square().mean().backward()\n    (out - 1).abs().mean().backward()\n",
+    "    (out.square().mean() + (out - 1).abs().mean()).backward()\n",
+)
+
 RIGHT: dict[str, tuple[str, Edit]] = {
+    "statistics of what rounds otherwise": (NORMALISED, (SUMMED,)),
+    "twins met in another order": (TWINS, (KEEP_LOSS, NETS_EXCHANGED, LEAVES_EXCHANGED)),
     "what rounds otherwise": (WITHOUT_TERM, AT_ONCE),
     "weights clamped before each pass": (CLAMPED, BEFORE),
     "weights clamped after each step": (UNRESTORED, AFTER),
@@ -528,6 +574,16 @@ RIGHT: dict[str, tuple[str, Edit]] = {
     "small figures": (FIGURES, (("out.sum(), w)", "out.sum(), w, retain_graph=True)"),)),
 }
 WRONG: dict[str, tuple[str, Edit]] = {
+    "statistics that are kept otherwise": (NORMALISED, (SUMMED, ("BatchNorm1d(16)", "BatchNorm1d(16, momentum=0.11)"))),
+    "statistics of half a batch": (
+        NORMALISED,
+        (
+            SUMMED,
+            ("    opt.zero_grad", "    with torch.no_grad():\n        net(torch.randn(16, 6))\n    opt.zero_grad"),
+        ),
+    ),
+    "a goal of its own twin": (TWINS, (KEEP_LOSS, (OUT + GOAL, GOAL.replace("target", "net") + OUT))),
+    "a leaf for its twin": (TWINS, (KEEP_LOSS, (WIDE + FAR, FAR.replace("shift", "gain") + WIDE))),
     "a tiny term that is gone": (ATTENDING, (*AT_ONCE, TERM_GONE)),
     "a tiny term that is larger": (ATTENDING, (*AT_ONCE, ("2e-7", "6e-7"))),
     "what rounds to nothing, without its graph": (
@@ -592,3 +648,44 @@ def test_a_right_edit_is_believed(script: Scripts, name: str) -> None:
 def test_a_wrong_edit_is_not_believed(script: Scripts, name: str) -> None:
     text, edit = WRONG[name]
     assert script(text).verify(*edit).outcome is Outcome.UNSAFE
+
+
+# What is refreshed beside what fails ---------------------------------------------------------------------------------
+
+VALUE, V_LOSS = "    value = q(torch.cat([x, actor(x)], 1))\n", "    v_loss = (v(x) - value.detach()).square().mean()\n"
+ACTING = f"""{HEAD}
+actor, v, q = nn.Linear(3, 2), nn.Linear(3, 1), nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 1))
+actor_opt, v_opt, q_opt = (torch.optim.Adam(net.parameters(), lr=0.05) for net in (actor, v, q))
+for step in range(8):
+    x = torch.randn(8, 3)
+{VALUE}{V_LOSS}    q_loss = (q(torch.randn(8, 5)) - 1).square().mean()
+    q_opt.zero_grad()
+    q_loss.backward()
+    q_opt.step()
+    v_opt.zero_grad()
+    v_loss.backward()
+    v_opt.step()
+    if step % 2 == 0:
+        actor_opt.zero_grad()
+        (-value.mean()).backward()
+        actor_opt.step()
+"""
+BESIDE = "; so are those of v, whose loss does not fail"
+
+
+def test_whose_gradients_are_refreshed_beside_those_of_the_failing_loss_is_told(script: Scripts) -> None:
+    train = script(ACTING)
+    late, again = "    v_opt.zero_grad()\n", "    if step % 2 == 0:\n"
+    moved = train.verdict((VALUE + V_LOSS, ""), (late, VALUE + V_LOSS + late))
+    copied = train.verdict((again, VALUE + again))
+    assert BESIDE in moved.summary
+    assert moved.effect is copied.effect is Effect.REFRESHED
+    assert "so are those" not in copied.summary
+
+
+@pytest.mark.apart("long")
+def test_an_edit_that_refreshes_the_failing_loss_alone_comes_first(script: Scripts) -> None:
+    first = script(ACTING).fix().fixes[0]
+    assert [line for line in first.diff.splitlines() if line[:1] in (b"+", b"-")][2:] == [
+        b"+" + VALUE.rstrip().encode()
+    ]

@@ -64,10 +64,11 @@ def departures(
     return found
 
 
-def of_rounding(changes: Iterable[Change]) -> frozenset[str]:
+def of_rounding(changes: Iterable[Change], states: Iterable[str] = ()) -> frozenset[str]:
     """The parameters whose gradients alone differ, if each of these is no larger than what rounding leaves; else ().
 
-    Rounding may leave 0 at some steps; one that is 0 at all of them may be cut.
+    Rounding may leave 0 at some steps; one that is 0 at all of them may be cut. `states` may end otherwise, as the mean
+    in a batch norm that follows a bias: an optimizer that divides by its gradient's size makes whole steps of rounding.
     """
     found = list(changes)
     names = frozenset(change.parameter for change in found if not change.note)
@@ -75,7 +76,8 @@ def of_rounding(changes: Iterable[Change]) -> frozenset[str]:
     small = not any(change.relative for change in found if not change.note)
     small = small and names == {change.parameter for change in found if not change.note and change.candidate}
     notes = (change for change in found if change.note)
-    alone = all(one.parameter in moved and (one.note == _MOVED or one.note.endswith(values.ENDS)) for one in notes)
+    may_end = moved.union(states)
+    alone = all(one.note == _MOVED or (one.parameter in may_end and one.note.endswith(values.ENDS)) for one in notes)
     return names if small and alone else frozenset()
 
 
@@ -234,6 +236,20 @@ def first_departing(
         if next(_step(reference, number, want, have, tolerance), None) is not None:
             return want, have, number
     return None
+
+
+def first_apart(reference: wire.Trace, candidate: wire.Trace, until: set[int]) -> list[int]:
+    """The optimizers that depart before any of `until` does, in the order of their steps."""
+    candidate = in_order(reference, candidate)
+    left = {index: iter(candidate.of(index)) for index in range(len(reference.counts))}
+    found: list[int] = []
+    for want in reference.steps:
+        have = next(left[want.optimizer], None)
+        if have is not None and any(change.relative for change in _step(reference, 0, want, have, LIVE)):
+            if want.optimizer in until:
+                break
+            found.append(want.optimizer)
+    return found
 
 
 def _step(

@@ -54,6 +54,14 @@ def _states(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> I
             yield Change(state.name, 0, norm(state.last), norm(match.last), note=f"{state.name} {ENDS}")
 
 
+def compared_ends(reference: wire.Trace, candidate: wire.Trace) -> frozenset[str]:
+    """The states that both runs have written, and whose last values are compared."""
+    again = _again(reference, candidate)
+    known = ended(reference, candidate) or _stopped_alike(reference, candidate)
+    written = ({s.name for s in trace.states if s.changed and not s.result} for trace in (reference, candidate))
+    return frozenset(n for n in set.intersection(*written) if known and not n.startswith(again))
+
+
 def _again(reference: wire.Trace, candidate: wire.Trace) -> tuple[str, ...]:
     """What the names of running statistics begin with that another number of forwards has moved.
 

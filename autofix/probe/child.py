@@ -114,8 +114,7 @@ class Run(State):
         from .instruments.stopper import Stopper
         from .instruments.terms import GrowingLosses
         from .instruments.uses import Uses
-        from .reference.freeze import Freeze, KeyedRandom
-        from .reference.perturb import Perturb
+        from .reference.freeze import KeyedRandom
 
         asked, heard = self.request, self.taps.listeners
         uses = Uses(self.frames, self.names, self.taps)
@@ -134,13 +133,8 @@ class Run(State):
         self.courses = Courses(self.taps, self.names, self.witness, self.guards)
         # Guards first: they must see a segment end before the witness looks; the freezer undoes a step last of all.
         heard += [self.guards, self.courses, self.witness]
-        if asked.frozen:
-            guards = self.guards
-            self.perturb = Freeze(self.taps, self.courses, lambda: guards.leaves, asked)
-            self.taps.before_writes = self.taps.before_writes or []
-        elif asked.perturbed:
-            self.perturb = Perturb(farther=asked.farther, early=asked.early)
-            self.modes.enter_context(self.perturb.watching())
+        if asked.frozen or asked.perturbed:
+            self._arm_perturbed()
         if asked.frozen or asked.ordered:
             freeze = self.perturb if asked.frozen else None
             self.keyed = KeyedRandom(self.frames, freeze, ordered=asked.ordered)
@@ -163,6 +157,18 @@ class Run(State):
             heard.append(Parting(asked.expected, self.witness.steps, self.stop))
         self.stopper = Stopper(self.request, self.taps, self.stop, self.mark, self.stop_at_mark)
         heard.append(self.stopper)
+
+    def _arm_perturbed(self) -> None:
+        from .reference.freeze import Freeze
+        from .reference.perturb import Perturb
+
+        asked, guards = self.request, self.guards
+        if asked.frozen:
+            self.perturb = Freeze(self.taps, self.courses, lambda: guards.leaves, asked)
+            self.taps.before_writes = self.taps.before_writes or []
+        else:
+            self.perturb = Perturb(farther=asked.farther, early=asked.early)
+        self.modes.enter_context(self.perturb.watching())
 
     def _arm_comparisons(self) -> None:
         from .instruments.cancels import Cancels

@@ -12,6 +12,7 @@ from autofix.experiments.compare import (
     departures,
     differences,
     figures,
+    first_apart,
     norms,
     of_rounding,
     rounded,
@@ -22,7 +23,7 @@ from autofix.experiments.compare import (
 from autofix.experiments.readings import OPERATION, UPDATE, unsaid, words
 from autofix.experiments.sketches import EXACT, FOLLOWED, FROZEN, LIVE, norm
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
-from autofix.experiments.values import lost_writes, moved_otherwise, vanished
+from autofix.experiments.values import compared_ends, lost_writes, moved_otherwise, vanished
 from autofix.verdict.blame import blame
 
 if TYPE_CHECKING:
@@ -136,7 +137,8 @@ class _Comparison:
         if not self._letters.void and all(cut):
             # Leaves that only one run holds are compared by the frozen runs.
             apart = differences(letter, live, within)
-            return self._changed(apart, letter) if apart and not of_rounding(apart) else None
+            small = of_rounding(apart, (state.name for state in letter.states))
+            return self._changed(apart, letter) if apart and not small else None
         return None
 
     def _incomparable(self, letter: wire.Trace) -> str:
@@ -223,13 +225,14 @@ class _Comparison:
         """Whether only gradients differ that are zero, and what rounding left of them: of a bias before a softmax.
 
         An edit that computes the same in another order rounds otherwise. That is told by runs in which parameters start
-        a trifle farther: there such gradients are others, and one that is only small hardly changes.
+        a trifle farther: there such gradients are others, and one that is only small hardly changes. What they move may
+        show in states, where these are the same while each step is undone.
         """
         runs, how = self._runs, (Treatment.FROZEN, Intervention.FARTHER)
         still, full = runs.of(reading, Treatment.FROZEN), runs.of(reading)
         names = of_rounding(departures(still, frozen, self._frozen_tolerance, **also))
         live = departures(full, self._live, self._live_tolerance, **also)
-        if not names or (live and not frozenset() < of_rounding(live) <= names):
+        if not names or (live and not frozenset() < of_rounding(live, compared_ends(still, frozen)) <= names):
             return False
         farther, edited = runs.of(reading, *how), runs.of_edit(*how)
         if comparable(farther) or not edited.ended_well:
@@ -374,7 +377,16 @@ class _Comparison:
             return Assessment(effect, sentence, (), reading)
         if same_live:
             return Assessment(Effect.IDENTICAL, f"{told} identical to those that the code describes", (), reading)
-        return Assessment(Effect.REFRESHED, f"{told} the same, computed with parameters one update newer", (), reading)
+        newer = f"{told} the same, computed with parameters one update newer{self._also_newer(reading)}"
+        return Assessment(Effect.REFRESHED, newer, (), reading)
+
+    def _also_newer(self, reading: Reading) -> str:
+        """Which optimizers' gradients the edit refreshes before any of those whose loss fails; in words."""
+        full, failed = self._runs.of(reading), self._pool.baseline.backward_count
+        calls = min((step.calls for step in full.steps if step.calls >= failed), default=0)
+        failing = {step.optimizer for step in full.steps if step.calls == calls}
+        named = dict.fromkeys(full.owner(index) for index in first_apart(full, self._live, failing))
+        return f"; so are those of {' and '.join(named)}, whose loss does not fail" if failing and named else ""
 
     def _changed(self, changes: Sequence[Change], reference: wire.Trace) -> Assessment:
         first = changes[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.multiprocessing.reductions import StorageWeakRef
 
 from .operators import storage_key
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _DATA: Any = torch._C.TensorBase.data
+_MANY = 1000
+"""Storages that are known before it is asked which of them are gone."""
 
 
 def data(tensor: torch.Tensor) -> torch.Tensor:
@@ -30,15 +33,25 @@ class Aliased:
 
     def __init__(self, first: Callable[[torch.Tensor], None]) -> None:
         self._first = first
-        self._storages: set[int | None] = set()
+        # Weakly: what is only referred to frees its values, but no other storage gets its place in memory.
+        self._storages: dict[int | None, StorageWeakRef] = {}
+        self._most = _MANY
         torch.Tensor.data = property(self._read, _DATA.__set__)
 
     def _read(self, tensor: torch.Tensor) -> torch.Tensor:
         plain = data(tensor)
         if (key := storage_key(plain)) not in self._storages:
             self._first(tensor)
-            self._storages.add(key)
+            if key is not None:
+                self._storages[key] = StorageWeakRef(plain.untyped_storage())
+                self._prune()
         return plain
+
+    def _prune(self) -> None:
+        """Forget what is gone, whenever twice as many are known as were left the last time."""
+        if len(self._storages) > self._most:
+            self._storages = {key: one for key, one in self._storages.items() if not one.expired()}
+            self._most = max(_MANY, 2 * len(self._storages))
 
     def hand_on(self, other: Aliased | None) -> None:
         """Have another, where there is one, know what was read until now; hear of nothing any more."""

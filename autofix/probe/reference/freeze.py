@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -15,10 +16,11 @@ from ..engine.quiet import quiet
 from ..engine.refused import tensors
 from ..engine.taps import Call, Taps, parameters
 from ..engine.transforms import outside
+from .making import Making, leave
 from .perturb import Perturb
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from ..instruments.courses import Courses
     from ..program.frames import Frames
@@ -46,6 +48,7 @@ class Freeze(Perturb):
     ) -> None:  # fmt: skip
         super().__init__(farther=asked.farther, early=asked.early)
         self._taps = taps
+        self._making: Making | None = None
         self._late = asked.late
         """Whether parameters move where a forward next uses them: what a script does after a step sees none of it."""
         self._due = False
@@ -73,6 +76,24 @@ class Freeze(Perturb):
     def told(self) -> dict[str, Any]:
         """The same, and whether a step made by hand was undone."""
         return {**super().told(), "undone": self.undone}
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        """Hear of leaves that are made, until there is an optimizer: of what uses them a mode of ops tells."""
+        if not self._early:
+            yield
+            return
+        self._making = Making(self.made)
+        self._making.__enter__()
+        try:
+            yield
+        finally:
+            self._owned()
+
+    def _owned(self) -> None:
+        super()._owned()
+        if self._making is not None and leave(self._making):
+            self._making = None
 
     def watch(self, func: Any, args: Any) -> None:
         if not self._uses.of(func):

@@ -6,12 +6,10 @@ import contextlib
 import functools
 import hashlib
 import math
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.nn.parameter import is_lazy
-from torch.overrides import TorchFunctionMode, _get_current_function_mode
 
 from ..engine.aliased import data
 from ..engine.operators import Dispatch, Known, storage_key, written_arguments
@@ -19,6 +17,7 @@ from ..engine.quiet import quiet
 from ..engine.refused import may_write, tensors
 from ..engine.taps import Listener, parameters
 from ..engine.transforms import outside
+from .making import Making, Order, is_setting, leave
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -37,7 +36,9 @@ class Perturb(Listener):
     """Perturbs each parameter where it is first used, and again if the script writes it before it gets a gradient.
 
     The perturbation makes gradients visible that a zero-initialised layer would hide. It follows from what the
-    parameter holds where it is used, not from how it came to hold that, nor from when an optimizer was given it.
+    parameter holds where it is used, not from how it came to hold that, nor from when an optimizer was given it. Two
+    that hold the same, as a network and its copy, are told apart by which was made first: which is used first is no
+    matter.
     """
 
     def __init__(self, *, farther: bool = False, early: bool = False) -> None:
@@ -47,7 +48,7 @@ class Perturb(Listener):
         self._known: dict[int, torch.Tensor] = {}
         self._starting: dict[int, torch.Tensor] = {}
         self._seeds: dict[int, int] = {}
-        self._alike: Counter[str] = Counter()
+        self._order = Order()
         self._left: dict[int, tuple[float, float]] = {}
         self._sure: dict[int, int] = {}
         """The storages of parameters that were looked at, until an op is seen to write anything."""
@@ -73,7 +74,7 @@ class Perturb(Listener):
 
     def take_over(self, other: Perturb) -> None:
         """Go on from what another has moved, and knows."""
-        for name in ("_known", "_starting", "_seeds", "_alike", "_left", "_of_modules"):
+        for name in ("_known", "_starting", "_seeds", "_order", "_left", "_of_modules"):
             setattr(self, name, getattr(other, name))
         self._changed()
 
@@ -94,8 +95,7 @@ class Perturb(Listener):
 
     def _unwatch(self) -> None:
         self._unwatched = self._unwatched or self._mode is not None
-        if self._mode is not None and _get_current_function_mode() is self._mode:
-            self._mode.__exit__(None, None, None)
+        if self._mode is not None and leave(self._mode):
             self._mode = None
 
     # Which ones, and where they are used ----------------------------------------------------------------------------
@@ -103,19 +103,31 @@ class Perturb(Listener):
     def _register(self, _module: torch.nn.Module, _name: str, parameter: torch.Tensor | None) -> None:
         if parameter is not None and parameter.requires_grad:
             self._of_modules.add(id(parameter))
-            self.meet(parameter)
+            self.meet(parameter, "registered")
 
     def optimizer_grew(self, index: int, optimizer: torch.optim.Optimizer) -> None:
-        self._early = False
+        self._owned()
         for parameter in parameters(optimizer):
             self.meet(parameter)
 
-    def meet(self, parameter: torch.Tensor) -> None:
+    def _owned(self) -> None:
+        """There is an optimizer, or a gradient: what a graph uses from now on is a parameter by its owner alone."""
+        self._early = False
+
+    def made(self, made: Any) -> None:
+        """Hear what a call made, or turned into a leaf: such a leaf may be used before its owner is made."""
+        if self._early and isinstance(made, torch.Tensor):
+            with torch._C.DisableTorchFunction():
+                if self._is_early(made):
+                    self._order.add(made, "made")
+
+    def meet(self, parameter: torch.Tensor, how: str = "met") -> None:
         """Know a parameter, which has not started yet. One made of another's memory takes its place."""
         if parameter.is_floating_point() and id(parameter) not in self._known:
             for key in [key for key, other in self._known.items() if _same_memory(other, parameter)]:
-                del self._known[key]
+                self._order.inherit(parameter, self._known.pop(key))
                 self._starting.pop(key, None)
+            self._order.add(parameter, how)
             self._known[id(parameter)] = self._starting[id(parameter)] = parameter
             self._changed()
 
@@ -125,7 +137,10 @@ class Perturb(Listener):
             self._early_leaf(tensor)
 
     def _is_early(self, tensor: torch.Tensor) -> bool:
-        return tensor.requires_grad and tensor.is_leaf and id(tensor) not in self._known
+        try:
+            return tensor.requires_grad and tensor.is_leaf and id(tensor) not in self._known
+        except RuntimeError:  # a view made without gradient, whose base was written since: torch refuses to say
+            return False
 
     def _early_leaf(self, leaf: torch.Tensor) -> None:
         self.meet(leaf)
@@ -208,9 +223,7 @@ class Perturb(Listener):
         with quiet(), outside():
             total, size = _content(parameter)
             if id(parameter) not in self._seeds or not moved:
-                alike = f"{tuple(parameter.shape)}{total:.3e}{size:.3e}"
-                self._alike[alike] += 1
-                text = f"{alike}#{self._alike[alike]}"
+                text = f"{tuple(parameter.shape)}{total:.3e}{size:.3e}{self._order.of(parameter)}"
                 self._seeds[id(parameter)] = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=6).digest())
             mean = size / max(1, parameter.numel()) or 1.0
             if math.isfinite(mean):  # memory that was not initialised yet may hold anything
@@ -228,7 +241,7 @@ class Perturb(Listener):
 
     def backward_done(self, call: Call) -> None:
         """What has a gradient is trained: a later write is an update, not an initialisation."""
-        self._early = False
+        self._owned()
         asked = {id(tensor) for tensor in call.inputs}
         trained = [key for key, tensor in self._starting.items() if key in asked or tensor.grad is not None]
         self._settle(trained)
@@ -254,24 +267,23 @@ class Perturb(Listener):
         self._all_sure = self._starting.keys() <= self._sure.keys()
 
 
-class Starting(TorchFunctionMode):
+class Starting(Making):
     """Tells of ops until parameters have started: of those of calls that concern them.
 
     To hear of every op would make each three times as dear. Of a learner a hundred thousand come before its first step.
     """
 
     def __init__(self, perturb: Perturb) -> None:
-        super().__init__()
+        super().__init__(perturb.made)
         self._perturb = perturb
         self._ops = _Ops(perturb)
 
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
+    def _call(self, func: Any, args: Any, kwargs: Any) -> Any:
         if not self._perturb.concerns(func, args, kwargs):
             return func(*args, **kwargs)
         with self._ops:
             result = func(*args, **kwargs)
-        if getattr(func, "__name__", "") == "__set__":  # no op tells of other memory
+        if is_setting(func):  # no op tells of other memory
             self._perturb.forget()
         return result
 
