@@ -155,6 +155,8 @@ _TREATED = {
 def _only(diagnosis: Diagnosis, origins: list[wire.Origin]) -> tuple[wire.Site, ...]:
     if rebound := [o.stack[0] for o in origins if o.kind == "rebound"]:
         return tuple(wire.Site("update", frame) for frame in dict.fromkeys(rebound))
+    if written := [o.stack[0] for o in origins if o.kind == "written"]:
+        return tuple(wire.Site("stand", frame) for frame in dict.fromkeys(written))
     refused = diagnosis.cause is Cause.NONLEAF_GRADIENT and diagnosis.failure.function
     if diagnosis.cause in _TREATED and not refused:
         action, kind = _TREATED[diagnosis.cause]

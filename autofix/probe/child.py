@@ -142,6 +142,7 @@ class Run(State):
             self.modes.enter_context(self.keyed)
         if self.perturb is not None:
             heard.append(self.perturb)
+            self.perturb.standing = self.standing.leaves if self.standing is not None else ()
             if self.safe is not None:
                 self.safe.before_copy = self.perturb.saved
         if not asked.frozen:
@@ -298,7 +299,7 @@ class Run(State):
             "marked": {path: tuple(sorted(lines)) for path, lines in self.overlay.marked.items()},
         }
         if self.tracer is not None:
-            facts |= {"origins": self.found, "behind": self.behind, "plain": self.plain}
+            facts |= {"origins": self.found, "behind": self.behind, "plain": self.plain, "copied": self.copied}
         told = [one.told() for one in self.taps.listeners]
         if self.guards is not None:
             told.append(self._of_tensors())

@@ -13,6 +13,7 @@ from .. import wire
 from ..engine import graph
 from ..engine.taps import parameters
 from ..program.frames import frames_of
+from .copies import held
 from .given import refused_parameters
 from .missing import empty, missing
 from .plain import plain
@@ -85,6 +86,7 @@ def _kind(error: BaseException, run: State, backward: FrameType | None) -> str:
         kind, target = run.refusals.kind, run.refusals.target
         if target is not None:
             run.found = _of_refused(kind, target, run)
+            run.copied = held(error, run.frames)
         if kind:
             return str(kind)
     refused = refused_parameters(error, run)
@@ -139,8 +141,12 @@ def _without_gradient(error: BaseException, run: State) -> str:
     if without:
         run.found = tuple(o for _, tensor in without for o in run.origins.made(tensor)) if run.origins else ()
         return "unused_input"
-    if places := empty(error, run.frames, run.overlay.read):
-        run.found = tuple(wire.Origin("empty", (place,)) for place in places)
+    if found := empty(error, run.frames, run.overlay.read):
+        run.found = tuple(wire.Origin("empty", (place,)) for place, _ in found)
+        owned = set().union(*run.taps.owned)
+        watched = run.origins is not None and run.tracer is not None
+        for tensor in (one for _, one in found if watched and id(one) in owned):
+            run.found += run.origins.written(tensor) if run.tracer.never_reached(tensor) else ()
         return "gradient_none"
     return ""
 

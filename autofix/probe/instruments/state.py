@@ -31,6 +31,7 @@ class State:
         self.witness = Witness(self.frames, self.names)
         self.late: Late | None = None
         self.safe: Any = None
+        self.standing: Any = None
         self.tracer: Any = None
         self.refusals: Any = None
         self.origins: Any = None
@@ -38,6 +39,7 @@ class State:
         self.found: tuple[wire.Origin, ...] = ()
         self.behind: tuple[wire.Behind, ...] = ()
         self.plain: tuple[wire.Carrier, ...] = ()
+        self.copied: tuple[wire.Carrier, ...] = ()
 
     def enter(self, *modes: Any) -> None:
         """Enter modes now, or late where the request says after how many passes the run is to be watched."""
