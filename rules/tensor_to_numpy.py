@@ -1,11 +1,11 @@
 """A tensor with a graph is handed to code that keeps none.
 
 ## What it does
-Detaches the tensor where it is handed over: `x.detach().numpy()`, `np.asarray(x.detach())`, a cached result before a
-deep copy. In place of `inference_mode`, whose tensors no graph may save, `no_grad`.
+Detaches the tensor where it is handed over: `x.detach().numpy()`, `np.asarray(x.detach())`. In place of
+`inference_mode`, whose tensors no graph may save, `no_grad`.
 
 ## Why autograd fails
-An array or a deep copy has no place for the graph. torch refuses rather than lose it silently.
+An array has no place for the graph. torch refuses rather than lose it silently.
 
 ## Fix safety
 Safe: what is handed over has the same values, and the graph of the tensor itself stays as it is. What the script prints
@@ -20,14 +20,13 @@ from collections.abc import Iterator
 from autofix.probe.wire import Frame
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls, names
-from autofix.syntax.edits import append_call, insert_before, replace
+from autofix.syntax.edits import append_call, replace
 
 WHY = "The values are handed over without the graph, which stays with the tensor."
 JOINED = (
     "what a loss is computed from stays a tensor: torch.stack or torch.cat joins a list of them, and torch has numpy's "
     "sum, mean and max; what is only looked at is detached first"
 )
-WHY_CACHE = "What is kept from the last forward is dropped or detached before the copy, which needs no graph."
 WHY_MODE = "Under no_grad no graph is recorded either, and the tensors may be saved by later operations."
 _DEEPEST = 3
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
@@ -102,64 +101,35 @@ export = out.numpy
 print(export())
 """),
         Example("""\
-! the attribute that holds the tensor is not named where it is set
-import copy
+! a function that is given the tensor elsewhere
+import functools
+import numpy
 import torch
 
-class Cache:
-    def __init__(self):
-        setattr(self, "last", torch.ones(3, requires_grad=True).exp())
-
-cache = Cache()
-copy.deepcopy(cache)
-"""),
-        Example("""\
-! the forward computes it anew
-import copy
-import torch
-
-
-class Normed(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.v = torch.nn.Parameter(torch.ones(2, 3))
--        self.weight = self.v / self.v.norm()
-+        self.weight = (self.v / self.v.norm()).detach()
-
-    def forward(self, x):
-        self.weight = self.v / self.v.norm()
-        return x @ self.weight.t()
-
-
-net = torch.nn.Sequential(Normed())
-kept = copy.deepcopy(net)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(4):
-    opt.zero_grad()
-    (net(torch.ones(1, 3)) - kept(torch.ones(1, 3)).detach() - 1).pow(2).sum().backward()
-    opt.step()
+out = torch.ones(3, requires_grad=True).exp()
+export = functools.partial(numpy.asarray, out)
+print(export())
 """),
     )
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """By the call that was refused: a conversion, a deep copy, or an operation on tensors of inference mode."""
+        """By the call that was refused: a conversion, or an operation on tensors of inference mode."""
         name = diagnosis.failure.function.rsplit(".", 1)[-1]
         located = list(sources.located(diagnosis.failure.stack[:_DEEPEST]))
-        if name == "__deepcopy__":
-            yield from self._copied(diagnosis, sources)
-        elif name in ("numpy", "__array__"):
+        if name in ("numpy", "__array__"):
             for depth, (_, source, node) in enumerate(located):
                 yield from self._converted(source, node, 4 * depth)
             if located and not isinstance(getattr(located[0][2], "func", None), ast.Attribute):
                 raise Declined("the tensor is not an expression of this call")
-        else:
+        elif name != "__deepcopy__":
             for _, source, node in located[:1]:
                 yield from self._inferred(source, node, diagnosis, sources)
 
     def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
         """Where a function of numpy's is given tensors, it seldom only looks at them."""
-        joins = diagnosis.failure.function.rpartition(".")[2] == "__array__"
-        yield from ((frame, JOINED if joins else sentence) for frame, sentence in super().hints(diagnosis))
+        name = diagnosis.failure.function.rpartition(".")[2]
+        found = super().hints(diagnosis) if name != "__deepcopy__" else ()
+        yield from ((frame, JOINED if name == "__array__" else sentence) for frame, sentence in found)
 
     def _converted(self, source: Source, node: ast.expr, later: int) -> Iterator[Proposal]:
         if not isinstance(node, ast.Call):
@@ -202,34 +172,6 @@ for _ in range(4):
                 edits = append_call(source, kept, ".item()")
                 yield self.propose(edits, WHY, title="Keep the number", later=later + 1)
 
-    def _copied(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """The attributes in which results are kept, detached or emptied before the copy; a tensor itself cloned."""
-        for _, source, node in sources.located(diagnosis.failure.stack[:1]):
-            if (
-                not isinstance(node, ast.Call)
-                or not node.args
-                or not isinstance(node.args[0], (ast.Name, ast.Attribute))
-            ):
-                raise Declined("what is copied has no name")
-            copied = ast.unparse(node.args[0])
-            statement = source.statement(node)
-            made = list(_made(diagnosis, sources))
-            for within, one in made:
-                # A constructor runs once: a forward that needs the graph computes the result anew.
-                if getattr(within.function(one), "name", "") == "__init__":
-                    edits = append_call(within, one.value, ".detach()")
-                    yield self.propose(edits, WHY_CACHE, title="Keep the result without its graph", later=1)
-            targets = [target for _, one in made for target in one.targets if isinstance(target, ast.Attribute)]
-            for name in dict.fromkeys(one.attr for one in targets if ast.unparse(one.value) == "self"):
-                path = f"{copied}.{name}"
-                detach = insert_before(source, statement, [f"{path} = {path}.detach()"])
-                yield self.propose(detach, WHY_CACHE, title="Detach the kept result before the copy")
-                drop = insert_before(source, statement, [f"{path} = None"])
-                yield self.propose(drop, WHY_CACHE, title="Drop the kept result before the copy", later=2)
-            if copied in {ast.unparse(one) for _, made in _made(diagnosis, sources, 1) for one in made.targets}:
-                edits = replace(source, node, f"{copied}.detach().clone()")
-                yield self.propose(edits, WHY, title="Clone the values", tier=Tier.ANSWER, later=1)
-
     def _inferred(self, source: Source, node: ast.expr, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """`no_grad` for `inference_mode`, where the tensor was made or it failed; or a copy of what comes from it."""
         stacks = [*(origin.stack for origin in diagnosis.trace.origins), diagnosis.failure.stack]
@@ -241,12 +183,3 @@ for _ in range(4):
         for operand in calls.tensors_in(node):
             edits = append_call(source, operand, ".clone()")
             yield self.propose(edits, WHY_MODE, title="Copy what inference mode made", later=2)
-
-
-def _made(diagnosis: Diagnosis, sources: Sources, deepest: int = _DEEPEST) -> Iterator[tuple[Source, ast.Assign]]:
-    """The assignments of the refused tensor where it was made."""
-    for origin in diagnosis.trace.origins:
-        for _, source, node in sources.located(origin.stack[:deepest]):
-            statement = source.statement(node)
-            if isinstance(statement, ast.Assign):
-                yield source, statement

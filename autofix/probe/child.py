@@ -298,7 +298,7 @@ class Run(State):
             "marked": {path: tuple(sorted(lines)) for path, lines in self.overlay.marked.items()},
         }
         if self.tracer is not None:
-            facts |= {"origins": self.found, "behind": self.behind, "plain": self.plain}
+            facts |= {"origins": self.found, "behind": self.behind, "plain": self.plain, "copied": self.copied}
         told = [one.told() for one in self.taps.listeners]
         if self.guards is not None:
             told.append(self._of_tensors())

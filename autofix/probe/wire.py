@@ -543,6 +543,9 @@ class Trace:
     origins: tuple[Origin, ...] = ()
     behind: tuple[Behind, ...] = ()
     plain: tuple[Carrier, ...] = ()  # variables that held no tensor when the run failed
+    copied: tuple[
+        Carrier, ...
+    ] = ()  # what the object had that was not copied: as paths below it, and as its class has it
     carried: bool = False
     reused: tuple[Stack, ...] = ()
     cut_off: tuple[CutOff, ...] = ()  # only where asked for

@@ -49,6 +49,10 @@ class Carriers:
                 seen.setdefault(carrier)
         return tuple(seen)
 
+    def below(self, value: Any) -> tuple[wire.Carrier, ...]:
+        """What an object holds with a graph: by paths that go on from it, and as its classes name it."""
+        return tuple(dict.fromkeys(carrier for carrier, _ in self._carriers({"": value}, "", "")))
+
     def _carriers(
         self, names: dict[str, Any], file: str, function: str
     ) -> Iterator[tuple[wire.Carrier, torch.Tensor]]:  # fmt: skip

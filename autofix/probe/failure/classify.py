@@ -13,6 +13,7 @@ from .. import wire
 from ..engine import graph
 from ..engine.taps import parameters
 from ..program.frames import frames_of
+from .copies import held
 from .given import refused_parameters
 from .missing import empty, missing
 from .plain import plain
@@ -85,6 +86,7 @@ def _kind(error: BaseException, run: State, backward: FrameType | None) -> str:
         kind, target = run.refusals.kind, run.refusals.target
         if target is not None:
             run.found = _of_refused(kind, target, run)
+            run.copied = held(error, run.frames)
         if kind:
             return str(kind)
     refused = refused_parameters(error, run)

@@ -38,6 +38,7 @@ class State:
         self.found: tuple[wire.Origin, ...] = ()
         self.behind: tuple[wire.Behind, ...] = ()
         self.plain: tuple[wire.Carrier, ...] = ()
+        self.copied: tuple[wire.Carrier, ...] = ()
 
     def enter(self, *modes: Any) -> None:
         """Enter modes now, or late where the request says after how many passes the run is to be watched."""
