@@ -175,6 +175,12 @@ def _lost(origins: list[wire.Origin]) -> tuple[tuple[wire.Site, ...], ...]:
     return tuple(each) if len(each) == 1 else (*each, tuple(sites))
 
 
+def standing(diagnosis: Diagnosis) -> tuple[wire.Site, ...]:
+    """The places at which leaves that are written may stand for results, so that what these are made of learns."""
+    written = (o.stack[0] for o in diagnosis.trace.origins if o.kind == "written")
+    return tuple(wire.Site("stand", frame) for frame in dict.fromkeys(written))
+
+
 _UNSAID = {
     Cause.NONSCALAR_BACKWARD: "the mean and the sum of the loss are both possible, and the code does not say which is "
     "meant",

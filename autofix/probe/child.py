@@ -142,6 +142,7 @@ class Run(State):
             self.modes.enter_context(self.keyed)
         if self.perturb is not None:
             heard.append(self.perturb)
+            self.perturb.standing = self.standing.leaves if self.standing is not None else ()
             if self.safe is not None:
                 self.safe.before_copy = self.perturb.saved
         if not asked.frozen:

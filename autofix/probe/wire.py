@@ -422,6 +422,7 @@ class Origin:
     `made` is of a tensor without a graph, `nonleaf` of one that has a graph and therefore gets no gradient of its own;
     `name` is the user's expression for it, where the failing statement has one. `miscounted` is of a backward of the
     user's own; `node` says then how many gradients it gave, and which arguments of the forward needed one: `1 of 10`.
+    `written`: there values were written into another leaf whose graph leads to a leaf that got no gradient.
     """
 
     kind: str
@@ -449,7 +450,7 @@ class Behind:
 class Site:
     """An expression whose value a reference run treats otherwise, whenever it is computed."""
 
-    action: str  # leaf | update | keep | follow | grad | require | unfreeze | create | zero
+    action: str  # leaf | update | keep | follow | grad | require | unfreeze | create | zero | stand
     frame: Frame
     node: str = ""
 

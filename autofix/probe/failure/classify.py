@@ -141,8 +141,12 @@ def _without_gradient(error: BaseException, run: State) -> str:
     if without:
         run.found = tuple(o for _, tensor in without for o in run.origins.made(tensor)) if run.origins else ()
         return "unused_input"
-    if places := empty(error, run.frames, run.overlay.read):
-        run.found = tuple(wire.Origin("empty", (place,)) for place in places)
+    if found := empty(error, run.frames, run.overlay.read):
+        run.found = tuple(wire.Origin("empty", (place,)) for place, _ in found)
+        owned = set().union(*run.taps.owned)
+        watched = run.origins is not None and run.tracer is not None
+        for tensor in (one for _, one in found if watched and id(one) in owned):
+            run.found += run.origins.written(tensor) if run.tracer.never_reached(tensor) else ()
         return "gradient_none"
     return ""
 

@@ -40,8 +40,8 @@ def missing(error: BaseException, frames: Frames, read: Callable[[str], bytes]) 
     return []
 
 
-def empty(error: BaseException, frames: Frames, read: Callable[[str], bytes]) -> list[Frame]:
-    """Where gradients that are still None are used as tensors, in the failing statement and beside it.
+def empty(error: BaseException, frames: Frames, read: Callable[[str], bytes]) -> list[tuple[Frame, Any]]:
+    """(place, tensor): where gradients that are still None are used as tensors, in the failing statement and beside it.
 
     Only of leaves that ask for a gradient: no backward has reached them yet. The place is that of the `.grad` itself.
     """
@@ -59,7 +59,11 @@ def empty(error: BaseException, frames: Frames, read: Callable[[str], bytes]) ->
             used = [part for one in failing for part in _used(one)]
             if not any(_is_empty(value(part.value, frame)) for part in used):
                 return []
-            return [Frame.around(place.file, part, place.function) for one in statements for part in _used(one)]
+            return [
+                (Frame.around(place.file, part, place.function), value(part.value, frame))
+                for one in statements
+                for part in _used(one)
+            ]
     return []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from torch.overrides import TorchFunctionMode
 
 from .. import wire
 from ..engine import graph
+from ..engine.cuts import Cuts
 from ..engine.refused import DERIVATIVE, name_of, numbers, short_name, tensors
 from ..engine.remembered import Remembered
 
@@ -23,6 +25,7 @@ Record = tuple[str, "Raw"]
 DISCRETE = "discrete"
 """The kind of a result that can have no graph."""
 _MOST = 8
+_WRITES = ("torch.Tensor.data.__set__", "torch.Tensor.copy_")
 _KEPT = 400
 _NUMBERS = ("item", "tolist", "__float__", "__int__")
 _ARRAYS = ("numpy", "__array__")
@@ -41,6 +44,9 @@ class Origins(TorchFunctionMode):
         self._made = Remembered["Raw"]()
         self._left: deque[tuple[Record, frozenset[float]]] = deque(maxlen=_KEPT)
         self._frozen: dict[int, Raw] = {}
+        self._cuts = Cuts()
+        self._into: dict[tuple[int, Raw], list[weakref.ref[torch.Tensor]]] = {}
+        """By the leaf and the place of a write, the leaves behind what was written."""
         self._off: Raw = ()
         self._inference: Any = None
 
@@ -67,6 +73,9 @@ class Origins(TorchFunctionMode):
             return func(*args, **kwargs)
         result = func(*args, **kwargs)
         with torch._C.DisableTorchFunction():
+            if name in _WRITES and len(args) > 1 and isinstance(args[1], torch.Tensor):
+                self._wrote(*args[:2])
+            self._cuts.heard(name, args, result)
             self._note(name, args, kwargs, result)
         return result
 
@@ -104,6 +113,14 @@ class Origins(TorchFunctionMode):
             self._lost.keep(tensor, records)
         if tensor.is_floating_point() and tensor not in self._made:
             self._made.keep(tensor, self._frames.here())
+
+    def _wrote(self, target: torch.Tensor, value: torch.Tensor) -> None:
+        """Values were written: into which leaf, and of which leaves they are made."""
+        leaf, source = self._cuts.before(target), self._cuts.before(value)
+        place = id(leaf), self._frames.here()
+        if graph.is_leaf(leaf) and leaf.requires_grad and not graph.is_leaf(source) and place not in self._into:
+            behind = graph.leaves(graph.walk([source]))
+            self._into[place] = [weakref.ref(one) for one in behind if one is not leaf]
 
     def _flagged(self, args: Any, kwargs: Any) -> None:
         flag = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
@@ -172,6 +189,11 @@ class Origins(TorchFunctionMode):
         known = [record for record, had in latest if bool(had) is bool(latest[-1][1])]  # of numbers, the last alone
         records = self._returned([value]) or (known[-1:] if latest and latest[-1][1] else known)
         return tuple(wire.Origin(kind, self._frames.resolve(raw)) for kind, raw in dict.fromkeys(records))
+
+    def written(self, tensor: torch.Tensor) -> tuple[wire.Origin, ...]:
+        """Where values that are made of a leaf were written into others."""
+        places = (raw for (_, raw), behind in self._into.items() if any(one() is tensor for one in behind))
+        return tuple(wire.Origin("written", self._frames.resolve(raw)) for raw in dict.fromkeys(places))
 
     def made(self, tensor: torch.Tensor) -> tuple[wire.Origin, ...]:
         """Where a tensor without a graph was made."""

@@ -230,6 +230,11 @@ class Tracer(Dispatch, Listener):
         node = graph.made_by(tensor)
         return self._frames.resolve(self._stack(node._sequence_nr())) if node is not None else ()
 
+    def never_reached(self, leaf: torch.Tensor) -> bool:
+        """Whether there were backward calls, and no graph of those seen leads to a leaf."""
+        graphs = [done.call.roots for done in self._passes]
+        return bool(graphs) and not any(one is leaf for roots in graphs for one in graph.leaves(graph.walk(roots)))
+
     def _step_sites(self) -> tuple[wire.Write, ...]:
         """Where each optimizer was stepped."""
         return tuple(wire.Write("step", self._frames.resolve(raw), index) for raw, index in self._steps.items())

@@ -31,6 +31,7 @@ class State:
         self.witness = Witness(self.frames, self.names)
         self.late: Late | None = None
         self.safe: Any = None
+        self.standing: Any = None
         self.tracer: Any = None
         self.refusals: Any = None
         self.origins: Any = None

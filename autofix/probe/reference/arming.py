@@ -24,6 +24,7 @@ from .perform import Perform
 from .saved import KeepGraphs, MutationSafe
 from .separate import Constants, GivesGraph, Separate, of_other_segments
 from .sites import Sites
+from .standing import Standing
 from .stepped_constants import SteppedConstants
 from .switched_off import SwitchedOff
 
@@ -103,7 +104,11 @@ def _performing(run: State, off: SwitchedOff) -> Perform:
     if asked.sites:
         perform.sites = Sites(run.frames, run.names, asked.sites, operation=operation)
         perform.sites.switched = off.switch
+    if any(site.action == "stand" for site in asked.sites):
+        run.standing = perform.standing = Standing(run.frames, asked.sites)
     given = Given(perform.note, operation=operation)
     given.install()
-    run.taps.listeners += filter(None, (perform.follow, perform.sites, perform, updates, given, memory))
+    run.taps.listeners += filter(
+        None, (perform.follow, perform.sites, perform.standing, perform, updates, given, memory)
+    )
     return perform

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ..refused.updates import Updates
     from .one_memory import OneMemory
     from .sites import Sites
+    from .standing import Standing
 
 _UNUSED = {"allow_unused": True, "materialize_grads": True}
 
@@ -49,6 +50,7 @@ class Perform(TorchFunctionMode, Listener):
         self.for_a_pass: ForAPass | None = None
         """Who keeps what leaves stand for in a pass, where writes are operations."""
         self.sites: Sites | None = None
+        self.standing: Standing | None = None
         self.follow: Follow | None = None
         self.by_hand: Callable[[torch.Tensor], None] = lambda _written: None
         """Who hears of writes that leave no trace in the graph and are no step of an optimizer."""
@@ -74,9 +76,12 @@ class Perform(TorchFunctionMode, Listener):
             args, kwargs = self.for_a_pass.given(func, args, kwargs)
             if self.for_a_pass.again(func, args):
                 return self._for_this_pass(func, args, kwargs, args[0])
+        if self.standing is not None:
+            args, kwargs = self.standing.given(func, args, kwargs)
         self._aimed = self._aimed or holds_two(func, args, kwargs)
         self._memory.before(func, args)
-        result = self._done(func, args, kwargs)
+        standing = self.standing
+        result = self._done(func, args, kwargs) if standing is None else standing.done(func, args, kwargs, self._done)
         self._memory.after(func, args, result)
         self._updates.heard(func, args, kwargs, result)
         if is_write(func) and not self._in_step and args and isinstance(args[0], torch.Tensor):

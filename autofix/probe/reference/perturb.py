@@ -20,7 +20,7 @@ from ..engine.transforms import outside
 from .making import Making, Order, is_setting, leave
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from ..engine.taps import Call
 
@@ -56,6 +56,9 @@ class Perturb(Listener):
         self._storages: dict[int | None, torch.Tensor] = {}
         self._checked: set[int] = set()
         self._of_modules: set[int] = set()
+        self._of_optimizers: set[int] = set()
+        self.standing: Collection[int] = ()
+        """Those that stand for results, where a reference has such."""
         self._uses, self._writes = Known(_uses), Known(written_arguments)
         self._mode: Starting | None = None
         self._unwatched = False
@@ -74,7 +77,7 @@ class Perturb(Listener):
 
     def take_over(self, other: Perturb) -> None:
         """Go on from what another has moved, and knows."""
-        for name in ("_known", "_starting", "_seeds", "_order", "_left", "_of_modules"):
+        for name in ("_known", "_starting", "_seeds", "_order", "_left", "_of_modules", "_of_optimizers"):
             setattr(self, name, getattr(other, name))
         self._changed()
 
@@ -108,6 +111,7 @@ class Perturb(Listener):
     def optimizer_grew(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._owned()
         for parameter in parameters(optimizer):
+            self._of_optimizers.add(id(parameter))
             self.meet(parameter)
 
     def _owned(self) -> None:
@@ -208,6 +212,9 @@ class Perturb(Listener):
         for parameter in list(used):
             if parameter is None or id(parameter) not in self._starting or not _has_values(parameter):
                 continue
+            written = self._of_optimizers and id(parameter) not in self._of_optimizers and _is_part(parameter)
+            if written or id(parameter) in self.standing:
+                continue  # its values are computed, and are no start
             # From a mode that hears of each op, numpy alone can hide a write; `intact` tells of one.
             place = storage_key(parameter) if self._mode is not None else None
             if place is not None and self._sure.get(id(parameter)) == place:
@@ -310,6 +317,11 @@ def _same_memory(one: torch.Tensor, other: torch.Tensor) -> bool:
     if is_lazy(one) or is_lazy(other) or one.layout is not torch.strided or other.layout is not torch.strided:
         return False
     return one.numel() == other.numel() > 0 and one.data_ptr() == other.data_ptr() != 0
+
+
+def _is_part(parameter: torch.Tensor) -> bool:
+    """Whether a parameter's values are part of a larger tensor's, as `vector_to_parameters` leaves them."""
+    return storage_key(parameter) is not None and parameter.untyped_storage().nbytes() > parameter.nbytes
 
 
 def _has_values(parameter: torch.Tensor) -> bool:

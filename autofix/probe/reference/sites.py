@@ -7,6 +7,7 @@ its gradient can be zeroed as that of a leaf can. `keep`: the graph is not cut t
 frozen there requires a gradient again when an optimizer takes it, if that optimizer leaves other frozen ones alone;
 what an optimizer has taken before is not frozen there.
 `create`: the derivative computed there has a graph. `zero`: a gradient that is still None is one of zeros there.
+`stand`: a leaf into which values are written there stands for the result that has them (`standing`).
 """
 
 from __future__ import annotations
