@@ -51,7 +51,7 @@ class Standing(Listener):
     def done(self, func: Any, args: Any, kwargs: Any, call: Callable[..., Any]) -> Any:
         """The result of a call, which for all but writes at a place is made by `call`."""
         name = name_of(func)
-        if name not in _WRITES or not isinstance(args[1], torch.Tensor):
+        if name not in _WRITES or not all(isinstance(one, torch.Tensor) for one in args[:2]) or len(args) == 1:
             result = call(func, args, kwargs)
             with torch._C.DisableTorchFunction():
                 self._cuts.heard(name, args, result)
