@@ -136,6 +136,27 @@ for _ in range(4):
     opt.step()
 """),
         Example("""\
+! unsafe: the average is of what another loss trains, and is meant as a constant
+import torch
+
+torch.manual_seed(0)
+net, mean, head = (torch.nn.Linear(3, 1) for _ in range(3))
+opt = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+x = torch.ones(4, 3)
+for _ in range(4):
+-    for m, p in zip(mean.parameters(), net.parameters()):
++    weights = {}
++    for (name, m), p in zip(mean.named_parameters(), net.parameters()):
++        weights[name] = 0.9 * m.data + 0.1 * p
+        m.data = 0.9 * m.data + 0.1 * p
+    opt.zero_grad()
+-    (head(x) - mean(x)).pow(2).mean().backward()
++    (head(x) - torch.func.functional_call(mean, weights, (x,))).pow(2).mean().backward()
+    net.weight.grad.mul_(0.5)
+    net(x).pow(2).mean().backward()
+    opt.step()
+"""),
+        Example("""\
 ! the module is called by another function
 import torch
 

@@ -90,7 +90,10 @@ class Pool:
         self.copied = copied(self.target, diagnosis.trace)
         self.kept_inputs = kept_inputs(self.target, diagnosis.trace, diagnosis.failure.stack)
         self._runs.builder = replace(self._runs.builder, once=not diagnosis.trace.remade)
-        if sites := self._chosen(readings.sites(diagnosis)):
+        sites = self._chosen(readings.sites(diagnosis))
+        if (stand := readings.standing(diagnosis)) and self._learns_nothing(sites):
+            sites = stand
+        if sites:
             self._forget(replace(self._runs.builder, sites=sites))
         elif diagnosis.cause is Cause.CONVERSION:
             self._runs.builder = replace(self._runs.builder, converts=True)
@@ -113,6 +116,12 @@ class Pool:
         if len(good) != 1 or comparable(together) or differences(good[0][1], together, LIVE):
             return ()
         return good[0][0]
+
+    def _learns_nothing(self, sites: tuple[wire.Site, ...]) -> bool:
+        """Whether something that an optimizer owns has no gradient at any step of a reference with these sites."""
+        number = self._probe.submit(replace(self._runs.builder, sites=sites).first(_FIRST_RUN))
+        run = self._probe.wait(number, self.target.time_limit)
+        return bool(run.steps) and any(readings.orphans(run))
 
     # What is asked --------------------------------------------------------------------------------------------------
 

@@ -155,8 +155,6 @@ _TREATED = {
 def _only(diagnosis: Diagnosis, origins: list[wire.Origin]) -> tuple[wire.Site, ...]:
     if rebound := [o.stack[0] for o in origins if o.kind == "rebound"]:
         return tuple(wire.Site("update", frame) for frame in dict.fromkeys(rebound))
-    if written := [o.stack[0] for o in origins if o.kind == "written"]:
-        return tuple(wire.Site("stand", frame) for frame in dict.fromkeys(written))
     refused = diagnosis.cause is Cause.NONLEAF_GRADIENT and diagnosis.failure.function
     if diagnosis.cause in _TREATED and not refused:
         action, kind = _TREATED[diagnosis.cause]
@@ -175,6 +173,12 @@ def _lost(origins: list[wire.Origin]) -> tuple[tuple[wire.Site, ...], ...]:
         return ()
     each = [*((one,) for one in others), *([frozen] if others and frozen else ((one,) for one in frozen))]
     return tuple(each) if len(each) == 1 else (*each, tuple(sites))
+
+
+def standing(diagnosis: Diagnosis) -> tuple[wire.Site, ...]:
+    """The places at which leaves that are written may stand for results, so that what these are made of learns."""
+    written = (o.stack[0] for o in diagnosis.trace.origins if o.kind == "written")
+    return tuple(wire.Site("stand", frame) for frame in dict.fromkeys(written))
 
 
 _UNSAID = {

@@ -88,10 +88,10 @@ class Freeze(Perturb):
         try:
             yield
         finally:
-            self._has_owner()
+            self._owned()
 
-    def _has_owner(self) -> None:
-        super()._has_owner()
+    def _owned(self) -> None:
+        super()._owned()
         if self._making is not None and leave(self._making):
             self._making = None
 

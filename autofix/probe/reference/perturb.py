@@ -56,7 +56,7 @@ class Perturb(Listener):
         self._storages: dict[int | None, torch.Tensor] = {}
         self._checked: set[int] = set()
         self._of_modules: set[int] = set()
-        self._owned: set[int] = set()
+        self._of_optimizers: set[int] = set()
         self.standing: Collection[int] = ()
         """Those that stand for results, where a reference has such."""
         self._uses, self._writes = Known(_uses), Known(written_arguments)
@@ -77,7 +77,7 @@ class Perturb(Listener):
 
     def take_over(self, other: Perturb) -> None:
         """Go on from what another has moved, and knows."""
-        for name in ("_known", "_starting", "_seeds", "_order", "_left", "_of_modules", "_owned"):
+        for name in ("_known", "_starting", "_seeds", "_order", "_left", "_of_modules", "_of_optimizers"):
             setattr(self, name, getattr(other, name))
         self._changed()
 
@@ -109,12 +109,12 @@ class Perturb(Listener):
             self.meet(parameter, "registered")
 
     def optimizer_grew(self, index: int, optimizer: torch.optim.Optimizer) -> None:
-        self._has_owner()
+        self._owned()
         for parameter in parameters(optimizer):
-            self._owned.add(id(parameter))
+            self._of_optimizers.add(id(parameter))
             self.meet(parameter)
 
-    def _has_owner(self) -> None:
+    def _owned(self) -> None:
         """There is an optimizer, or a gradient: what a graph uses from now on is a parameter by its owner alone."""
         self._early = False
 
@@ -212,7 +212,7 @@ class Perturb(Listener):
         for parameter in list(used):
             if parameter is None or id(parameter) not in self._starting or not _has_values(parameter):
                 continue
-            written = self._owned and id(parameter) not in self._owned and _is_part(parameter)
+            written = self._of_optimizers and id(parameter) not in self._of_optimizers and _is_part(parameter)
             if written or id(parameter) in self.standing:
                 continue  # its values are computed, and are no start
             # From a mode that hears of each op, numpy alone can hide a write; `intact` tells of one.
@@ -248,7 +248,7 @@ class Perturb(Listener):
 
     def backward_done(self, call: Call) -> None:
         """What has a gradient is trained: a later write is an update, not an initialisation."""
-        self._has_owner()
+        self._owned()
         asked = {id(tensor) for tensor in call.inputs}
         trained = [key for key, tensor in self._starting.items() if key in asked or tensor.grad is not None]
         self._settle(trained)
