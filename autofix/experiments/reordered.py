@@ -21,7 +21,7 @@ def in_order(reference: wire.Trace, candidate: wire.Trace) -> wire.Trace:
     for index, order in orders.items():
         start = sum(map(len, names[:index]))
         names[index] = reference.names[index]
-        if len(finals) == sum(map(len, names)):  # else some optimizer owns others by now
+        if len(finals) == sum(map(len, names[: len(candidate.counts)])):  # else some optimizer owns others by now
             finals[start : start + len(order)] = [candidate.finals[start + place] for place in order]
     courses = []
     for one in candidate.courses:

@@ -119,6 +119,7 @@ VALUE = "    value = critic(torch.cat([state, actor(state).detach()], 1)).squeez
 class ConstantIsComputedAnew(Property):
     name = "constant-is-computed-anew"
     runs = ("edited", "letter", "sourced")
+    last = True
     sentence = (
         "this loss is given anew, with newer parameters, what the step behind it only reads: the value from before "
         "that step may be meant, cut from its graph"
