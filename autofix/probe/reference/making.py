@@ -16,27 +16,44 @@ if TYPE_CHECKING:
     import torch
 
 
+_WAYS = ("registered", "made", "met")
+"""How a leaf became known. What only some runs hear of is counted by itself, behind what all hear of."""
+
+
 class Order:
-    """For each leaf which one it is of those of its size that became known in the same way."""
+    """In which order leaves of one size became known."""
 
     def __init__(self) -> None:
-        self._places = Remembered[str]()
-        self._counts: Counter[str] = Counter()
-
-    def of(self, leaf: torch.Tensor) -> str:
-        """Its place, in words; '' where it has none."""
-        return self._places.of(leaf) or ""
+        self._places: dict[int, Remembered[tuple[int, int]]] = {}
+        self._counts: Counter[tuple[int, int]] = Counter()
 
     def add(self, leaf: torch.Tensor, how: str) -> None:
-        """Give a leaf the next place, unless it has one. What only some runs hear of is counted by itself: `how`."""
-        if leaf not in self._places:
-            kind = f"{how} {'' if is_lazy(leaf) else leaf.numel()}"
+        """Give a leaf the next place, unless it has one; `how` is one of the ways."""
+        places, way = self._of_size(leaf), _WAYS.index(how)
+        if leaf not in places:
+            kind = (_size(leaf), way)
             self._counts[kind] += 1
-            self._places.keep(leaf, f"{kind}#{self._counts[kind]}")
+            places.keep(leaf, (way, self._counts[kind]))
 
     def inherit(self, leaf: torch.Tensor, other: torch.Tensor) -> None:
         """Give a leaf the place of the one that it replaces."""
-        self._places.keep(leaf, self.of(other))
+        places = self._of_size(other)
+        if (place := places.of(other)) is not None:
+            places.forget(other)
+            self._of_size(leaf).keep(leaf, place)
+
+    def earlier(self, leaf: torch.Tensor) -> list[torch.Tensor]:
+        """The leaves of its size that come before it."""
+        places = self._of_size(leaf)
+        mine = places.of(leaf)
+        return [] if mine is None else [one for one in places if (places.of(one) or mine) < mine]
+
+    def _of_size(self, leaf: torch.Tensor) -> Remembered[tuple[int, int]]:
+        return self._places.setdefault(_size(leaf), Remembered())
+
+
+def _size(leaf: torch.Tensor) -> int:
+    return -1 if is_lazy(leaf) else leaf.numel()
 
 
 class Making(TorchFunctionMode):

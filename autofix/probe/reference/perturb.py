@@ -15,6 +15,7 @@ from ..engine.aliased import data
 from ..engine.operators import Dispatch, Known, storage_key, written_arguments
 from ..engine.quiet import quiet
 from ..engine.refused import may_write, tensors
+from ..engine.remembered import Remembered
 from ..engine.taps import Listener, parameters
 from ..engine.transforms import outside
 from .making import Making, Order, is_setting, leave
@@ -49,6 +50,8 @@ class Perturb(Listener):
         self._starting: dict[int, torch.Tensor] = {}
         self._seeds: dict[int, int] = {}
         self._order = Order()
+        self._held = Remembered[tuple[float, float]]()
+        """What parameters held before they were moved."""
         self._left: dict[int, tuple[float, float]] = {}
         self._sure: dict[int, int] = {}
         """The storages of parameters that were looked at, until an op is seen to write anything."""
@@ -77,7 +80,7 @@ class Perturb(Listener):
 
     def take_over(self, other: Perturb) -> None:
         """Go on from what another has moved, and knows."""
-        for name in ("_known", "_starting", "_seeds", "_order", "_left", "_of_modules", "_of_optimizers"):
+        for name in ("_known", "_starting", "_seeds", "_order", "_held", "_left", "_of_modules", "_of_optimizers"):
             setattr(self, name, getattr(other, name))
         self._changed()
 
@@ -230,7 +233,9 @@ class Perturb(Listener):
         with quiet(), outside():
             total, size = _content(parameter)
             if id(parameter) not in self._seeds or not moved:
-                text = f"{tuple(parameter.shape)}{total:.3e}{size:.3e}{self._order.of(parameter)}"
+                twins = sum(self._holds(one, parameter, (total, size)) for one in self._order.earlier(parameter))
+                text = f"{tuple(parameter.shape)}{total:.3e}{size:.3e}#{twins + 1}"
+                self._held.keep(parameter, (total, size))
                 self._seeds[id(parameter)] = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=6).digest())
             mean = size / max(1, parameter.numel()) or 1.0
             if math.isfinite(mean):  # memory that was not initialised yet may hold anything
@@ -238,6 +243,12 @@ class Perturb(Listener):
                 _add_noise(data(parameter), generator, self._scale * mean)
             self._left[id(parameter)] = _content(parameter)
         self._storages.clear()
+
+    def _holds(self, other: torch.Tensor, parameter: torch.Tensor, content: tuple[float, float]) -> bool:
+        """Whether another began with what a parameter holds, or will, as the network of which it is a copy."""
+        if (held := self._held.of(other)) is not None:
+            return held == content
+        return _has_values(other) and _first(other) == _first(parameter) and _content(other) == content
 
     def _changed(self) -> None:
         """Others have yet to start than before."""
@@ -317,6 +328,12 @@ def _same_memory(one: torch.Tensor, other: torch.Tensor) -> bool:
     if is_lazy(one) or is_lazy(other) or one.layout is not torch.strided or other.layout is not torch.strided:
         return False
     return one.numel() == other.numel() > 0 and one.data_ptr() == other.data_ptr() != 0
+
+
+def _first(parameter: torch.Tensor) -> float | None:
+    """Its first value, which tells most apart at once."""
+    values = data(parameter)
+    return values[(0,) * values.ndim].item() if values.numel() and values.layout is torch.strided else None
 
 
 def _is_part(parameter: torch.Tensor) -> bool:
