@@ -94,6 +94,32 @@ for _ in range(5):
     value = next_value
 """),
         Example("""\
+! a method is a pass, and the object keeps the value
+import torch
+
+
+class Learner:
+    def __init__(self):
+        self.critic = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+        self.opt = torch.optim.SGD(self.critic.parameters(), lr=0.1)
+        self.value = self.critic(torch.zeros(3))
+
+    def observe(self, reward, state):
+        next_value = self.critic(state)
+        loss = (reward + 0.9 * next_value.detach() - self.value).pow(2).sum()
+        self.opt.zero_grad()
+        loss.backward()
+        self.opt.step()
++        next_value = self.critic(state)
+        self.value = next_value
+
+
+torch.manual_seed(0)
+learner = Learner()
+for _ in range(5):
+    learner.observe(torch.randn(1), torch.randn(3))
+"""),
+        Example("""\
 ! a state that is made of the one before: computed again, it would go through the earlier pass as well
 import torch
 
@@ -137,7 +163,7 @@ for _ in range(5):
 
     def _again(self, source: Source, made: ast.stmt, written: Stack) -> Iterator[Proposal]:
         body = blocks.block_of(source, made)
-        if not isinstance(source.parent(made), (ast.For, ast.While)):
+        if not isinstance(source.parent(made), (ast.For, ast.While, ast.FunctionDef)):
             return
         following = blocks.after(body, made)
         step = next((one for one in following if blocks.passed(source, one, written)), None)
