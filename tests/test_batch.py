@@ -184,6 +184,7 @@ def test_ray_gives_the_same_journal_also_when_a_worker_is_killed(few: Path) -> N
     assert FARM.content(out) == FARM.content(few / "out")
 
 
+@pytest.mark.apart("long")
 @pytest.mark.torch
 @pytest.mark.slow
 def test_fixes_are_written_and_branched_without_the_repositorys_hooks(tmp_path: Path) -> None:

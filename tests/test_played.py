@@ -225,6 +225,7 @@ def test_nothing_is_found_in_a_script_that_runs(what: str) -> None:
     assert [(one.line, one.code) for one in found] == []
 
 
+@pytest.mark.apart("long")
 @pytest.mark.torch
 def test_these_scripts_run() -> None:
     for script in RUNS.values():

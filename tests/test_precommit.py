@@ -92,6 +92,7 @@ def test_the_check_hook_fails_on_what_is_suspicious(project: Path, hooks: tuple[
     assert commit_hook(project, hooks, {"id": "autofix-check"}).returncode == 0
 
 
+@pytest.mark.apart("long")
 @pytest.mark.torch
 @pytest.mark.slow
 def test_the_fix_hook_repairs_the_script_it_is_given(project: Path, hooks: tuple[str, str]) -> None:

@@ -479,8 +479,10 @@ def test_a_drawing_is_readable_at_every_width_and_on_paper(
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("width", [1440, 800])
-@pytest.mark.parametrize("name", ["gan", "deep"])
+@pytest.mark.parametrize(
+    ("name", "width"),
+    [("gan", 1440), ("gan", 800), ("deep", 1440), pytest.param("deep", 800, marks=pytest.mark.apart("long"))],
+)
 def test_before_and_after_stand_side_by_side_where_there_is_room(
     name: str, width: int, browser: Any, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

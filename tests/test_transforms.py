@@ -105,7 +105,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("script", "rule", "line"),
     [
-        (INNER_STEP, "AG101", "out = out + 1"),
+        pytest.param(INNER_STEP, "AG101", "out = out + 1", marks=LONG),
         pytest.param(PER_SAMPLE, "AG101", "h = h * 2", marks=LONG),
         pytest.param(ENSEMBLE, "AG101", "out = out * 2", marks=LONG),
         pytest.param(TANGENT, "AG203", "state = state.detach()", marks=LONG),
