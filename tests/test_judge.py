@@ -674,6 +674,27 @@ def test_a_script_that_draws_on_something_unseeded_is_not_judged_changed(
     assert train.verdict(KEEP).effect is Effect.UNKNOWN
 
 
+PROBED = """
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 2)
+for place in range(3):
+    probe = torch.randn(4, 3).requires_grad_(True)
+    seen = probe
+    if place:
+        seen[:, place] = 0.0
+    net(seen)[:, 0].sum().backward()
+    print(f"{float((probe * probe.grad).sum()):.6f}")
+"""
+
+
+@pytest.mark.torch
+def test_a_leaf_that_each_pass_makes_anew_is_named_where_its_gradient_differs(script: Scripts) -> None:
+    found = script(PROBED).verdict(("seen = probe", "seen = probe.clone()"))
+    assert {change.parameter for change in found.changes} == {"probe"}
+
+
 def test_the_unedited_script_is_still_failing(script: Scripts) -> None:
     train = script(shared())
     assert train.verify().outcome is Outcome.STILL_FAILING

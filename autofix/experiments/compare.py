@@ -308,7 +308,7 @@ def _leaves(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> I
             if same:
                 rest.remove(same[0])
             elif not close(expected, (), tolerance):
-                yield _departure(_name(names, place, "leaf"), number, expected, got, least)
+                yield _departure(_name(names, want.places[place], "leaf"), number, expected, got, least)
 
 
 def _printed(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> Iterator[Change]:

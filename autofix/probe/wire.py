@@ -252,6 +252,7 @@ class Step:
     shape: str = ""  # of the graph that led to the parameters; only where asked for
     asks: bool = True  # some parameter requires a gradient
     sent: int = 0  # of the backward calls, those that left gradient in leaves
+    places: tuple[int, ...] = ()  # without an optimizer: of the leaves that it reached, among all that are named
 
 
 @dataclass(frozen=True, slots=True)

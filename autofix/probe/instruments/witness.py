@@ -95,9 +95,9 @@ class Witness(Listener):
         reached = [self._leaves.setdefault(id(leaf), (len(self._leaves), leaf)) for leaf in leaves]
         with quiet():
             # A script may make its leaves anew in each iteration: only those that this call reached are compared.
-            tensors = [tensor for _, tensor in sorted(reached, key=lambda pair: pair[0])]
+            places, tensors = zip(*sorted(reached, key=lambda pair: pair[0]), strict=True) if reached else ((), ())
             gradients = self._sketcher.sketches([t.grad for t in tensors])
-        self.leaf_steps.append(wire.Step(-1, gradients, (), "", tuple(self._losses[-1:])))
+        self.leaf_steps.append(wire.Step(-1, gradients, (), "", tuple(self._losses[-1:]), places=places))
 
     @property
     def made(self) -> int:
