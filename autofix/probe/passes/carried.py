@@ -114,7 +114,8 @@ class Carried(Listener):
         ages = {node._sequence_nr() for node in old}
         self._older |= ages
         self._unshared |= dict.fromkeys(ages - self.shared - self._unshared.keys(), self.steps)
-        if self._once or (len(began) > 1 and all(node._sequence_nr() < began[-2] for node in old)):
+        before = len(began) > 1 and all(node._sequence_nr() < began[-2] for node in old)
+        if self._once or (before and not _goes_on(walked, old)):
             self.reused[call.stack] = None
             self.shared.update(ages)
             self._unshared = {age: steps for age, steps in self._unshared.items() if age not in ages}
@@ -170,6 +171,14 @@ class Carried(Listener):
 
 def _since(age: int) -> Callable[[graph.Node], bool]:
     return lambda node: node._sequence_nr() >= age
+
+
+def _goes_on(nodes: list[graph.Node], older: list[graph.Node]) -> bool:
+    """Whether a recurrence leads from what a pass made to all that is older: it was kept for later, as in a pool."""
+    return all(
+        not set(graph.applied(graph.walk_nodes([one]))).isdisjoint(graph.applied(_leading(nodes, [one])))
+        for one in older
+    )
 
 
 def _leading(nodes: Iterable[graph.Node], to: Iterable[graph.Node]) -> set[graph.Node]:

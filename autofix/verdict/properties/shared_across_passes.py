@@ -4,7 +4,8 @@
 
 Several passes use a value that was made once, before them, and the edit cuts it from its graph or computes it anew in
 each pass. Examples are two heads that take turns on one trunk, and several epochs of PPO on what was collected once. A
-state that each pass hands to the next is different and may be cut: the same lines make it anew in each pass.
+state that each pass hands to the next, or keeps for a later one, is different and may be cut: the same lines make it
+anew in each pass, from what they made before.
 
 ## Why it matters
 
@@ -55,6 +56,26 @@ hidden = torch.zeros(5, 4)
 for _ in range(6):
     hidden = cell(torch.randn(5, 3), hidden)
     loss = head(hidden).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+KEPT_FOR_LATER = (
+    HANDED_ON.replace("for _ in range(6):", "held = [hidden, hidden]\nfor turn in (0, 0, 1, 1, 0, 1, 0):")
+    .replace("torch.randn(5, 3), hidden)", "torch.randn(5, 3), held[turn])")
+    .replace("optimizer.step()", "optimizer.step()\n    held[turn] = hidden")
+)
+REFINED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 4))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+given = torch.randn(5, 4)
+coarse = net(given)
+for _ in range(5):
+    loss = (net(coarse) - given).square().mean()
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
@@ -112,9 +133,11 @@ class SharedAcrossPasses(Property):
         Example(EPOCHS, "        optimizer.step()\n", "        optimizer.step()\n        old = old.detach()\n"),
         Example(PROBED, MIXED, MIXED_ANEW),
         Example(LEARNING, *EVALUATED),
+        Example(REFINED, "    optimizer.step()\n", "    optimizer.step()\n    coarse = coarse.detach()\n"),
     )
     silent = (
         Example(HANDED_ON, "torch.randn(5, 3), hidden)", "torch.randn(5, 3), hidden.detach())"),
+        Example(KEPT_FOR_LATER, "held[turn] = hidden", "held[turn] = hidden.detach()"),
         Example(MIXING, MIXED, MIXED_ANEW),
         Example(FITTED, *EVALUATED),
     )
