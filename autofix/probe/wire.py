@@ -266,11 +266,15 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class CutOff:
-    """A loss that depends on the parameters of an optimizer by values that were cut from their graph at a place."""
+    """A loss that depends on the parameters of an optimizer by values that were cut from their graph at a place.
+
+    `again`: what took these values went backward for another loss before, and leads to nothing of that optimizer.
+    """
 
     optimizer: int
     place: Stack  # () where the graph was lost in another way
     loss: Stack
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)

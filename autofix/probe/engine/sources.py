@@ -110,7 +110,9 @@ class DataSources(TorchFunctionMode, Listener):
         """The ages of nodes that took what was drawn, from and to, and where that was drawn."""
         self._readers: deque[tuple[int, int, _Values]] = deque(maxlen=_MOST)
         """The latest ages of nodes that took values which had been cut from their graph."""
-        self._cut_off: dict[tuple[int, Raw, Raw], None] = {}
+        self._cut_off: dict[tuple[int, Raw, Raw], bool] = {}
+        self._passed: dict[int, Raw] = {}
+        """The loss that first went backward through a node, by the node's age."""
         self._in_leaves: dict[int, Raw] = {}
         """By its id, each leaf that the values of another one are made of, and a loss that leads to that."""
         self._asked: set[int] = set()
@@ -208,9 +210,15 @@ class DataSources(TorchFunctionMode, Listener):
             if ages.isdisjoint(range(begin, end)):
                 continue
             leaves = set(map(id, graph.leaves(graph.walk_nodes(values.behind))))
+            takers = [node for node in nodes if begin <= node._sequence_nr() < end]
+            again = any(self._passed.get(age, call.stack) != call.stack for age in graph.ages(takers))
+            reached = set(map(id, graph.leaves(graph.walk_nodes(takers)))) if again else set()
             for index, owned in enumerate(self._taps.owned):
                 if owned & leaves:
-                    self._cut_off |= dict.fromkeys((index, place, call.stack) for place in values.cut)
+                    apart = again and owned.isdisjoint(reached)
+                    for key in ((index, place, call.stack) for place in values.cut):
+                        self._cut_off[key] = self._cut_off.get(key, False) or apart
+        self._passed = dict.fromkeys(ages, call.stack) | self._passed
 
     def _behind(self, leaf: torch.Tensor) -> Iterable[int]:
         """The ids of the leaves whose values a leaf is made of."""
@@ -220,7 +228,10 @@ class DataSources(TorchFunctionMode, Listener):
     def told(self) -> dict[str, Any]:
         """What losses were cut off from; and what an optimizer owns, by its place there, that a leaf is made of."""
         resolve = self._frames.resolve
-        cut_off = (wire.CutOff(index, resolve(place), resolve(loss)) for index, place, loss in self._cut_off)
+        cut_off = (
+            wire.CutOff(index, resolve(place), resolve(loss), again)
+            for (index, place, loss), again in self._cut_off.items()
+        )
         lost = {key: raw for key, raw in self._in_leaves.items() if key not in self._asked}
         leaves = (
             wire.Fact("leaf-of-result", f"{index} {place}", resolve(lost[id(parameter)]))

@@ -1,0 +1,98 @@
+"""The term that fails trains nothing that steps on it
+
+## What it finds
+
+The failing backward goes a second time through what another loss went through, and no gradient leads from there to what
+the optimizers behind it own, although it is made of that, through a `detach()`. The edit leaves it so. An example is a
+generator's loss that is made of the score of `fake.detach()`, which the discriminator's loss was made of. This is not
+said where a gradient leads there as well, or where the optimizers behind do not own what was cut off.
+
+## Why it matters
+
+Nobody adds a term to a loss for nothing. The steps are the same without it, also where other terms train the same
+network; the score of `fake` itself was meant. That the edit keeps the gradients of the code as written says nothing
+then.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.verdict.property import Example, Property
+
+if TYPE_CHECKING:
+    from autofix.core.model import Finding
+    from autofix.probe import wire
+    from autofix.verdict.evidence import Evidence
+
+TYPO = """
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+torch.manual_seed(0)
+G, D = nn.Linear(4, 6), nn.Sequential(nn.Linear(6, 5), nn.Tanh(), nn.Linear(5, 1))
+of_g, of_d = torch.optim.Adam(G.parameters()), torch.optim.Adam(D.parameters())
+real, ones, zeros = torch.randn(8, 6), torch.ones(8, 1), torch.zeros(8, 1)
+for _ in range(4):
+    fake = G(torch.randn(8, 4))
+    score = D(fake.detach())
+    of_d.zero_grad()
+    (F.mse_loss(D(real), ones) + F.mse_loss(score, zeros)).backward()
+    of_d.step()
+    loss = F.l1_loss(fake, real) + 0.1 * F.mse_loss(score, ones)
+    of_g.zero_grad()
+    loss.backward()
+    of_g.step()
+"""
+STEP = "    of_d.step()\n"
+WHOLE = TYPO.replace("score = D(fake.detach())", "score = D(fake)").replace(
+    "zeros)).backward()", "zeros)).backward(CUT)"
+)
+GIVEN = WHOLE.replace("CUT", "inputs=list(D.parameters())")
+PROBE = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net, probe = nn.Linear(4, 6), nn.Linear(6, 1)
+both = torch.optim.SGD([*net.parameters(), *probe.parameters()], lr=0.1)
+for _ in range(4):
+    h = net(torch.randn(8, 4))
+    seen = probe(h.detach()).square().mean()
+    both.zero_grad()
+    seen.backward()
+    (h.square().mean() + seen).backward()
+    both.step()
+"""
+KEPT = ("seen.backward()", "seen.backward(retain_graph=True)")
+
+
+class TermTrainsNothing(Property):
+    name = "term-trains-nothing"
+    runs = ("baseline", "letter", "sourced")
+    last = True
+    sentence = "what this loss uses again was cut off here from {owner}: no gradient leads there, and it trains nothing"
+    raises = (
+        Example(TYPO, STEP, STEP + "    score = score.detach()\n"),
+        Example(TYPO, STEP, STEP + "    score = D(fake.detach())\n"),
+    )
+    silent = (
+        Example(GIVEN, STEP, STEP + "    score = D(fake)\n"),
+        Example(PROBE, *KEPT),
+    )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        letter, calls = evidence.letter, evidence.baseline.backward_count
+        behind = letter.segments[calls - 1] if 0 < calls <= len(letter.segments) else ()
+        if not evidence.assessment.effect.keeps_gradients or len(letter.counts) < 2 or not behind:  # noqa: PLR2004
+            return None
+        found = (one for one in evidence.sourced.cut_off if one.again and one.optimizer in behind)
+        here = next((one for one in found if _lines(one.loss) == _lines(evidence.failure.stack)), None)
+        if here is None:
+            return None
+        return self.found(here.place, owner=letter.owner(here.optimizer))
+
+
+def _lines(stack: wire.Stack) -> list[tuple[str, int]]:
+    return [(frame.file, frame.line) for frame in stack]
