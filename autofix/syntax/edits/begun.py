@@ -185,12 +185,20 @@ def _is_forgotten(
 def _given(source: Source, name: str) -> Iterator[tuple[ast.stmt, bool]]:
     """Where a variable, or an attribute of any object, is given a value that is not made of its own; whether none."""
     for node in source.mentioning(name):
-        if not isinstance(node, ast.Assign | ast.Delete):
-            continue
-        value = node.value if isinstance(node, ast.Assign) else None
-        for target in map(calls.path_of, node.targets):
-            if target.rpartition(".")[2] == name and (value is None or target not in names.reads(value)):
-                yield node, value is None or isinstance(value, ast.Constant)
+        match node:
+            case ast.Assign(targets=[ast.Tuple(parts)], value=ast.Tuple(values)) if len(parts) == len(values):
+                pairs = list(zip(parts, values, strict=True))
+            case ast.Assign(targets=targets, value=value):
+                pairs = [(part, value) for target in targets for part in names.parts(target)]
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                pairs = [(target, value)]
+            case ast.Delete(targets=targets):
+                pairs = [(target, ast.Constant(None)) for target in targets]
+            case _:
+                continue
+        for path, value in ((calls.path_of(target), value) for target, value in pairs):
+            if path.rpartition(".")[2] == name and path not in names.reads(value):
+                yield node, isinstance(value, ast.Constant)
 
 
 def _is_repeated(carrier: Carrier, failed: Sequence[Frame], sources: Sources) -> bool:

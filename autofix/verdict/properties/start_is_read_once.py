@@ -21,6 +21,7 @@ each pass if each were to go on from the last.
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from autofix.verdict import start
@@ -83,6 +84,9 @@ ONCE = ENCODED.replace("EACH", "pass").replace("BEFORE", "first = torch.zeros(5,
 FORGOTTEN = EACH_BEGUN.replace(
     "    for _ in range(3):", "    if window % 4 == 3:\n        hidden = None\n    for _ in range(3):"
 )
+TOP, LOOP = EACH_BEGUN.split("hidden = None\n")
+EPOCH = f"def epoch():\n    hidden, seen = None, 0\n{textwrap.indent(LOOP, '    ')}"
+BY_EPOCH = f"{TOP}{EPOCH}for _ in range(2):\n    epoch()\n"
 AVERAGED = EACH_BEGUN.replace("hidden = cell(x, hidden)", "hidden = 0.9 * hidden + 0.1 * cell(x, first)")
 WINDOWS = ENCODED.replace("BEFORE", "").replace("EACH", "pass").replace("START", "torch.zeros(len(x), 4)")
 LEARNED = """
@@ -131,6 +135,7 @@ class StartIsReadOnce(Property):
     raises = (Example(WORDS, *CUT), Example(EACH_BEGUN, *KEPT), Example(TRAINED, *OF_MODEL))
     silent = (
         Example(FORGOTTEN, *KEPT),
+        Example(BY_EPOCH, KEPT[0], f"{KEPT[0]}        hidden = hidden.detach()\n"),
         Example(WINDOWS, *KEPT),
         Example(ONCE, *KEPT),
         Example(MADE_THERE, *CUT),
