@@ -1,8 +1,8 @@
 """A state that is never put back to the start that each pass has for it.
 
 ## What it does
-Forgets behind the step what the pass left (`word = None`, `del word`, `model.state = None`), where the code takes a
-start that stands ready if it finds nothing. So each pass begins with it, and not the first one alone.
+Forgets what the pass before left (`model.state = None` at the begin of the loop, `del word` behind the step), where the
+code takes a start that stands ready if it finds nothing. So each pass begins with it, and not the first one alone.
 
 ## Why autograd fails
 The next pass goes on from what the one before left, and runs into its graph, which is freed. Where that graph is cut, a
@@ -72,10 +72,10 @@ torch.manual_seed(0)
 encoder, decoder = torch.nn.Linear(3, 4), Decoder()
 opt = torch.optim.SGD([*encoder.parameters(), *decoder.parameters()], lr=0.1)
 for _ in range(5):
++    decoder.state = None
     opt.zero_grad()
     decoder(torch.randn(3, 6, 2), encoder(torch.randn(6, 3))).pow(2).mean().backward()
     opt.step()
-+    decoder.state = None
 """),
         Example("""\
 ! unsafe: the same of a start that is a parameter, and of an attribute that may not be there

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from autofix.probe.wire import Carrier, Crossing, Frame
 from autofix.syntax import blocks, calls, names
-from autofix.syntax.edits.statements import insert_after
+from autofix.syntax.edits.statements import insert_after, insert_before
 from autofix.syntax.edits.steps import Step
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
@@ -151,14 +151,19 @@ def _is_learned(source: Source, start: str) -> bool:
 def _forgetting(
     choice: _Choice, carrier: Carrier, carriers: Iterable[Carrier], failed: Sequence[Frame], sources: Sources
 ) -> Iterator[tuple[Source, list[Step], str]]:
-    """Behind the steps that follow the failing backward, where the variable can be reached from there."""
+    """At the begin of the loop that goes backward, where the variable can be reached from there.
+
+    Elsewhere behind the steps: what is read after the last pass is gone then, too.
+    """
     _, _, attribute = carrier.path.rpartition(".")
     for frame, source, node in sources.nodes(failed):
         for one in (one for one in carriers if (one.file, one.function) == (frame.file, frame.function)):
             same = one == carrier if attribute == carrier.path else one.path.endswith(f".{attribute}")
             if same:
-                statement = blocks.after_steps(source, source.statement(node))
-                yield source, insert_after(source, statement, [choice.forget.format(one.path)]), one.path
+                lines, statement = [choice.forget.format(one.path)], source.statement(node)
+                loop = next(blocks.loops(source, statement), None) if choice.forget.endswith("None") else None
+                steps = insert_before(source, loop.body[0], lines) if loop is not None else None
+                yield source, steps or insert_after(source, blocks.after_steps(source, statement), lines), one.path
                 return
 
 
