@@ -28,6 +28,7 @@ from autofix.verdict.properties import (
     loss_trains_its_target,
     network_reads_its_output,
     passes_train_earlier_ones,
+    start_is_read_once,
 )
 
 if TYPE_CHECKING:
@@ -121,6 +122,17 @@ def asked(report: Report) -> Question:
             ),
             marks=pytest.mark.apart("long"),
         ),
+        pytest.param(
+            *(
+                start_is_read_once.WORDS,
+                ("AG203", "AG213"),
+                (
+                    "Does each pass begin anew with `first`, or go on from `word` of the pass before?",
+                    ["anew", "goes-on"],
+                ),
+            ),
+            marks=pytest.mark.apart("long"),
+        ),
         (terms.PPO, ("AG206",), ("Is `old` a constant in all passes that use it?", ["constant", "anew"])),
         pytest.param(
             *(
@@ -154,6 +166,7 @@ def asked(report: Report) -> Question:
         "by hand",
         "frames",
         "own output",
+        "a start",
         "made once",
         "derivative",
         "growing",

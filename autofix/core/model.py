@@ -223,7 +223,8 @@ class Reading:
     `off`: what is computed where gradients are off has them for the backward calls in there alone. `targets`: what
     these losses are given as their target, or these products as a weight, is a constant. `by_call`: what a backward
     call leaves to the next at its place is a constant to that, though no step lies between. `input_kept`: what a pass
-    makes of the value that it finds somewhere does not take its place, so that each pass begins with the same.
+    makes of the value that it finds somewhere does not take its place, so that each pass begins with the same. `begun`:
+    what a pass leaves is forgotten, so that the next one begins with the start that only the first one reads.
     """
 
     refused: Refused = Refused.UPDATE
@@ -241,6 +242,7 @@ class Reading:
     targets: tuple[wire.Given, ...] = ()
     by_call: bool = False
     input_kept: bool = False
+    begun: bool = False
 
     @property
     def letter(self) -> Reading:
@@ -250,7 +252,7 @@ class Reading:
     @property
     def rewritten(self) -> bool:
         """Whether its reference runs a program that is written otherwise."""
-        return self.old_values or self.copied or self.input_kept
+        return self.old_values or self.copied or self.input_kept or self.begun
 
     def __str__(self) -> str:
         changes = (one.name for one in fields(self) if one.name != "refused" and getattr(self, one.name))

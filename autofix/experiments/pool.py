@@ -13,7 +13,7 @@ from autofix.experiments.requests import Builder, changed_lines, first_steps, li
 from autofix.experiments.run import JOBS
 from autofix.experiments.sketches import LIVE
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
-from autofix.experiments.unwritten import copied, kept_inputs, old_values
+from autofix.experiments.unwritten import begun_anew, copied, kept_inputs, old_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from autofix.experiments.readings import Letters
     from autofix.experiments.run import Probe
     from autofix.probe import wire
+    from autofix.syntax.edits import Begun
 
 Judged = TypeVar("Judged")
 _SLOW = 2.0
@@ -75,6 +76,9 @@ class Pool:
         """Those in which writes to a part go to a copy."""
         self.kept_inputs: Mapping[Path, bytes] = {}
         """Those in which what a pass makes of its input does not take the place of that."""
+        self.begun: Begun | None = None
+        """Where each pass could begin with a start that only the first one reads."""
+        self._begun: Mapping[Path, bytes] = {}
         if baseline.failure is not None and baseline.failure.kind not in _NEED_SITES:
             self._begin(_FIRST_RUN)
 
@@ -89,6 +93,7 @@ class Pool:
         self.old_values = old_values(self.target, diagnosis.trace)
         self.copied = copied(self.target, diagnosis.trace)
         self.kept_inputs = kept_inputs(self.target, diagnosis.trace, diagnosis.failure.stack)
+        self.begun, self._begun = begun_anew(self.target, diagnosis.trace, diagnosis.failure.stack)
         self._runs.builder = replace(self._runs.builder, once=not diagnosis.trace.remade)
         sites = self._chosen(readings.sites(diagnosis))
         if (stand := readings.standing(diagnosis)) and self._learns_nothing(sites):
@@ -263,10 +268,15 @@ class Pool:
         if spec == letter and later.died_early(self._wait(_FIRST_RUN)):
             return builder.first(spec)
         if spec.reading.rewritten:
-            kept = self.kept_inputs if spec.reading.input_kept else self.copied
-            files = self.old_values if spec.reading.old_values else kept
-            spec = replace(spec, files=tuple(sorted(files.items())))
+            spec = replace(spec, files=tuple(sorted(self._rewritten(spec.reading).items())))
         return builder.reference(spec, self._wait(letter if spec != letter else _FIRST_RUN))
+
+    def _rewritten(self, reading: Reading) -> Mapping[Path, bytes]:
+        """The files in which a reading is written that no run of the code as it stands can show."""
+        if reading.begun:
+            return self._begun
+        kept = self.kept_inputs if reading.input_kept else self.copied
+        return self.old_values if reading.old_values else kept
 
     def _expected(self, spec: RunSpec) -> tuple[tuple[wire.Step, ...], ...]:
         """The first steps of all references that a frozen run is compared with, where all of them are done."""

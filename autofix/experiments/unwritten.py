@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from autofix.core.edit import Declined, EditConflict
 from autofix.syntax import writes
 from autofix.syntax.apply import apply
-from autofix.syntax.edits import append_call, embed, in_local_name, out_of_place
+from autofix.syntax.edits import append_call, begun, embed, in_local_name, out_of_place
 from autofix.syntax.edits.steps import rendered
 from autofix.syntax.lost import lost_write
 from autofix.syntax.source import Source
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from autofix.core.model import Target
     from autofix.probe import wire
-    from autofix.syntax.edits import Step
+    from autofix.syntax.edits import Begun, Step
 
 _MOVED = (
     "(lambda new: new * (1 + 0.01 * (new.detach() / new.detach().abs().mean()).nan_to_num().sin()))({})"  # zeros stay
@@ -104,6 +104,14 @@ def kept_inputs(target: Target, trace: wire.Trace, failed: wire.Stack) -> dict[P
             with contextlib.suppress(Declined, EditConflict):
                 return {source.path: apply(source, rendered(in_local_name(source, source.statement(node), failed)))}
     return {}
+
+
+def begun_anew(target: Target, trace: wire.Trace, failed: wire.Stack) -> tuple[Begun | None, dict[Path, bytes]]:
+    """Where passes could begin with a start that only the first one reads, and the files in which they do."""
+    for one in begun(trace.crossings, failed, Sources.of(target)):
+        with contextlib.suppress(Declined, EditConflict):
+            return one, {one.source.path: apply(one.source, rendered(one.steps))}
+    return None, {}
 
 
 def moved_values(target: Target, files: Mapping[Path, bytes], trace: wire.Trace) -> dict[Path, bytes]:

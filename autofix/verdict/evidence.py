@@ -11,6 +11,7 @@ from autofix.verdict.effect import assess, follows, whose
 from autofix.verdict.meant import meant
 from autofix.verdict.own_output import with_input
 from autofix.verdict.runs import Runs, once
+from autofix.verdict.start import with_start
 
 if TYPE_CHECKING:
     from autofix.core.model import Answer, Assessment, Question
@@ -51,4 +52,5 @@ class Evidence(Runs):
 
     @once
     def _unanswered(self) -> Assessment:
-        return with_input(self, with_constants(self, meant(self, assess(self))))
+        found = with_input(self, with_constants(self, meant(self, assess(self))))
+        return with_start(self, found)

@@ -52,10 +52,10 @@ def ordered(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
 def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
     """`bytes_of_equals`: the peak memory from which on this one is costly beside those that are alike in all else."""
     verdict = fix.verdict
-    # Where each step uses its own loss alone, a target is a constant, or an input stays, gradients change as they were
-    # hardly meant.
+    # Where each step uses its own loss alone, a target is a constant, an input stays or a pass begins with its start,
+    # gradients change as they were hardly meant.
     reading = verdict.reading
-    usual = reading is not None and (reading.separated or reading.targets or reading.input_kept)
+    usual = reading is not None and (reading.separated or reading.targets or reading.input_kept or reading.begun)
     changed = verdict.effect is Effect.CHANGED and not usual
     doubts = (1 if fix.candidate.conventional else 2) * changed
     doubts += sum(1 if one.property in _EITHER_WAY else 2 + (one.property in _UNUSUAL) for one in verdict.findings)

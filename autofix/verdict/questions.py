@@ -13,7 +13,7 @@ from autofix.experiments.readings import LEAF_WORDS, LOSS_WORDS, words
 from autofix.probe import wire
 from autofix.syntax import calls
 from autofix.syntax.sources import Sources
-from autofix.verdict import aims, own_output
+from autofix.verdict import aims, own_output, start
 from autofix.verdict.averages import constant_averages
 from autofix.verdict.blame import loss
 from autofix.verdict.derivatives import derivative, gradient
@@ -44,6 +44,7 @@ def questions(runs: Runs) -> Iterator[Question]:
         _old_values,
         _made_once,
         _own_output,
+        start.asked,
         _average,
         _earlier_passes,
         _derivative,

@@ -1,0 +1,221 @@
+"""A start that each pass has and only the first one reads: later ones find in its place what the pass before left."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from autofix.probe.wire import Carrier, Crossing, Frame
+from autofix.syntax import blocks, calls, names
+from autofix.syntax.edits.statements import insert_after, insert_before
+from autofix.syntax.edits.steps import Step
+from autofix.syntax.source import Source
+from autofix.syntax.sources import Sources
+
+_NAMESPACES = frozenset({"locals", "globals", "vars", "dir"})
+_SAME = frozenset({"clone", "detach", "to", "cuda", "float", "contiguous"})
+"""Methods that leave a start what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """Where a pass could forget what it left, so that the next one begins with its start.
+
+    `path` is what the pass leaves, `start` what stands ready to begin with, `place` where one of the two is chosen.
+    """
+
+    source: Source
+    steps: list[Step]
+    path: str
+    start: str
+    place: Frame
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """A conditional that asks whether a variable holds anything, and what is done where it holds nothing."""
+
+    node: ast.If | ast.IfExp
+    empty: Sequence[ast.AST]
+    forget: str
+    function: str
+
+
+def begun(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sources) -> Iterator[Begun]:
+    """For each variable that the failing pass took from an earlier one: how it would begin with its start instead.
+
+    That start is made in each pass, before a loop within the pass whose first step is to begin with it, and is read for
+    nothing else in there; or it is a parameter, which would be trained in the first pass alone. Where the code itself
+    forgets the variable now and then, as at the begin of an epoch or where a sequence ends, it is carried on purpose.
+    """
+    carriers = dict.fromkeys(carrier for one in crossings if one.by == "failing" for carrier in one.carriers)
+    for carrier in carriers:
+        if (source := sources.source(carrier.file)) is None:
+            continue
+        for choice, start in _starts(source, carrier, failed):
+            if _is_forgotten(choice, carrier, carriers, failed, sources):
+                continue
+            for at, steps, path in _forgetting(choice, carrier, carriers, failed, sources):
+                place = Frame.around(carrier.file, choice.node.test, choice.function)
+                yield Begun(at, steps, path, start, place)
+
+
+def _starts(source: Source, carrier: Carrier, failed: Sequence[Frame]) -> Iterator[tuple[_Choice, str]]:
+    """The conditionals that ask for a variable, or for an attribute of a class, each with the start that is ready."""
+    for node in source.mentioning(carrier.path):
+        if isinstance(node, ast.If | ast.IfExp) and (function := blocks.qualified(source, node)):
+            own = function == carrier.function or function.startswith(f"{carrier.function}.")
+            choice = _choice(node, carrier.path, function) if own else None
+            start = choice and _start(choice)
+            if choice and start and (_is_made_in_each(source, choice, start, failed) or _is_learned(source, start)):
+                yield choice, start
+
+
+def _choice(node: ast.If | ast.IfExp, path: str, function: str) -> _Choice | None:
+    test, wanted = node.test, True
+    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test, wanted = test.operand, not wanted
+    forget = "del {}"
+    match test:
+        case ast.Compare(ast.Constant(str(name)), [op], [ast.Call(ast.Name(called), [])]) if called in _NAMESPACES:
+            asked = name == path
+        case ast.Call(ast.Name("hasattr"), [holder, ast.Constant(str(name))]):
+            asked, op = f"{ast.unparse(holder)}.{name}" == path, ast.In()
+        case ast.Compare(left, [op], [ast.Constant(None)]):
+            asked, forget = ast.unparse(left) == path, "{} = None"
+        case _:
+            return None
+    if not asked or not isinstance(op, ast.In | ast.NotIn | ast.Is | ast.IsNot):
+        return None
+    full = isinstance(op, ast.In | ast.IsNot) is wanted
+    branches = [part if isinstance(part, list) else [part] for part in (node.body, node.orelse)]
+    return _Choice(node, branches[full], forget, function)
+
+
+def _start(choice: _Choice) -> str:
+    """What is taken, as it stands ready, where the variable holds nothing; '' where it is made there."""
+    for one in choice.empty:
+        value = one.value if isinstance(one, ast.Assign) else one
+        while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _SAME:
+            value = value.func.value
+        if path := calls.path_of(value):
+            return path
+    return ""
+
+
+def _is_made_in_each(source: Source, choice: _Choice, start: str, failed: Sequence[Frame]) -> bool:
+    """Whether each pass binds a start before a loop whose steps only ask for it to begin with."""
+    function = source.function(choice.node)
+    around = list(blocks.loops(source, choice.node))
+    inner = list(itertools.takewhile(lambda one: not blocks.passed(source, one, failed), around))
+    if not inner:
+        return False
+    outer = around[len(inner)] if len(around) > len(inner) else None
+    made: list[ast.AST] = [
+        one
+        for one in names.assignments(source, start)
+        if source.function(one) is function and one.lineno < choice.node.lineno and _within(outer, one)
+    ]
+    given = names.binds(outer.target) if isinstance(outer, ast.For) else set()
+    if outer is None and function is not None:
+        given = set(calls.parameters(function))
+    steps = [one for one in inner if start in given or any(not _within(one, made_there) for made_there in made)]
+    return bool(steps) and not _is_read(source, steps[-1], choice, start)
+
+
+def _within(outer: ast.AST | None, node: ast.AST) -> bool:
+    return outer is None or any(one is node for one in ast.walk(outer))
+
+
+def _is_read(source: Source, loop: ast.AST, choice: _Choice, start: str) -> bool:
+    """Whether the steps of a loop read a start for something else than to begin with it, or to add to it."""
+    to_begin = {id(inside) for one in choice.empty for inside in ast.walk(one)}
+    for node in ast.walk(loop):
+        if calls.path_of(node) != start or not isinstance(getattr(node, "ctx", None), ast.Load) or id(node) in to_begin:
+            continue
+        statement = source.statement(node)
+        asks = isinstance(statement, ast.If | ast.While) and _within(statement.test, node)
+        if not asks and start not in names.binds(statement):
+            return True
+    return False
+
+
+def _is_learned(source: Source, start: str) -> bool:
+    """Whether a start is a parameter of the module that keeps the state."""
+    values = (one.value for one in names.assignments(source, start)) if "." in start else ()
+    return any(isinstance(value, ast.Call) and calls.name_of(value) == "Parameter" for value in values)
+
+
+def _forgetting(
+    choice: _Choice, carrier: Carrier, carriers: Iterable[Carrier], failed: Sequence[Frame], sources: Sources
+) -> Iterator[tuple[Source, list[Step], str]]:
+    """At the begin of the loop that goes backward, where the variable can be reached from there.
+
+    Elsewhere behind the steps: what is read after the last pass is gone then, too.
+    """
+    _, _, attribute = carrier.path.rpartition(".")
+    for frame, source, node in sources.nodes(failed):
+        for one in (one for one in carriers if (one.file, one.function) == (frame.file, frame.function)):
+            same = one == carrier if attribute == carrier.path else one.path.endswith(f".{attribute}")
+            if same:
+                lines, statement = [choice.forget.format(one.path)], source.statement(node)
+                loop = next(blocks.loops(source, statement), None) if choice.forget.endswith("None") else None
+                steps = insert_before(source, loop.body[0], lines) if loop is not None else None
+                yield source, steps or insert_after(source, blocks.after_steps(source, statement), lines), one.path
+                return
+
+
+def _is_forgotten(
+    choice: _Choice, carrier: Carrier, carriers: Iterable[Carrier], failed: Sequence[Frame], sources: Sources
+) -> bool:  # fmt: skip
+    """Whether the code itself empties a variable while it runs, or gives an attribute another value elsewhere."""
+    files = dict.fromkeys([*(one.file for one in carriers), *(one.file for one in failed)])
+    read = [one for one in map(sources.source, files) if one is not None]
+    home, (_, _, name) = sources.source(carrier.file), carrier.path.rpartition(".")
+    for source in [one for one in read if name != carrier.path or one is home]:
+        for one, emptied in _given(source, name):
+            own, function = source is home and blocks.qualified(source, one) == choice.function, source.function(one)
+            begins = function is not None and function.name == "__init__"
+            if begins or (not emptied if own else name == carrier.path):
+                continue
+            if any(blocks.loops(source, one)) or (own and name != carrier.path):
+                return True
+            if _is_repeated(carrier, failed, sources) if own else function and _is_called(read, function.name):
+                return True
+    return False
+
+
+def _given(source: Source, name: str) -> Iterator[tuple[ast.stmt, bool]]:
+    """Where a variable, or an attribute of any object, is given a value that is not made of its own; whether none."""
+    for node in source.mentioning(name):
+        match node:
+            case ast.Assign(targets=[ast.Tuple(parts)], value=ast.Tuple(values)) if len(parts) == len(values):
+                pairs = list(zip(parts, values, strict=True))
+            case ast.Assign(targets=targets, value=value):
+                pairs = [(part, value) for target in targets for part in names.parts(target)]
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                pairs = [(target, value)]
+            case ast.Delete(targets=targets):
+                pairs = [(target, ast.Constant(None)) for target in targets]
+            case _:
+                continue
+        for path, value in ((calls.path_of(target), value) for target, value in pairs):
+            if path.rpartition(".")[2] == name and path not in names.reads(value):
+                yield node, isinstance(value, ast.Constant)
+
+
+def _is_repeated(carrier: Carrier, failed: Sequence[Frame], sources: Sources) -> bool:
+    """Whether the function of a variable is itself called in a loop."""
+    functions = [frame.function for frame in failed]
+    outer = failed[functions.index(carrier.function) + 1 :] if carrier.function in functions else ()
+    return any(any(blocks.loops(source, node)) for _, source, node in sources.nodes(outer))
+
+
+def _is_called(read: Iterable[Source], name: str) -> bool:
+    """Whether a function is called elsewhere than where an object is made."""
+    found = ((one, node) for one in read for node in one.mentioning(name) if isinstance(node, ast.Call))
+    return any(
+        calls.name_of(node) == name and getattr(one.function(node), "name", "") != "__init__" for one, node in found
+    )

@@ -1,0 +1,48 @@
+"""A start that each pass has and only the first one reads: does each pass begin with it, or go on from the last one?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from autofix.core.model import Answer, Effect, Question
+from autofix.experiments.compare import comparable
+from autofix.verdict.effect import follows, trains_alike, whose
+
+if TYPE_CHECKING:
+    from autofix.core.model import Assessment, Reading
+    from autofix.verdict.runs import Runs
+
+
+def anew(runs: Runs) -> Reading | None:
+    """The reading in which each pass begins with its start, where it can run and trains otherwise; else None."""
+    if runs.case.pool.begun is None or not runs.letter.carried or runs.letter.reused:
+        return None
+    reading = replace(runs.code, begun=True)
+    if comparable(runs.of(reading)) or trains_alike(runs, reading, replace(runs.code, truncated=True)):
+        return None
+    return reading
+
+
+def asked(runs: Runs) -> Question | None:
+    """The question whether each pass begins anew."""
+    if (reading := anew(runs)) is None or (begun := runs.case.pool.begun) is None:
+        return None
+    answers = (
+        Answer("anew", f"each pass begins with `{begun.start}`", reading),
+        Answer(
+            "goes-on", f"each pass goes on from `{begun.path}` of the pass before", replace(runs.code, truncated=True)
+        ),
+    )
+    text = f"Does each pass begin anew with `{begun.start}`, or go on from `{begun.path}` of the pass before?"
+    return Question("start-is-read-once", text, (begun.place,), answers)
+
+
+def with_start(runs: Runs, found: Assessment) -> Assessment:
+    """What an edit does, and that it is the code in which each pass begins with its start, where that is all."""
+    if found.effect is not Effect.CHANGED or found.reading or (reading := anew(runs)) is None:
+        return found
+    if not follows(runs, reading):
+        return found
+    sentence = f"{whose(runs)} those of the code in which each pass begins with the start that only the first one reads"
+    return replace(found, reading=reading, sentence=sentence)

@@ -1,0 +1,162 @@
+"""A state that is never put back to the start that each pass has for it.
+
+## What it does
+Forgets what the pass before left (`model.state = None` at the begin of the loop, `del word` behind the step), where the
+code takes a start that stands ready if it finds nothing. So each pass begins with it, and not the first one alone.
+
+## Why autograd fails
+The next pass goes on from what the one before left, and runs into its graph, which is freed. Where that graph is cut, a
+sentence still begins with the last word of another one.
+
+## Fix safety
+Never safe by itself: a state that is carried over from pass to pass is written in the same way. Where the start is made
+in each pass and only the first one reads it, autofix asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sources, Tier
+from autofix.syntax.edits import begun
+
+WHY = "{path} holds nothing when the next pass begins, so that it takes {start} as the first one does."
+
+
+class StateNeverReset(Rule):
+    """Let each pass begin with its start."""
+
+    code, name = "AG213", "state-never-reset"
+    title = "Begin each pass anew"
+    causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
+    tier = Tier.PASS
+    examples = (
+        Example("""\
+! unsafe: each pass may be meant to go on from what the one before left
+import torch
+
+torch.manual_seed(0)
+cell, head = torch.nn.GRUCell(4, 4), torch.nn.Linear(4, 4)
+opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
+for _ in range(5):
+    hidden, start, loss = torch.randn(6, 4), torch.randn(6, 4), 0
+    for right in torch.randint(4, (3, 6)):
+        word = start if "said" not in locals() else said
+        hidden = cell(word, hidden)
+        said = head(hidden).softmax(1)
+        loss = loss + torch.nn.functional.nll_loss(said.log(), right)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
++    del said
+"""),
+        Example("""\
+! unsafe: the same of a start that a function is given, which asks for None
+import torch
+
+
+class Decoder(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.state = torch.nn.GRUCell(2, 4), None
+
+    def forward(self, x, start):
+        for one in x:
+            if self.state is None:
+                self.state = start.clone()
+            self.state = self.cell(one, self.state)
+        return self.state
+
+
+torch.manual_seed(0)
+encoder, decoder = torch.nn.Linear(3, 4), Decoder()
+opt = torch.optim.SGD([*encoder.parameters(), *decoder.parameters()], lr=0.1)
+for _ in range(5):
++    decoder.state = None
+    opt.zero_grad()
+    decoder(torch.randn(3, 6, 2), encoder(torch.randn(6, 3))).pow(2).mean().backward()
+    opt.step()
+"""),
+        Example("""\
+! unsafe: the same of a start that is a parameter, and of an attribute that may not be there
+import torch
+
+
+class Evolving(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = torch.nn.Parameter(torch.randn(4, 4))
+        self.cell = torch.nn.GRUCell(4, 4)
+
+    def forward(self, x):
+        weight = self.weight if hasattr(self, "weight") else self.first
+        self.weight = self.cell(weight, weight)
+        return x @ self.weight
+
+
+torch.manual_seed(0)
+net = Evolving()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(5):
+    loss = sum(net(x).pow(2).mean() for x in torch.randn(3, 6, 4))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
++    del net.weight
+"""),
+        Example("""\
+! who carries a state over has to begin somewhere
+import torch
+
+torch.manual_seed(0)
+cell, head = torch.nn.GRUCell(2, 4), torch.nn.Linear(4, 1)
+opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
+h = None
+for _ in range(5):
+    for x in torch.randn(3, 6, 2):
+        if h is None:
+            h = torch.zeros(len(x), 4)
+        h = cell(x, h)
+    opt.zero_grad()
+    head(h).pow(2).mean().backward()
+    opt.step()
+"""),
+        Example("""\
+! the code itself begins anew now and then
+import torch
+
+torch.manual_seed(0)
+cell, head = torch.nn.GRUCell(2, 4), torch.nn.Linear(4, 1)
+opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
+for epoch in range(2):
+    h = None
+    for _ in range(5):
+        start = torch.zeros(6, 4)
+        for x in torch.randn(3, 6, 2):
+            h = cell(x, start if h is None else h)
+        opt.zero_grad()
+        head(h).pow(2).mean().backward()
+        opt.step()
+"""),
+        Example("""\
+! an average begins with its first value, which each step adds to it
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 4)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+mean = None
+for _ in range(5):
+    z = net(torch.randn(6, 2))
+    for one in z:
+        mean = z.mean(0) if mean is None else 0.9 * mean + 0.1 * one
+    opt.zero_grad()
+    (z - mean).pow(2).mean().backward()
+    opt.step()
+"""),
+    )
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """For each variable that has a start: behind the step that follows the failing backward."""
+        for one in begun(diagnosis.trace.crossings, diagnosis.failure.stack, sources):
+            yield self.propose(one.steps, WHY.format(path=one.path, start=one.start))
