@@ -38,13 +38,11 @@ class CopiedWithGraph(Rule):
     causes = frozenset({Cause.CONVERSION})
     tier = Tier.MEANT
     usual = "failed", "what an object keeps from its last forward is detached or dropped before it is copied"
-    examples = (
-        Example("""\
-! nothing else reads it
+    examples = Example.each("""\
 import copy
+import functools
 import torch
-
-
+! nothing else reads it
 class Attends(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -66,13 +64,7 @@ for _ in range(4):
     loss.backward()
     opt.step()
     best = copy.deepcopy(net)
-"""),
-        Example("""\
 ! a loss reads one of two
-import copy
-import torch
-
-
 class Attends(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -96,13 +88,7 @@ for _ in range(4):
     opt.step()
 +    net[0].spread = net[0].spread.detach()
     best = copy.deepcopy(net)
-"""),
-        Example("""\
 ! the attribute is not named where it is set
-import copy
-import torch
-
-
 class Cache:
     def __init__(self):
         setattr(self, "last", w.exp())
@@ -117,12 +103,7 @@ for _ in range(4):
     opt.zero_grad()
     w.exp().sum().backward()
     opt.step()
-"""),
-        Example("""\
 ! a state that a loss reads afterwards
-import copy
-import torch
-
 torch.manual_seed(0)
 cell = torch.nn.GRUCell(2, 3)
 opt = torch.optim.SGD(cell.parameters(), lr=0.1)
@@ -133,13 +114,7 @@ for _ in range(4):
     opt.zero_grad()
     (state["h"] - 1).pow(2).sum().backward()
     opt.step()
-"""),
-        Example("""\
 ! the forward computes it anew
-import copy
-import torch
-
-
 class Normed(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -159,13 +134,7 @@ for _ in range(4):
     opt.zero_grad()
     (net(torch.ones(1, 3)) - kept(torch.ones(1, 3)).detach() - 1).pow(2).sum().backward()
     opt.step()
-"""),
-        Example("""\
 ! its parts have a graph, and the copy is given others
-import copy
-import torch
-
-
 class Line:
     def __init__(self, parts):
         self.parts = parts
@@ -191,13 +160,7 @@ for _ in range(4):
     (line.parts[0].power * line.parts[1].power - 1).pow(2).backward()
     opt.step()
     look(line)
-"""),
-        Example("""\
 ! parts of the copy are written
-import copy
-import torch
-
-
 class Lens:
     def __init__(self, power):
         self.power = power
@@ -215,12 +178,7 @@ def look(line):
 
 
 look(Line([Lens(torch.ones(1, requires_grad=True) * 2)]))
-"""),
-        Example("""\
 ! what is copied has no name
-import copy
-import torch
-
 w = torch.ones(3, requires_grad=True)
 
 
@@ -229,18 +187,11 @@ def made():
 
 
 kept = copy.deepcopy(made())
-"""),
-        Example("""\
 ! the function is given its object elsewhere
-import copy
-import functools
-import torch
-
 out = torch.ones(3, requires_grad=True).exp()
 export = functools.partial(copy.deepcopy, out)
 kept = export()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """By where the object holds what has a graph: in attributes, in itself, or in what its own parts hold."""

@@ -36,10 +36,9 @@ class DerivativeWithoutGraph(Rule):
     causes = frozenset({Cause.NO_GRAPH, Cause.DIFFERENTIATED_ONCE})
     tier = Tier.ANSWER
     usual = "failed", "a backward that is to be differentiated again is usually made of torch operations, unmarked"
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
-
+! the derivative of a derivative
 torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(1, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1, bias=False))
 x = torch.rand(8, 1, requires_grad=True)
@@ -53,11 +52,7 @@ for _ in range(3):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-        Example("""\
-import torch
-
-
+! a model that is the derivative of another
 class Field(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -76,9 +71,7 @@ for _ in range(3):
     opt.zero_grad()
     (field(x) - 1).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
-import torch
+! a loss made of a derivative
 from torch.autograd import grad
 
 w = torch.ones(3, requires_grad=True)
@@ -90,24 +83,15 @@ for _ in range(3):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-        Example("""\
 ! the flag is given by position
-import torch
-
 w = torch.ones(2, requires_grad=True)
 slope = torch.autograd.grad(w.exp().sum(), w, None, True, False)[0]
 slope.sum().backward()
-"""),
-        Example("""\
 ! no derivative takes part: the value was taken out of the graph
-import torch
-
 w = torch.ones(2, requires_grad=True)
 loss = torch.tensor(w.exp().sum().item())
 loss.backward()
-"""),
-    )
+""")
 
     def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
         """Where a backward forbids a second derivative."""

@@ -35,11 +35,11 @@ class GradModeLeftOff(Rule):
     title = "Switch gradients on again"
     causes = frozenset({Cause.NO_GRAPH})
     tier = Tier.MEANT
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
 
 torch.manual_seed(0)
+! a validation switches gradients off
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 
@@ -56,11 +56,7 @@ for _ in range(4):
     loss.backward()
     opt.step()
     validate()
-"""),
-        Example("""\
-import torch
-
-torch.manual_seed(0)
+! the script does, and a function trains
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 torch.set_grad_enabled(False)
@@ -76,11 +72,7 @@ def train(x):
 for _ in range(4):
     train(torch.randn(5, 2))
     print(net(torch.randn(5, 2)).mean().item())
-"""),
-        Example("""\
-import torch
-
-
+! a method does
 class Trainer:
     def __init__(self):
         self.net = torch.nn.Linear(2, 1)
@@ -100,29 +92,17 @@ class Trainer:
             print(self.score(x))
 
 
-torch.manual_seed(0)
 Trainer().fit()
-"""),
-        Example("""\
 ! the mode is entered by hand, at a call that says nothing of gradients
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 off = torch.no_grad()
 off.__enter__()
 net(torch.randn(5, 2)).pow(2).mean().backward()
-"""),
-        Example("""\
 ! gradients are off for a block, which ends by itself
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 with torch.set_grad_enabled(False):
     net(torch.randn(5, 2)).pow(2).mean().backward()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """At each statement that switches gradients off for good."""

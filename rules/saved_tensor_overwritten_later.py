@@ -39,20 +39,15 @@ class SavedTensorOverwrittenLater(Rule):
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.COPY
     usual = "written", "what backward still needs is written here: write to a copy, or where that backward has been"
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
-
+! an operand
 w, bank = torch.ones(2, requires_grad=True), torch.ones(2, 3)
 -score = w @ bank
 +score = w @ bank.clone()
 bank[:, 0] = 0.5
 score.sum().backward()
-"""),
-        Example("""\
-import torch
-
-
+! a buffer that an object keeps
 class Memory:
     def __init__(self):
         self.queue = torch.ones(2, 3)
@@ -66,11 +61,7 @@ w, memory = torch.ones(2, requires_grad=True), Memory()
 score = w @ memory.queue
 memory.push(w.detach())
 score.sum().backward()
-"""),
-        Example("""\
-import torch
-
-
+! what a property hands out
 class Ring:
     def __init__(self):
         self.store = torch.ones(3, 2)
@@ -85,20 +76,14 @@ w, ring = torch.ones(2, requires_grad=True), Ring()
 score = w @ ring.negatives
 ring.store[0] = 0.5
 score.sum().backward()
-"""),
-        Example("""\
-import torch
-
+! the output of the operation
 w = torch.ones(3, requires_grad=True)
 -p = torch.sigmoid(w)
 +p = torch.sigmoid(w).clone()
 with torch.no_grad():
     p.clamp_(0.2, 0.7)
 p.sum().backward()
-"""),
-        Example("""\
-import torch
-
+! a table that is filled row by row
 w, table, scale = torch.ones(3, requires_grad=True), torch.ones(4, 3), torch.ones(4)
 for t in range(1, 4):
 -    table[t] = table[t - 1] * w
@@ -107,37 +92,25 @@ for t in range(1, 4):
 -    table[t] = table[t] / scale[t]
 +    table[t] = table[t].clone() / scale[t].clone()
 scale.log().sum().backward()
-"""),
-        Example("""\
-import torch
-
+! what is given to a function
 w, table = torch.ones(1, 3, 1, requires_grad=True), torch.ones(4, 1, 5)
 scaled = lambda row: row * w
 for t in range(4):
 -    table[t] = scaled(table[t]).sum(1)
 +    table[t] = scaled(table[t].clone()).sum(1)
 table.sum().backward()
-"""),
-        Example("""\
 ! a copy of the parameters would hide that the step came too early
-import torch
-
 w = torch.nn.Parameter(torch.ones(3))
 opt = torch.optim.SGD([w], lr=0.1)
 w.grad, loss = torch.ones(3), w.pow(2).sum()
 opt.step()
 loss.backward()
-"""),
-        Example("""\
 ! the operands are in a list that is made elsewhere
-import torch
-
 pair = [torch.ones(3, requires_grad=True), torch.ones(3)]
 terms = [torch.mul(*pair)]
 pair[1].zero_()
 sum(terms).sum().backward()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """A copy for what was used, for what was made, and for what is written, the named tensor first."""

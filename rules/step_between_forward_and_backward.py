@@ -46,11 +46,11 @@ class StepBetweenForwardAndBackward(Rule):
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.ORDER
     usual = "stepped", "a step usually stands behind all backwards that need its parameters as they are before it"
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
 
 torch.manual_seed(0)
+! the last part again
 G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
 g_opt, d_opt = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (G, D))
 for _ in range(4):
@@ -64,11 +64,7 @@ for _ in range(4):
     g_opt.zero_grad()
     g_loss.backward()
     g_opt.step()
-"""),
-        Example("""\
-import torch
-
-torch.manual_seed(0)
+! the last part again, from a detached value
 E, D = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
 e_opt = torch.optim.SGD([*E.parameters(), D[0].bias], lr=0.1)
 d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
@@ -83,12 +79,7 @@ for _ in range(4):
 +    score = D(z.detach())
     (score - 1).pow(2).mean().backward()
     d_opt.step()
-"""),
-        Example("""\
 ! what is copied of the weights is copied after the step
-import torch
-
-torch.manual_seed(0)
 pi, q, old = torch.nn.Linear(3, 3), torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
 pi_opt, q_opt = torch.optim.SGD(pi.parameters(), lr=0.1), torch.optim.SGD(q.parameters(), lr=0.1)
 for _ in range(4):
@@ -105,12 +96,7 @@ for _ in range(4):
 +    (q(x) - aim).pow(2).mean().backward()
 +    q_opt.step()
 +    old.load_state_dict(q.state_dict())
-"""),
-        Example("""\
 ! the graph is that of an earlier iteration, and wants a cut
-import torch
-
-torch.manual_seed(0)
 cell = torch.nn.GRUCell(2, 4)
 opt = torch.optim.SGD(cell.parameters(), lr=0.1)
 h = torch.zeros(3, 4)
@@ -119,21 +105,12 @@ for _ in range(4):
     opt.zero_grad()
     h.pow(2).mean().backward(retain_graph=True)
     opt.step()
-"""),
-        Example("""\
 ! the write is part of the forward
-import torch
-
 w = torch.ones(3, requires_grad=True)
 x = torch.sigmoid(w)
 x += 1
 x.sum().backward()
-"""),
-        Example("""\
 ! unsafe: as it is written nothing reaches the generator
-import torch
-
-torch.manual_seed(0)
 g = torch.nn.Linear(2, 3)
 d = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
 g_opt, d_opt = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (g, d))
@@ -147,8 +124,7 @@ for _ in range(3):
 +    scores = d(fake)
     (scores - 1).pow(2).mean().backward()
     g_opt.step()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For each statement that wrote: the forward behind it, again behind it, or the write behind the backward."""

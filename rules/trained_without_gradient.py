@@ -38,11 +38,12 @@ class TrainedWithoutGradient(Rule):
     title = "Take the forward out of the block"
     causes = frozenset({Cause.NO_GRAPH, Cause.CONVERSION})
     tier = Tier.MEANT
-    examples = (
-        Example("""\
+    examples = Example.each("""\
+import contextlib
 import torch
 
 torch.manual_seed(0)
+! a block
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
@@ -52,12 +53,7 @@ for _ in range(4):
     opt.zero_grad()
     out.pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! a decorator of the project's own
-import torch
-
-
 def without_gradient(function):
     def inner(*args):
         with torch.no_grad():
@@ -66,7 +62,6 @@ def without_gradient(function):
     return inner
 
 
-torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 
@@ -80,14 +75,7 @@ for _ in range(4):
     opt.zero_grad()
     objective(torch.randn(5, 2)).backward()
     opt.step()
-"""),
-        Example("""\
 ! a context of the project's own
-import contextlib
-
-import torch
-
-
 @contextlib.contextmanager
 def evaluating(net):
     with torch.no_grad():
@@ -95,7 +83,6 @@ def evaluating(net):
     net.train()
 
 
-torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
@@ -105,12 +92,7 @@ for _ in range(4):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-        Example("""\
 ! a flag that whoever trains has to give
-import torch
-
-torch.manual_seed(0)
 body, head = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
 opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
 
@@ -126,22 +108,12 @@ for _ in range(4):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-        Example("""\
 ! the mode is entered by hand, at a call that says nothing of gradients
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 off = torch.no_grad()
 off.__enter__()
 net(torch.randn(5, 2)).pow(2).mean().backward()
-"""),
-        Example("""\
 ! gradients are on; the loss is made of a detached value
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 
 
@@ -153,8 +125,7 @@ def accuracy(x):
 x = torch.randn(5, 2)
 print(accuracy(x))
 net(x).detach().pow(2).mean().backward()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For each place where gradients went off: where it was written, and who it was meant for."""

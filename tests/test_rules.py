@@ -49,6 +49,16 @@ def written(folder: Path, text: str) -> Target:
     return Target(script, root=folder, isolation="none")
 
 
+def test_every_example_of_a_text_begins_as_the_text_does() -> None:
+    repaired, declined = Example.each("import torch\n! a\n! unsafe: b\n-x = 1\n+x = 2\n! c\n@d\ndef f(): pass\n")
+    assert (repaired.before, repaired.after, repaired.unsafe) == (
+        "import torch\n\nx = 1\n",
+        "import torch\n\nx = 2\n",
+        True,
+    )
+    assert (declined.before, declined.after) == ("import torch\n\n\n@d\ndef f(): pass\n", None)
+
+
 def candidates(probe: Probe, target: Target, rule: Rule) -> list[Candidate]:
     diagnosis = Script(probe, target).diagnosed()
     assert diagnosis.cause in rule.causes
