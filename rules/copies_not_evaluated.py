@@ -125,12 +125,7 @@ adapt(torch.ones(1, 2))
             if found is None:
                 raise Declined("the inputs of the derivative are not seen to be copies of a module's parameters")
             made, module, kind = found
-            within = source.function(made) or source.tree
-            behind = (made.lineno, made.col_offset)
-            evaluated = [
-                one for one in ast.walk(within)
-                if isinstance(one, ast.Call) and (one.lineno, one.col_offset) > behind and _runs(one, module)
-            ]  # fmt: skip
+            evaluated = calls.evaluations(source, module, made)
             if not evaluated:
                 raise Declined(f"{module} is evaluated where the name {copies} is not known")
             if kind == "module":
@@ -168,8 +163,3 @@ def _copied(source: Source, node: ast.AST, copies: str) -> tuple[ast.stmt, str, 
                 case ast.Call(args=[module, *_]) if calls.name_of(part) == "deepcopy":
                     return made, calls.path_of(module), "module"
     return None
-
-
-def _runs(call: ast.Call, module: str) -> bool:
-    """Whether a call evaluates a module."""
-    return bool(module) and calls.path_of(call.func) in (module, f"{module}.forward")

@@ -93,17 +93,15 @@ for _ in range(4):
 +    for (name, p), part in zip(net.named_parameters(), parts):
 +        weights[name] = part
 +        p.data = part.data
--    loss = net(torch.ones(4, 3)).pow(2).mean()
-+    loss = torch.func.functional_call(net, weights, (torch.ones(4, 3),)).pow(2).mean()
     opt.zero_grad()
-    loss.backward()
+-    net(torch.ones(4, 3)).pow(2).mean().backward()
++    torch.func.functional_call(net, weights, (torch.ones(4, 3),)).pow(2).mean().backward()
     print(hyper.weight.grad.norm())
     opt.step()
 ! by their names, without gradient
 net = torch.nn.Linear(3, 1)
 shift = {n: torch.zeros_like(p, requires_grad=True) for n, p in net.named_parameters()}
 base = {n: p.detach().clone() for n, p in net.named_parameters()}
-w = shift["weight"]
 opt = torch.optim.SGD(shift.values(), lr=0.1)
 for _ in range(4):
     made = {n: base[n] + 2 * shift[n] for n in base}
@@ -116,7 +114,7 @@ for _ in range(4):
     opt.zero_grad()
 -    net(torch.ones(4, 3)).pow(2).mean().backward()
 +    torch.func.functional_call(net, weights, (torch.ones(4, 3),)).pow(2).mean().backward()
-    print(w.grad.norm())
+    print(shift["weight"].grad.norm())
     opt.step()
 ! unsafe: the average is of what another loss trains, and is meant as a constant
 net, mean, head = (torch.nn.Linear(3, 1) for _ in range(3))
@@ -137,13 +135,8 @@ for _ in range(4):
 ! the module is called by another function
 net, v = torch.nn.Linear(3, 1), torch.zeros(4, requires_grad=True)
 opt = torch.optim.SGD([v], lr=0.1)
-
-
-def loss():
-    return net(torch.ones(4, 3)).pow(2).mean()
-
-
-torch.nn.utils.vector_to_parameters(2 * v, net.parameters())
+loss = lambda: net(torch.ones(4, 3)).pow(2).mean()
+vector_to_parameters(2 * v, net.parameters())
 loss().backward()
 print(v.grad.norm())
 ! no loop says which module's parameters these are
@@ -248,17 +241,10 @@ def _with_graph(source: Source, value: ast.expr) -> str:
 
 def _called(source: Source, written: ast.stmt, module: str) -> list[Step]:
     """The calls of the module behind the write in its function, with the results in place of its parameters."""
-    function = source.function(written)
-    found = [
-        node
-        for node in source.walk(function)
-        if isinstance(node, ast.Call)
-        and ast.unparse(node.func) in (module, f"{module}.forward")
-        and source.function(node) is function
-        and node.lineno > (written.end_lineno or 0)
-    ]
-    if not found:
-        raise Declined(f"{module} is not called in the function that writes its parameters")
     torch, edits = ensure_import(source, "torch")
     weights = names.unused(source, "weights")
-    return [*edits, *(step for node in found for step in functional_call(source, node, torch, weights))]
+    for node in (found := calls.evaluations(source, module, written)):
+        edits += functional_call(source, node, torch, weights)
+    if not found:
+        raise Declined(f"{module} is not called in the function that writes its parameters")
+    return edits

@@ -168,6 +168,17 @@ def imported(nodes: Iterable[ast.AST], path: Path, root: Path) -> Iterator[Path]
                 yield folder.joinpath(*parts, "__init__.py")
 
 
+def evaluations(source: Source, module: str, made: ast.stmt) -> list[ast.Call]:
+    """The calls of a module, written as its variable or as its `forward`, behind a statement of the same function."""
+    behind = (made.end_lineno or 0, made.end_col_offset or 0)
+    return [
+        node
+        for node in source.walk(source.function(made))
+        if isinstance(node, ast.Call) and (node.lineno, node.col_offset) >= behind
+        and module and ast.unparse(node.func) in (module, f"{module}.forward")
+    ]  # fmt: skip
+
+
 def owner(node: ast.AST) -> str:
     """The module behind `m.parameters()` or `m.requires_grad_(False)`."""
     for part in ast.walk(node):

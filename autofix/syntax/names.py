@@ -184,6 +184,20 @@ def locals_read(function: Function, expression: ast.expr) -> set[str]:
     return locals_of(function) & {n.id for n in ast.walk(expression) if isinstance(n, ast.Name)}
 
 
+def gives_on(function: Function, name: str) -> bool:
+    """Whether a function gives a variable on as it is: to its caller, or by another name."""
+    values = (one.value for one in ast.walk(function) if isinstance(one, (ast.Return, ast.Yield, ast.Assign)))
+    return any(isinstance(value, ast.Name) and value.id == name for value in values)
+
+
+def writes_into_parts(function: Function, name: str) -> bool:
+    """Whether a function writes into what a variable's object holds, rather than gives the object itself a value."""
+    nodes = (one for one in ast.walk(function) if isinstance(one, (ast.Attribute, ast.Subscript)))
+    stored = (one for one in nodes if not isinstance(one.ctx, ast.Load))
+    deeper = (one for one in stored if isinstance(one, ast.Subscript) or not isinstance(one.value, ast.Name))
+    return any(isinstance(part, ast.Name) and part.id == name for one in deeper for part in ast.walk(one))
+
+
 def grows(source: Source, attribute: str) -> bool:
     """Whether an attribute of that name, on whatever object, takes values by a method like `append`."""
     return any(
