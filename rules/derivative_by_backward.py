@@ -118,14 +118,11 @@ size = x.grad.norm().item()
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For each backward before the failing one whose gradients its own function reads."""
-        for stack in dict.fromkeys(one.stack for one in diagnosis.trace.earlier):
-            for _, source, call in sources.nodes(stack[:1]):
-                statement = source.statement(call)
-                if not isinstance(call, ast.Call) or calls.statement_call(statement) is not call:
-                    continue
-                reads = _reads(source, statement)
-                if not reads:
-                    continue
+        for source, call in sources.innermost(dict.fromkeys(one.stack for one in diagnosis.trace.earlier)):
+            statement = source.statement(call)
+            if not isinstance(call, ast.Call) or calls.statement_call(statement) is not call:
+                continue
+            if reads := _reads(source, statement):
                 edits = _taken(source, call, statement, reads)
                 connected = [step for path in reads for step in _connected(source, statement, path)]
                 if connected:

@@ -19,7 +19,6 @@ import ast
 import textwrap
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TypeGuard
 
 from autofix.search import anew
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
@@ -153,7 +152,8 @@ loss.backward()
         entry = sources.source(diagnosis.failure.stack[-1].file)
         files = list(sources.imported_by(entry)) if entry is not None else []
         each: dict[ast.If, Source] = {}
-        for source, call in ((one, node) for one in files for node in one.walk() if _is_checkpoint(one, node)):
+        checkpoints = ((one, call) for one in files for call in calls.of_torch(one, ("utils.checkpoint.checkpoint",)))
+        for source, call in ((one, call) for one, call in checkpoints if call.args):
             for at, function in _run_by(source, call, files, sources):
                 for guard in (one for one in _guards(function) if at.function(one) is function):
                     yield from self._before(source, call, at, guard, sources)
@@ -175,12 +175,6 @@ loss.backward()
             with suppress(Declined):
                 lines = for_caller(at, guard, given, lambda one: not anew.draws(one, at, sources))
                 yield self.propose(insert_before(source, source.statement(call), lines), WHY)
-
-
-def _is_checkpoint(source: Source, node: ast.AST) -> TypeGuard[ast.Call]:
-    if not isinstance(node, ast.Call) or not node.args:
-        return False
-    return calls.known(source, node.func, ("torch",)) == "utils.checkpoint.checkpoint"
 
 
 def _run_by(

@@ -139,8 +139,7 @@ with torch.no_grad():
 def _optimized(source: Source, whole: str) -> Iterator[str]:
     """`.fc` where an optimizer is given `m.fc.parameters()` of the frozen `m`, under whatever longer name."""
     within = re.compile(rf"(?:^|\.){re.escape(whole.rpartition('.')[2])}([.\[].+)$")
-    found = (one for one in source.walk() if isinstance(one, ast.Call) and "optim" in ast.unparse(one.func))
-    for node in found:
+    for node in (one for one in source.walk() if isinstance(one, ast.Call) and "optim" in ast.unparse(one.func)):
         for argument in (*node.args, *(k.value for k in node.keywords)):
             if part := within.search(calls.owner(argument)):
                 yield part[1]
@@ -153,9 +152,8 @@ def _replaced(source: Source, after: ast.stmt, whole: str) -> Iterator[str]:
 
 def _earlier(source: Source, statement: ast.stmt) -> Iterator[tuple[ast.stmt, ast.stmt]]:
     """What stands before a statement in its function, each with the statement of its block that holds this one."""
-    for one in (statement, *blocks.around(source, statement)):
-        if isinstance(one, ast.stmt):
-            yield from ((other, one) for other in blocks.before(blocks.block_of(source, one), one))
+    for one in blocks.holders(source, statement):
+        yield from ((other, one) for other in blocks.before(blocks.block_of(source, one), one))
 
 
 def _replacement(statement: ast.stmt, whole: str) -> str:

@@ -131,7 +131,7 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
 
     def _begun(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
         """`requires_grad` taken out of the expression and put behind it; a `Parameter(...)` put around it."""
-        for call in (one for one in ast.walk(node) if isinstance(one, ast.Call)):
+        for call in calls.within(node):
             name = calls.name_of(call)
             begun = remove_keyword(source, call, "requires_grad") if calls.keyword(call, "requires_grad") else []
             if name == "requires_grad_" and isinstance(call.func, ast.Attribute) and call is not node:

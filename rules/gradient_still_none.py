@@ -78,10 +78,9 @@ w.data -= 0.1 * w.grad
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """All uses of one block at once."""
         found: dict[ast.stmt, tuple[Source, ast.Attribute]] = {}
-        for origin in diagnosis.trace.origins:
-            for _, source, node in sources.nodes(origin.stack[:1]):
-                if isinstance(node, ast.Attribute):
-                    found.setdefault(source.statement(node), (source, node))
+        for source, node in sources.innermost(one.stack for one in diagnosis.trace.origins):
+            if isinstance(node, ast.Attribute):
+                found.setdefault(source.statement(node), (source, node))
         failing = [source.statement(node) for _, source, node in sources.nodes(diagnosis.failure.stack[:1])]
         edits: list[Step] = []
         for statement, (source, node) in found.items():

@@ -177,14 +177,13 @@ for _ in range(4):
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For variables that carried a shared tensor: cut after the backward, where stored, and before their use."""
-        crossings = [crossing for crossing in diagnosis.trace.crossings if crossing.by == "failing"]
-        carriers = list(dict.fromkeys(carrier for crossing in crossings for carrier in crossing.carriers))
+        carriers = list(dict.fromkeys(carrier for crossing in diagnosis.crossed for carrier in crossing.carriers))
         for edits, paths, later in after_backward(carriers, diagnosis, sources):
             yield self.propose(edits, WHY.format(path=" and ".join(paths)), later=later)
         yield from self._dropped(carriers, diagnosis, sources)
         for edits, paths, later in where_stored(carriers, sources):
             yield self.propose(edits, WHY.format(path=" and ".join(paths)), later=later)
-        for crossing in crossings:
+        for crossing in diagnosis.crossed:
             for edits, path in before_use(crossing, sources):
                 yield self.propose(edits, WHY.format(path=path), later=8)
 

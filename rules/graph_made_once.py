@@ -179,7 +179,7 @@ for _ in range(3):
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For what was made outside the function or loop that uses it: all of it together, then each statement."""
         failed = diagnosis.failure.stack
-        crossings = [one for one in diagnosis.trace.crossings if one.by == "failing"]
+        crossings = diagnosis.crossed
         # Where no boundary was crossed, the failing backward starts at what was made once: all of its graph was.
         crossed = anew.assignments((one.made for one in crossings or diagnosis.trace.saved), sources)
         behind = anew.behind(crossed, diagnosis, sources) if crossings else {}

@@ -146,10 +146,10 @@ for _ in range(5):
             leading = names.backward(names.reads(handed), reached)
             if not (isinstance(handed, ast.Assign) and leading and made in leading and _goes_on(handed, body)):
                 continue
-            read = {name for one in leading for name in names.reads(one)}
             between = [one for one in blocks.before(following, handed) if one not in leading]
-            bound = {name for one in [*between, handed] for name in names.binds(one)}
-            if names.meets(read, bound) or any(map(update.trains, leading)):
+            if names.meets(names.read_by(leading), names.bound_by([*between, handed])) or any(
+                map(update.trains, leading)
+            ):
                 return
             lines = [line for one in leading for line in names.copied(source, one)]
             yield self.propose(insert_before(source, handed, lines), WHY.format(path=ast.unparse(handed.value)))

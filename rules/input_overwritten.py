@@ -114,7 +114,7 @@ for _ in range(5):
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Where the failing pass took something of an earlier one: the statement that made it of what stood there."""
-        for crossing in (one for one in diagnosis.trace.crossings if one.by == "failing"):
+        for crossing in diagnosis.crossed:
             for _, source, node in sources.nodes(crossing.made):
                 with suppress(Declined):
                     yield self.propose(in_local_name(source, source.statement(node), diagnosis.failure.stack), WHY)

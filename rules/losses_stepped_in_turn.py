@@ -26,7 +26,7 @@ from autofix.diagnosis.scenes import Turn
 from autofix.probe.wire import Stack
 from autofix.search import owning
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
-from autofix.syntax import blocks, calls, names, update, vocabulary
+from autofix.syntax import blocks, calls, names, vocabulary
 from autofix.syntax.edits import Step, delete, insert_after, move_after
 
 WHY = "Each loss goes backward while the parameters are those it was computed with, and reaches only its optimizer's."
@@ -175,7 +175,7 @@ train(out.pow(2).mean())
         if blocks.passed(source, loop, made):
             return []
         moved = [*blocks.with_clipping(block, turn.step)]
-        own = update.bound(block)
+        own = names.bound_by(block)
         behind = owning.along(sources, source, blocks.after(block, turn.step))
         moved += [one for one in behind if not names.meets(own - names.binds(one), names.reads(one))]
         if not (keyword := owning.reaching_only(turn.source, turn.call, [optimizer])):

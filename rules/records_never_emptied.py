@@ -156,7 +156,7 @@ losses["first"].backward()
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """After the step in the innermost function that holds what was filled: all of it, and each alone."""
-        carriers = [c for x in diagnosis.trace.crossings if x.by == "failing" for c in x.carriers]
+        carriers = [carrier for one in diagnosis.crossed for carrier in one.carriers]
         stacks = {backward.stack for backward in diagnosis.trace.earlier}
         if diagnosis.failure.stack not in stacks | {saved.freed_by for saved in diagnosis.trace.saved}:
             raise Declined("no earlier pass went backward at the failing line")

@@ -183,12 +183,11 @@ checkpoint(torch.nn.Linear(2, 2), "last.pt").backward()
 
 def _reentrant(source: Source) -> Iterator[ast.Call]:
     """The calls of torch's checkpoint that are reentrant, or say nothing."""
-    for node in source.walk():
-        if isinstance(node, ast.Call) and calls.known(source, node.func, ("torch",)) in _CHECKPOINTS:
-            given = calls.keyword(node, _FLAG)
-            elsewhere = any(word.arg is None for word in node.keywords)
-            if not elsewhere and not (isinstance(given, ast.Constant) and given.value is False):
-                yield node
+    for call in calls.of_torch(source, _CHECKPOINTS):
+        given = calls.keyword(call, _FLAG)
+        elsewhere = any(word.arg is None for word in call.keywords)
+        if not elsewhere and not (isinstance(given, ast.Constant) and given.value is False):
+            yield call
 
 
 def _asked(source: Source) -> Iterator[ast.expr]:

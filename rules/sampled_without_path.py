@@ -93,9 +93,8 @@ Memory().sample().mean().backward()
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Every draw of torch's at which the graph of the loss ended, together."""
-        stacks = [one.stack[:1] for one in diagnosis.trace.origins if one.kind == "no_grad"]
-        calls = {node: source for stack in stacks for _, source, node in sources.nodes(stack)}
-        edits = [step for node, source in calls.items() for step in _along(source, node)]
+        draws = dict.fromkeys(sources.innermost(diagnosis.lost("no_grad")))
+        edits = [step for source, node in draws for step in _along(source, node)]
         if edits:
             yield self.propose(edits, WHY)
 

@@ -161,10 +161,8 @@ sum(terms).sum().backward()
         for node in source.walk():
             if not isinstance(node, ast.FunctionDef) or node.name != name or not node.decorator_list:
                 continue
-            values = [
-                n.value for n in ast.walk(node) if isinstance(n, ast.Return) and isinstance(n.value, calls.VALUES)
-            ]
-            if values:
+            returned = (one.value for one in ast.walk(node) if isinstance(one, ast.Return))
+            if values := [one for one in returned if isinstance(one, calls.VALUES)]:
                 edits = [edit for value in values for edit in append_call(source, value, ".clone()")]
                 yield self.propose(edits, WHY_USED.format(name=f"What {name} hands out"))
 
@@ -186,11 +184,9 @@ sum(terms).sum().backward()
     def _kept(self, stacks: Iterable[Stack], sources: Sources) -> Iterator[Proposal]:
         """New memory for a tensor that an object keeps, before it is written."""
         edits: dict[Step, None] = {}
-        for stack in stacks:
-            for _, source, node in sources.nodes(stack[:1]):
-                name = writes.written(source, node)
-                if "." not in name or calls.path_of(node) == name:
-                    continue
+        for source, node in sources.innermost(stacks):
+            name = writes.written(source, node)
+            if "." in name and calls.path_of(node) != name:
                 with suppress(Declined):
                     edits |= dict.fromkeys(clone_before(source, node))
         if edits:
@@ -198,14 +194,12 @@ sum(terms).sum().backward()
 
 
 def _written(sources: Sources, stack: Stack) -> Iterator[str]:
-    for _, source, node in sources.nodes(stack[:1]):
-        yield writes.written(source, node)
+    return (writes.written(source, node) for source, node in sources.innermost([stack]))
 
 
 def _beside(sources: Sources, stack: Stack) -> set[str]:
     """What the statement of a write writes: `h` and `c` of `h[t], c[t] = cell(x, (h[t - 1], c[t - 1]))`."""
-    bound = {name for _, source, node in sources.nodes(stack[:1]) for name in names.binds(source.statement(node))}
-    return {*bound, *_written(sources, stack)}
+    return {*names.bound_by(sources.statements(stack[:1])), *_written(sources, stack)}
 
 
 def _holds_tensor(source: Source, node: ast.expr) -> bool:

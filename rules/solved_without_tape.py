@@ -108,12 +108,11 @@ out.sum().backward()
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For each block without gradients at whose end a variable was iterated, or solved for."""
-        for origin in (one for one in diagnosis.trace.origins if one.kind == "no_grad"):
-            for _, source, node in sources.nodes(origin.stack[:1]):
-                block = source.statement(node)
-                if isinstance(block, ast.With) and writes.without_gradient(block):
-                    for line, function in _steps(source, block.body[-1]):
-                        yield self.propose(insert_after(source, block, [line]), WHY.format(function=function))
+        for source, node in sources.innermost(diagnosis.lost("no_grad")):
+            block = source.statement(node)
+            if isinstance(block, ast.With) and writes.without_gradient(block):
+                for line, function in _steps(source, block.body[-1]):
+                    yield self.propose(insert_after(source, block, [line]), WHY.format(function=function))
 
 
 def _steps(source: Source, last: ast.stmt) -> Iterator[tuple[str, str]]:

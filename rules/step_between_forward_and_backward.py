@@ -150,8 +150,7 @@ for _ in range(3):
     def _later(self, scene: Scene) -> Iterator[Proposal]:
         """The forward, and what hangs on it, behind the step; first, unless another loss hangs on it."""
         moved = names.forward(scene.made, scene.before[1:])
-        bound = {name for one in moved for name in names.binds(one)}
-        read = {name for one in moved for name in names.reads(one)}
+        bound, read = names.bound_by(moved), names.read_by(moved)
         anchor = scene.first_use(bound)
         passed = [
             one for one in (*scene.before, *(blocks.before(scene.after, anchor) if anchor else ())) if one not in moved
@@ -182,22 +181,22 @@ for _ in range(3):
         if attached and any(_DETACH in scene.source.segment(one) for one in late):
             yield from self._copy(scene, late, set(), -1, without=_DETACH)
         for cut in range(1, len(late[: _MOST + 2])):
-            yield from self._copy(scene, late[cut:], update.bound(late[:cut]), 1)
+            yield from self._copy(scene, late[cut:], names.bound_by(late[:cut]), 1)
         yield from self._copy(scene, late, set(), 0)
-        yield from self._copy(scene, late, update.bound(upstream), 3)
+        yield from self._copy(scene, late, names.bound_by(upstream), 3)
         for more in range(1, min(len(upstream), _MOST) + 1):
             yield from self._copy(scene, [*upstream[-more:], *late], set(), 3 + more)
 
     def _copy(
         self, scene: Scene, statements: Sequence[ast.stmt], detached: set[str], later: int, *, without: str = ""
     ) -> Iterator[Proposal]:
-        cut = {name for one in statements for name in names.reads(one)} & detached
+        cut = names.read_by(statements) & detached
         if not statements or (detached and not cut):
             return
         with suppress(Declined):
             copied = [line for one in statements for line in names.copied(scene.source, one, cut)]
             lines = [line.replace(without, "") for line in copied] if without else copied
-            anchor = scene.first_use(update.bound(statements))
+            anchor = scene.first_use(names.bound_by(statements))
             insert = insert_before if anchor else insert_after
             edits = insert(scene.source, anchor or scene.step, lines)
             title = "Compute it again after the step" + (", from detached values" if cut else "")

@@ -143,5 +143,5 @@ def _is_like(call: ast.Call, other: ast.Call) -> bool:
 
 def _is_shown(source: Source, node: ast.AST) -> bool:
     """Whether an expression is part of what is printed."""
-    inside = [one for one in ast.walk(source.statement(node)) if isinstance(one, ast.Call)]
+    inside = calls.within(source.statement(node))
     return any(calls.name_of(one) == "print" and node in ast.walk(one) for one in inside)

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from autofix.probe.wire import Frame, Origin
 from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, modes
-from autofix.syntax.edits import decorate, embed, ensure_import, replace, set_keyword, undecorate, unwrap
+from autofix.syntax.edits import embed, replace, set_keyword, undecorate, unwrap, with_gradient
 
 WHY = "The forward that backward goes through records its graph."
 WHY_WITHIN = "What is called from the block trains with gradients; the rest of the block stays without."
@@ -143,13 +143,10 @@ net(x).detach().pow(2).mean().backward()
         failing = diagnosis.failure.stack
         holders = [f for f in failing[1:] if (f.file, f.function) == (off.file, off.function)]
         within = any(blocks.passed(source, source.statement(node), holders) for _, source, node in sources.nodes([off]))
-        if not within:
-            return
-        function, trained = sources.function(failing[0]), sources.source(failing[0].file)
+        function, trained = (sources.function(failing[0]), sources.source(failing[0].file)) if within else (None, None)
         if function is not None and trained is not None:
-            torch, imports = ensure_import(trained, "torch")
-            edits = [*imports, *decorate(trained, function, f"@{torch}.enable_grad()")]
-            yield self.propose(edits, WHY_WITHIN, title=f"Switch gradients on in {function.name}")
+            edits, title = with_gradient(trained, function), f"Switch gradients on in {function.name}"
+            yield self.propose(edits, WHY_WITHIN, title=title)
 
     def _blocks(self, origin: Origin, sources: Sources) -> Iterator[Proposal]:
         """The `with` that switched gradients off, or one around it that did so by a context of the project's own."""

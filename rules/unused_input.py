@@ -129,9 +129,8 @@ derivative(a.pow(2).sum())
             before = list(blocks.before(blocks.block_of(source, statement), statement))
             readers = [one for one in before if names.meets(names.binds(statement), names.reads(one))]
             passed = before[before.index(readers[0]) :] if readers else []
-            bound = {name for one in passed for name in names.binds(one)}
             again = names.meets(names.binds(statement), names.reads(statement))
-            if passed and again and not names.meets(bound, names.reads(statement)):
+            if passed and again and not names.meets(names.bound_by(passed), names.reads(statement)):
                 edits = move_before(source, [statement], passed[0])
                 yield self.propose(edits, WHY_EARLIER, title="Mark the input before the forward")
 

@@ -146,9 +146,8 @@ for target in (0.0, 1.0):
             source, loop, total
         ):
             return
-        crossed = [one for one in diagnosis.trace.crossings if one.by == "failing"]
         here = diagnosis.failure.stack[0].function
-        others = (one for one in crossed if total not in {c.path for c in one.carriers if c.function == here})
+        others = (one for one in diagnosis.crossed if total not in {c.path for c in one.carriers if c.function == here})
         if any(others):
             yield self.propose(move_after(source, [statement], loop), WHY_TOTAL)
 

@@ -166,16 +166,15 @@ print(v.grad.norm())
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """By how the values are written: all from one vector, or one by one in a loop."""
-        for origin in diagnosis.trace.origins:
-            for _, source, node in sources.nodes(origin.stack[:1]) if origin.kind == "written" else ():
-                statement = source.statement(node)
-                match statement:
-                    case ast.Expr(ast.Call(args=[vector, ast.Call(ast.Attribute(value=module, attr="parameters"))])):
-                        edits = _in_pieces(source, statement, vector, source.segment(module))
-                        around: ast.stmt = statement
-                    case _:
-                        module, around, edits = _one_by_one(source, statement)
-                yield self.propose([*edits, *_called(source, around, source.segment(module))], WHY)
+        for source, node in sources.innermost(diagnosis.lost("written")):
+            statement = source.statement(node)
+            match statement:
+                case ast.Expr(ast.Call(args=[vector, ast.Call(ast.Attribute(value=module, attr="parameters"))])):
+                    edits = _in_pieces(source, statement, vector, source.segment(module))
+                    around: ast.stmt = statement
+                case _:
+                    module, around, edits = _one_by_one(source, statement)
+            yield self.propose([*edits, *_called(source, around, source.segment(module))], WHY)
 
 
 def _in_pieces(source: Source, statement: ast.stmt, vector: ast.expr, module: str) -> list[Step]:

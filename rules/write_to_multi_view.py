@@ -141,8 +141,7 @@ getattr(first, "add_")(1)
         """The loop goes over a copy, and what it computes goes into the tensor by index."""
         if loop.join != "stack" or loop.dim:
             return
-        taken = {n.id for n in source.walk() if isinstance(n, ast.Name)}
-        index = loop.index or next(one for one in ("i", "j", "k", "index", "place") if one not in taken)
+        index = loop.index or names.unused(source, "i", "j", "k", "index", "place")
         edits: list[Step] = append_call(source, loop.element, ".clone()")
         if not loop.index:
             edits += embed(source, loop.statement.target, f"{index}, {{}}")
@@ -155,8 +154,7 @@ getattr(first, "add_")(1)
         if len(loop.statement.body) == 1 or any(loop.base in names.reads(one) for one in loop.statement.body):
             return
         torch, imports = ensure_import(source, "torch")
-        taken = {n.id for n in source.walk() if isinstance(n, ast.Name)}
-        gathered = next(one for one in ("parts", "pieces", f"{name}_parts") if one not in taken)
+        gathered = names.unused(source, "parts", "pieces", f"{name}_parts")
         group = [one for one in writes.neighbours(source, node) if writes.written(source, one) == name]
         edits = [*imports, *insert_before(source, loop.statement, [f"{gathered} = []"])]
         edits += [edit for one in group for edit in out_of_place(source, one)]
@@ -200,7 +198,7 @@ getattr(first, "add_")(1)
             if source.function(statement) is not source.function(node) or statement.value is None:
                 continue
             scopes: list[ast.AST] = [writes.with_gradient(source, statement)]
-            called = {calls.path_of(n.func).rpartition(".")[2] for n in ast.walk(statement) if isinstance(n, ast.Call)}
+            called = {calls.path_of(one.func).rpartition(".")[2] for one in calls.within(statement)}
             functions = [n for n in source.walk() if isinstance(n, ast.FunctionDef) and n.name in called]
             scopes += [inner for function in functions for inner in ast.walk(function)]
             for scope in scopes:

@@ -61,6 +61,12 @@ def known(source: Source, node: ast.expr, modules: Collection[str]) -> str:
     return ""
 
 
+def of_torch(source: Source, names: Collection[str]) -> Iterator[ast.Call]:
+    """The calls in a file of some functions of torch, as its imports call them."""
+    found = (one for one in source.walk() if isinstance(one, ast.Call))
+    return (one for one in found if known(source, one.func, ("torch",)) in names)
+
+
 def statement_call(statement: ast.stmt | None) -> ast.expr | None:
     """The expression that a statement consists of."""
     return statement.value if isinstance(statement, ast.Expr) else None
@@ -117,6 +123,11 @@ def differentiation(call: ast.Call) -> Sequence[str]:
 def place_of(names: Sequence[str], name: str) -> int:
     """Which of a call's arguments is a parameter's where it stands without its name; a method's `self` is none."""
     return names.index(name) - (names[0] == "self")
+
+
+def within(*nodes: ast.AST) -> Iterator[ast.Call]:
+    """The calls in some nodes."""
+    return (one for node in nodes for one in ast.walk(node) if isinstance(one, ast.Call))
 
 
 def operands(node: ast.expr) -> Iterator[ast.expr]:
