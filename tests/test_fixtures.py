@@ -14,7 +14,7 @@ from sampled import one_in
 from autofix import pipeline
 from autofix.commands import ending
 from autofix.core.model import Applicability, Report, RunOutcome, Target
-from autofix.experiments.run import Probe
+from autofix.experiments.client import Probe
 from autofix.search import registry
 
 if TYPE_CHECKING:

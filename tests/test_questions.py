@@ -31,7 +31,7 @@ from autofix.verdict.properties import (
 )
 
 if TYPE_CHECKING:
-    from autofix.experiments.run import Probe
+    from autofix.experiments.client import Probe
     from autofix.search.rule import Rule
 
 SCHEMA = json.loads((Path(__file__).parent.parent / "docs" / "schema.json").read_text("utf-8"))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
 
     from autofix.core.model import Candidate
-    from autofix.experiments.run import Probe
+    from autofix.experiments.client import Probe
 
 pytestmark = [
     pytest.mark.torch,

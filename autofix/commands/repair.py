@@ -20,7 +20,7 @@ from autofix.core.config import Settings
 from autofix.core.model import Fix, Outcome, Report, Target
 from autofix.core.write import WriteRefused
 from autofix.experiments import crashed
-from autofix.experiments.run import Probe
+from autofix.experiments.client import Probe
 from autofix.render.progress import Tell, progress
 from autofix.render.words import title
 from autofix.search import registry

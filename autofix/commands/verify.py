@@ -12,7 +12,7 @@ from autofix.commands.opening import Opening
 from autofix.commands.paged import Page
 from autofix.commands.pinned import Pin
 from autofix.core.model import Outcome, Report
-from autofix.experiments.run import Probe
+from autofix.experiments.client import Probe
 from autofix.render.progress import progress
 from autofix.target import targets
 from autofix.target.offered import OfferError, offered
