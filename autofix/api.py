@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from autofix.core.config import Settings
     from autofix.core.model import Target
-    from autofix.experiments.run import Probe
+    from autofix.experiments.client import Probe
 
     Contents = Mapping[str, str] | Mapping[str, bytes] | Mapping[Path, str] | Mapping[Path, bytes]
 

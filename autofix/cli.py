@@ -274,9 +274,9 @@ def verify(
     from autofix.commands.opening import opened
 
     with opened(given) as opening:
-        from autofix.commands import repair
+        from autofix.commands import verify
 
-        return repair.verify(given, context.meta[_TYPED], opening)
+        return verify.verify(given, context.meta[_TYPED], opening)
 
 
 @app.command(cls=Launcher)

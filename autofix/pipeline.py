@@ -17,6 +17,7 @@ from autofix.core.diff import unified_diff
 from autofix.core.model import MAY_BE_AUTOGRAD, Applicability, Candidate, Cause, Fix, Outcome, Report, RunOutcome
 from autofix.core.write import write
 from autofix.diagnosis.diagnose import diagnose
+from autofix.experiments.client import JOBS, Probe, ProbeError, run
 from autofix.experiments.later import again
 from autofix.experiments.pool import Pool
 from autofix.experiments.reproduce import (
@@ -29,7 +30,6 @@ from autofix.experiments.reproduce import (
     wants_gpu,
 )
 from autofix.experiments.requests import line_maps, tracing
-from autofix.experiments.run import JOBS, Probe, ProbeError, run
 from autofix.experiments.telling import RUNNING, TRACING, Telling
 from autofix.experiments.warm import start
 from autofix.search.propose import hints, propose

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from autofix import pipeline
 from autofix.core.model import Applicability, Outcome, Target
-from autofix.experiments.run import Probe
+from autofix.experiments.client import Probe
 from autofix.search import registry
 
 CASES = Path(__file__).resolve().parents[2] / "shared/cases"

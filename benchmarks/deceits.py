@@ -39,7 +39,7 @@ from cases import CASES, broken, contents, quiet
 
 from autofix import pipeline
 from autofix.core.model import Outcome, Target
-from autofix.experiments.run import Probe
+from autofix.experiments.client import Probe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,7 +11,7 @@ from measure import PYTHON, WORKLOADS, Figure, elapsed, plain, ratios, turns
 from repairs import target
 
 from autofix.experiments import requests
-from autofix.experiments.run import Probe, run
+from autofix.experiments.client import Probe, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -24,7 +24,7 @@ import repairs
 import stages
 from measure import ROOT
 
-from autofix.experiments.run import Probe, cores
+from autofix.experiments.client import Probe, cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

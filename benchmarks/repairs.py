@@ -26,7 +26,7 @@ from measure import (
 
 from autofix import pipeline
 from autofix.core.model import Cause, Target
-from autofix.experiments.run import Probe
+from autofix.experiments.client import Probe
 from autofix.search import registry
 from autofix.search.rule import Rule, Tier
 from autofix.syntax.edits import Splice

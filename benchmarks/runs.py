@@ -21,7 +21,7 @@ from cases import broken, contents, entry, quiet
 
 from autofix import pipeline
 from autofix.core.model import Target, Treatment
-from autofix.experiments.run import Probe
+from autofix.experiments.client import Probe
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.experiments.warm import modules
 from autofix.search import registry

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from autofix import pipeline
 from autofix.core.model import Outcome, Target
-from autofix.experiments.run import Probe
+from autofix.experiments.client import Probe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -38,7 +38,7 @@ class Watch:
 
     def install(self) -> None:
         """Stand before the two methods of the probe that every run passes."""
-        from autofix.experiments.run import Probe  # noqa: PLC0415 - a cold start is measured, this import with it
+        from autofix.experiments.client import Probe  # noqa: PLC0415 - a cold start is measured, this import with it
 
         submit, wait = Probe.submit, Probe.wait
 
@@ -82,7 +82,7 @@ def _cold(script: str) -> None:
 def _warm(script: str) -> None:
     from repairs import GAN, warm  # noqa: PLC0415
 
-    from autofix.experiments.run import Probe  # noqa: PLC0415
+    from autofix.experiments.client import Probe  # noqa: PLC0415
     from autofix.search import registry  # noqa: PLC0415
 
     with Probe(Path(PYTHON)) as probe:

@@ -22,7 +22,7 @@ from verdicts import programs
 
 from autofix import pipeline
 from autofix.core.model import Target
-from autofix.experiments.run import Probe, run
+from autofix.experiments.client import Probe, run
 from autofix.probe import wire
 from autofix.search import registry
 

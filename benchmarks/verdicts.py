@@ -26,7 +26,7 @@ from cases import CASES, broken, contents, entry, quiet
 
 from autofix import pipeline
 from autofix.core.model import Target
-from autofix.experiments.run import Probe
+from autofix.experiments.client import Probe
 from autofix.search import registry
 
 if TYPE_CHECKING:

@@ -31,12 +31,12 @@ class AttributeMadeOnce(Rule):
     title = "Compute it anew where it is read"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.PASS
-    examples = (
-        Example("""\
-! another class reads it, and the value is made in several steps
+    examples = Example.each("""\
+import functools
 import torch
 
-
+torch.manual_seed(0)
+! another class reads it, and the value is made in several steps
 class Prior(torch.nn.Module):
     def __init__(self, size, floor=0.1):
         super().__init__()
@@ -60,18 +60,13 @@ class Net(torch.nn.Module):
         return x @ self.prior.weights
 
 
-torch.manual_seed(0)
 net = Net()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     opt.zero_grad()
     net(torch.randn(5, 2)).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
-import torch
-
-
+! one method alone reads it
 class Net(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -83,19 +78,13 @@ class Net(torch.nn.Module):
         return x @ self.mix
 
 
-torch.manual_seed(0)
 net = Net()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     opt.zero_grad()
     net(torch.randn(5, 2)).pow(2)[:, 0].mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! a helper of the constructor makes two of them and nothing else
-import torch
-
-
 class Layer(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -107,7 +96,6 @@ class Layer(torch.nn.Module):
         self.shift = self.w.tanh()
 
 
-torch.manual_seed(0)
 layer = Layer()
 opt = torch.optim.SGD(layer.parameters(), lr=0.1)
 for _ in range(4):
@@ -116,12 +104,7 @@ for _ in range(4):
 +    layer.build()
     (x * layer.scale + layer.shift).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! unsafe: what it was at the start may be meant
-import torch
-
-
 class Net(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -139,7 +122,6 @@ class Net(torch.nn.Module):
         return (self.w.exp() - self.start).norm().item()
 
 
-torch.manual_seed(0)
 net = Net()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
@@ -147,13 +129,7 @@ for _ in range(4):
     net(torch.randn(5, 2)).backward()
     opt.step()
     print(net.moved())
-"""),
-        Example("""\
-import functools
-
-import torch
-
-
+! the decorator keeps it
 class Metric(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -165,19 +141,13 @@ class Metric(torch.nn.Module):
         return self.w @ self.w.t()
 
 
-torch.manual_seed(0)
 metric = Metric()
 opt = torch.optim.SGD(metric.parameters(), lr=0.1)
 for _ in range(4):
     opt.zero_grad()
     (torch.randn(5, 2) @ metric.matrix).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! the constructor's argument is kept nowhere
-import torch
-
-
 class Net(torch.nn.Module):
     def __init__(self, floor):
         super().__init__()
@@ -188,18 +158,12 @@ class Net(torch.nn.Module):
         return x * self.scale
 
 
-torch.manual_seed(0)
 net = Net(0.1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):
     net(torch.randn(5, 2)).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! what is drawn would be drawn again
-import torch
-
-
 class Net(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -210,14 +174,12 @@ class Net(torch.nn.Module):
         return x * self.scale
 
 
-torch.manual_seed(0)
 net = Net()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):
     net(torch.randn(5, 2)).pow(2).mean().backward()
     opt.step()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For each method that made what crosses: all of it that it keeps, together."""

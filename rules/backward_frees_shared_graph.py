@@ -38,59 +38,43 @@ class BackwardFreesSharedGraph(Rule):
     causes = frozenset({Cause.FREED_GRAPH})
     tier = Tier.KEEP
     usual = "freed", "losses that share a graph are usually added up, and go backward once"
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
-
+! two losses share a part
 w = torch.ones(3, requires_grad=True)
 h = (w * 2).exp()
 -h.sum().backward()
 +h.sum().backward(retain_graph=True)
 h.pow(2).sum().backward()
 print(w.grad.sum().item())
-"""),
-        Example("""\
-import torch
-
+! the flag is there, and off
 w = torch.ones(3, requires_grad=True)
 h = torch.sigmoid(w)
 -torch.autograd.backward(h.sum(), retain_graph=False)
 +torch.autograd.backward(h.sum(), retain_graph=True)
 torch.autograd.backward([h.prod()])
 print(w.grad.sum().item())
-"""),
-        Example("""\
-import torch
-
+! a derivative is taken first
 w = torch.ones(3, requires_grad=True)
 h = torch.tanh(w)
 -(g,) = torch.autograd.grad(h.sum(), w)
 +(g,) = torch.autograd.grad(h.sum(), w, retain_graph=True)
 h.pow(2).sum().backward()
 print(g.sum().item(), w.grad.sum().item())
-"""),
-        Example("""\
 ! the keyword is inside a mapping that is made elsewhere
-import torch
-
 w = torch.ones(3, requires_grad=True)
 h = torch.sigmoid(w)
 options = {"retain_graph": False}
 h.sum().backward(**options)
 h.prod().backward()
-"""),
-        Example("""\
 ! the flag is given by position
-import torch
-
 w = torch.ones(3, requires_grad=True)
 h = torch.sigmoid(w)
 run = h.sum().backward
 run(None, None)
 h.prod().backward(retain_graph=True)
 run(None)
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """One proposal for each earlier backward that freed a part, and one for the caller of a helper."""

@@ -30,12 +30,10 @@ class CachedAroundUpdates(Rule):
     title = "Enter the context in each pass"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.ANSWER
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
 from torch.nn.utils import parametrize
-
-
+! a loop over passes
 class Rotation(torch.nn.Module):
     def forward(self, x):
         return torch.matrix_exp(x - x.t())
@@ -53,9 +51,7 @@ opt = torch.optim.SGD(net.parameters(), lr=0.1)
         opt.zero_grad()
         loss.backward()
         opt.step()
-"""),
-        Example("""\
-import torch
+! a loop over batches, in a method
 import torch.nn.utils.parametrize as P
 from torch.nn.utils.parametrizations import orthogonal
 
@@ -77,9 +73,7 @@ class Trainer:
 
 torch.manual_seed(0)
 Trainer().fit(torch.randn(4, 5, 3))
-"""),
-        Example("""\
-import torch
+! a loop that counts
 from torch.nn.utils.parametrize import cached, register_parametrization
 
 
@@ -101,40 +95,25 @@ opt, step = torch.optim.SGD(net.parameters(), lr=0.1), 0
         loss.backward()
         opt.step()
         step += 1
-"""),
-        Example("""\
 ! the context keeps nothing
-import torch
-
 w = torch.ones(3, requires_grad=True)
 h = w.exp()
 with torch.enable_grad():
     for _ in range(2):
         h.sum().backward()
-"""),
-        Example("""\
 ! it is entered in each pass already
-import torch
-from torch.nn.utils import parametrize
-
 w = torch.ones(3, requires_grad=True)
 h = w.exp()
 for _ in range(2):
     with parametrize.cached():
         h.sum().backward()
-"""),
-        Example("""\
 ! more than the loop stands in the context
-import torch
-from torch.nn.utils import parametrize
-
 w = torch.ones(3, requires_grad=True)
 with parametrize.cached():
     h = w.exp()
     for _ in range(2):
         h.sum().backward()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For each such context that holds nothing but a loop through which the failing backward came round."""

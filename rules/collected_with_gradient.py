@@ -34,11 +34,12 @@ class CollectedWithGradient(Rule):
     tier = Tier.ANSWER
     conventional = True
     usual = "shared", "what is made here for later passes, as a target is, is usually computed without gradient"
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
+import torch.nn.functional as F
 
 torch.manual_seed(0)
+! a rollout and its log-probabilities
 net = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 3))
 opt = torch.optim.Adam(net.parameters(), lr=0.05)
 for _ in range(2):
@@ -68,13 +69,8 @@ for _ in range(2):
         opt.zero_grad()
         loss.backward()
         opt.step()
-"""),
-        Example("""\
 ! the file decorates already
 ! unsafe: the code describes a loss that trains what made the labels, too
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(4, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 
@@ -99,14 +95,8 @@ for _ in range(3):
         loss.backward()
         opt.step()
 print(accuracy(x, x[:, :3].argmax(1)))
-"""),
-        Example("""\
 ! one target, two losses with a backward each
 ! unsafe: the code describes losses that train what made the target, too
-import torch
-import torch.nn.functional as F
-
-torch.manual_seed(0)
 one, two, policy = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1), torch.nn.Linear(2, 1)
 opt = torch.optim.SGD([*one.parameters(), *two.parameters()], lr=0.1)
 for _ in range(4):
@@ -120,21 +110,12 @@ for _ in range(4):
     F.mse_loss(one(s), target).backward()
     F.mse_loss(two(s), target).backward()
     opt.step()
-"""),
-        Example("""\
 ! the same loss twice: nothing was collected
-import torch
-
 w = torch.ones(3, requires_grad=True)
 loss = w.exp().sum()
 loss.backward()
 loss.backward()
-"""),
-        Example("""\
 ! a penalty is a term of the loss
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 penalty = sum(p.pow(2).sum() for p in net.parameters())
@@ -143,12 +124,7 @@ for _ in range(4):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-        Example("""\
 ! two losses share features, and both train them
-import torch
-
-torch.manual_seed(0)
 body, one, two = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
 opt = torch.optim.SGD([*body.parameters(), *one.parameters(), *two.parameters()], lr=0.1)
 for _ in range(3):
@@ -157,12 +133,7 @@ for _ in range(3):
     one(features).pow(2).mean().backward()
     two(features).exp().mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! a hidden state is carried from pass to pass, not collected before them
-import torch
-
-torch.manual_seed(0)
 cell = torch.nn.GRUCell(2, 4)
 opt = torch.optim.SGD(cell.parameters(), lr=0.1)
 h = torch.zeros(3, 4)
@@ -171,8 +142,7 @@ for _ in range(4):
     opt.zero_grad()
     h.pow(2).mean().backward()
     opt.step()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Around the statements that collect, and on each function through which they do."""

@@ -44,12 +44,12 @@ class CopiesNotEvaluated(Rule):
     causes = frozenset({Cause.UNUSED_INPUT})
     tier = Tier.MEANT
     applicability = Applicability.UNSAFE
-    examples = (
-        Example("""\
-! unsafe: no run of the code as it stands has gradients to compare with
+    examples = Example.each("""\
+import copy
 import torch
 
 torch.manual_seed(0)
+! unsafe: no run of the code as it stands has gradients to compare with
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):
@@ -63,12 +63,7 @@ for _ in range(3):
 -    (net(x) - y).pow(2).mean().backward()
 +    (torch.func.functional_call(net, fast, (x,)) - y).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! unsafe: no run of the code as it stands has gradients to compare with
-import torch
-
-
 class Learner:
     def __init__(self, net):
         self.net = net
@@ -81,7 +76,6 @@ class Learner:
         return [w - 0.1 * g for w, g in zip(ws, grads)]
 
 
-torch.manual_seed(0)
 learner = Learner(torch.nn.Linear(2, 1))
 opt = torch.optim.SGD(learner.net.parameters(), lr=0.1)
 for _ in range(3):
@@ -90,13 +84,7 @@ for _ in range(3):
     opt.zero_grad()
     (x @ w.t() + b).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! unsafe: no run of the code as it stands has gradients to compare with
-import copy
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):
@@ -109,18 +97,10 @@ for _ in range(3):
     for p, g in zip(net.parameters(), grads):
         p.grad = g
     opt.step()
-"""),
-        Example("""\
 ! what is differentiated by is no copy of a module's parameters
-import torch
-
 a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
 torch.autograd.grad(a.sum(), [a, b])
-"""),
-        Example("""\
 ! the module is evaluated where the copies have no name
-import torch
-
 net = torch.nn.Linear(2, 1)
 
 
@@ -134,8 +114,7 @@ def adapt(x):
 
 
 adapt(torch.ones(1, 2))
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For the inputs of the failing call: all calls, behind where the copies are made, of what they are made of."""
@@ -146,12 +125,7 @@ adapt(torch.ones(1, 2))
             if found is None:
                 raise Declined("the inputs of the derivative are not seen to be copies of a module's parameters")
             made, module, kind = found
-            within = source.function(made) or source.tree
-            behind = (made.lineno, made.col_offset)
-            evaluated = [
-                one for one in ast.walk(within)
-                if isinstance(one, ast.Call) and (one.lineno, one.col_offset) > behind and _runs(one, module)
-            ]  # fmt: skip
+            evaluated = calls.evaluations(source, module, made)
             if not evaluated:
                 raise Declined(f"{module} is evaluated where the name {copies} is not known")
             if kind == "module":
@@ -189,8 +163,3 @@ def _copied(source: Source, node: ast.AST, copies: str) -> tuple[ast.stmt, str, 
                 case ast.Call(args=[module, *_]) if calls.name_of(part) == "deepcopy":
                     return made, calls.path_of(module), "module"
     return None
-
-
-def _runs(call: ast.Call, module: str) -> bool:
-    """Whether a call evaluates a module."""
-    return bool(module) and calls.path_of(call.func) in (module, f"{module}.forward")

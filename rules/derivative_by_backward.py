@@ -36,12 +36,11 @@ class DerivativeByBackward(Rule):
     causes = frozenset({Cause.FREED_GRAPH, Cause.NO_GRAPH})
     tier = Tier.CREATE
     conventional = True
-    examples = (
-        Example("""\
-! unsafe: the code does not say whether the derivative is a constant
+    examples = Example.each("""\
 import torch
 
 torch.manual_seed(0)
+! unsafe: the code does not say whether the derivative is a constant
 critic = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
 opt = torch.optim.SGD(critic.parameters(), lr=0.1)
 
@@ -57,12 +56,7 @@ for _ in range(4):
     opt.zero_grad()
     penalty(torch.randn(5, 3), torch.randn(5, 3)).backward()
     opt.step()
-"""),
-        Example("""\
 ! unsafe: the code does not say whether the derivative is a constant
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(1, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 x = torch.rand(6, 1, requires_grad=True)
@@ -79,13 +73,8 @@ for _ in range(4):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-        Example("""\
 ! two derivatives of one value
 ! unsafe: the code does not say whether the derivative is a constant
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
@@ -98,13 +87,8 @@ for _ in range(4):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-        Example("""\
 ! what is trained stays connected
 ! unsafe: the code does not say whether the derivative is a constant
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
 x = torch.rand(3, 2, requires_grad=True)
 opt = torch.optim.SGD([x], lr=0.1)
@@ -117,41 +101,28 @@ for _ in range(4):
     opt.zero_grad()
     (-steep.norm(dim=1).sum()).backward()
     opt.step()
-"""),
-        Example("""\
 ! the gradient is used for an update, and no loss is made of it
-import torch
-
 w = torch.ones(3, requires_grad=True)
 loss = w.exp().sum()
 loss.backward()
 with torch.no_grad():
     w -= 0.1 * w.grad
 loss.backward()
-"""),
-        Example("""\
 ! it is meant as a number
-import torch
-
-torch.manual_seed(0)
 net, x = torch.nn.Linear(2, 1), torch.ones(4, 2, requires_grad=True)
 out = net(x).exp()
 out.sum().backward()
 size = x.grad.norm().item()
 (out * size).sum().backward()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For each backward before the failing one whose gradients its own function reads."""
-        for stack in dict.fromkeys(one.stack for one in diagnosis.trace.earlier):
-            for _, source, call in sources.nodes(stack[:1]):
-                statement = source.statement(call)
-                if not isinstance(call, ast.Call) or calls.statement_call(statement) is not call:
-                    continue
-                reads = _reads(source, statement)
-                if not reads:
-                    continue
+        for source, call in sources.innermost(dict.fromkeys(one.stack for one in diagnosis.trace.earlier)):
+            statement = source.statement(call)
+            if not isinstance(call, ast.Call) or calls.statement_call(statement) is not call:
+                continue
+            if reads := _reads(source, statement):
                 edits = _taken(source, call, statement, reads)
                 connected = [step for path in reads for step in _connected(source, statement, path)]
                 if connected:

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from autofix.probe.wire import Frame
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax import vocabulary
+from autofix.syntax import calls, vocabulary
 from autofix.syntax.edits import set_keyword
 
 WHY = "The derivative has a graph of its own, so that it can be differentiated in turn."
@@ -36,10 +36,9 @@ class DerivativeWithoutGraph(Rule):
     causes = frozenset({Cause.NO_GRAPH, Cause.DIFFERENTIATED_ONCE})
     tier = Tier.ANSWER
     usual = "failed", "a backward that is to be differentiated again is usually made of torch operations, unmarked"
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
-
+! the derivative of a derivative
 torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(1, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1, bias=False))
 x = torch.rand(8, 1, requires_grad=True)
@@ -53,11 +52,7 @@ for _ in range(3):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-        Example("""\
-import torch
-
-
+! a model that is the derivative of another
 class Field(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -76,9 +71,7 @@ for _ in range(3):
     opt.zero_grad()
     (field(x) - 1).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
-import torch
+! a loss made of a derivative
 from torch.autograd import grad
 
 w = torch.ones(3, requires_grad=True)
@@ -90,24 +83,15 @@ for _ in range(3):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-        Example("""\
 ! the flag is given by position
-import torch
-
 w = torch.ones(2, requires_grad=True)
 slope = torch.autograd.grad(w.exp().sum(), w, None, True, False)[0]
 slope.sum().backward()
-"""),
-        Example("""\
 ! no derivative takes part: the value was taken out of the graph
-import torch
-
 w = torch.ones(2, requires_grad=True)
 loss = torch.tensor(w.exp().sum().item())
 loss.backward()
-"""),
-    )
+""")
 
     def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
         """Where a backward forbids a second derivative."""
@@ -115,22 +99,21 @@ loss.backward()
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """One proposal for each call that gave a derivative without a graph, and one for all in its function."""
-        for origin in diagnosis.trace.origins:
-            if origin.kind != "derivative":
+        for source, node in sources.innermost(diagnosis.lost("derivative")):
+            if isinstance(node, ast.stmt):
                 continue
-            for _, source, node in sources.located(origin.stack[:1]):
-                if not isinstance(node, ast.Call) or len(node.args) > _BEFORE:
-                    raise Declined("create_graph is given by position")
-                yield self.propose(set_keyword(source, node, "create_graph", "True"), WHY)
-                alike = [call for call in _beside(source, node) if len(call.args) <= _BEFORE]
-                if len(alike) > 1:
-                    edits = [edit for call in alike for edit in set_keyword(source, call, "create_graph", "True")]
-                    yield self.propose(edits, WHY, title=TITLE_ALL, later=1)
+            if not isinstance(node, ast.Call) or len(node.args) > _BEFORE:
+                raise Declined("create_graph is given by position")
+            yield self.propose(set_keyword(source, node, "create_graph", "True"), WHY)
+            alike = [call for call in _beside(source, node) if len(call.args) <= _BEFORE]
+            if len(alike) > 1:
+                edits = [edit for call in alike for edit in set_keyword(source, call, "create_graph", "True")]
+                yield self.propose(edits, WHY, title=TITLE_ALL, later=1)
 
 
 def _beside(source: Source, node: ast.Call) -> list[ast.Call]:
     """The calls of the same function, in the same function or module, in the order of the text."""
     spelled = ast.dump(node.func)
-    around = source.function(node) or source.tree
-    calls = (one for one in ast.walk(around) if isinstance(one, ast.Call) and ast.dump(one.func) == spelled)
-    return sorted(calls, key=lambda one: (one.lineno, one.col_offset))
+    around = calls.within(source.function(node) or source.tree)
+    alike = (one for one in around if ast.dump(one.func) == spelled)
+    return sorted(alike, key=lambda one: (one.lineno, one.col_offset))

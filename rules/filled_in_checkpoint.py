@@ -16,31 +16,20 @@ program has without its checkpoints.
 from __future__ import annotations
 
 import ast
-import copy
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
 
 from autofix.search import anew
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax import blocks, calls, names
+from autofix.syntax import calls, names
 from autofix.syntax.calls import Function
-from autofix.syntax.edits import insert_before, replace_statement
+from autofix.syntax.edits import for_caller, insert_before, replace_statement
 
 WHY = "What the part runs anew finds then is what its first run found."
 WHY_EACH = "Each run of the part computes it, the one in the backward as the first."
-_CHECKPOINT = "utils.checkpoint.checkpoint"
 _RUN = ("forward", "__call__")
 _DEEPEST = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Guard:
-    """A condition under which a function fills what it finds empty."""
-
-    source: Source
-    function: Function
-    statement: ast.If
 
 
 class FilledInCheckpoint(Rule):
@@ -50,13 +39,12 @@ class FilledInCheckpoint(Rule):
     title = "Fill it before the checkpoint"
     causes = frozenset({Cause.RECOMPUTED_OTHERWISE})
     tier = Tier.MEANT
-    examples = (
-        Example("""\
-! what several blocks share
+    examples = Example.each("""\
 import torch
 from torch.utils.checkpoint import checkpoint
 
-
+torch.manual_seed(0)
+! what several blocks share
 class Block(torch.nn.Module):
     def __init__(self, bias):
         super().__init__()
@@ -69,7 +57,6 @@ class Block(torch.nn.Module):
         return torch.tanh(self.lin(x) + shared["bias"])
 
 
-torch.manual_seed(0)
 table = torch.nn.Embedding(4, 3)
 blocks = [Block(table) for _ in range(2)]
 opt = torch.optim.SGD([*table.parameters(), *(p for b in blocks for p in b.lin.parameters())], lr=0.1)
@@ -82,10 +69,7 @@ for _ in range(4):
     opt.zero_grad()
     x.pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! in a method of the module itself
-import torch
 from torch.utils import checkpoint as cp
 
 
@@ -106,20 +90,13 @@ class Net(torch.nn.Module):
         return cp.checkpoint(self.part, x, use_reentrant=False)
 
 
-torch.manual_seed(0)
 net = Net()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     opt.zero_grad()
     net(torch.ones(4, 3)).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! below what the checkpoint calls
-import torch
-from torch.utils.checkpoint import checkpoint
-
-
 class Table:
     def __init__(self, weight):
         self.weight, self.rows = weight, None
@@ -146,22 +123,11 @@ for _ in range(4):
     opt.zero_grad()
     checkpoint(part, torch.ones(4, 3), use_reentrant=False).sum().backward()
     opt.step()
-"""),
-        Example("""\
 ! it is no state that is filled, but a list that is emptied
-import torch
-from torch.utils.checkpoint import checkpoint
-
 w = torch.ones(3, requires_grad=True)
 ways = [torch.exp, lambda x: x.exp().exp()]
 checkpoint(lambda x: ways.pop()(x), w, use_reentrant=False).sum().backward()
-"""),
-        Example("""\
 ! what is filled elsewhere is no matter
-import torch
-from torch.utils.checkpoint import checkpoint
-
-
 class Log:
     first = None
 
@@ -179,41 +145,36 @@ w, calls, log = torch.ones(3, requires_grad=True), [], Log()
 loss = checkpoint(part, w, use_reentrant=False).sum()
 log.note(loss)
 loss.backward()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For each place that fills what it finds empty in what a checkpoint runs."""
         entry = sources.source(diagnosis.failure.stack[-1].file)
         files = list(sources.imported_by(entry)) if entry is not None else []
-        each: dict[ast.If, Guard] = {}
-        for source in files:
-            for call in (one for one in source.walk() if isinstance(one, ast.Call) and _is_checkpoint(source, one)):
-                for at, function in _run_by(source, call, files, sources):
-                    for guard in _guards(at, function):
-                        yield from self._before(source, call, guard, sources)
-                    each |= {one.statement: one for one in _below(at, function, sources)}
-        for guard in each.values():
-            edits = replace_statement(guard.source, guard.statement, _body(guard))
+        each: dict[ast.If, Source] = {}
+        checkpoints = ((one, call) for one in files for call in calls.of_torch(one, ("utils.checkpoint.checkpoint",)))
+        for source, call in ((one, call) for one, call in checkpoints if call.args):
+            for at, function in _run_by(source, call, files, sources):
+                for guard in (one for one in _guards(function) if at.function(one) is function):
+                    yield from self._before(source, call, at, guard, sources)
+                each |= _below(at, function, sources)
+        for guard, at in each.items():
+            edits = replace_statement(at, guard, _body(at, guard))
             yield self.propose(edits, WHY_EACH, title="Compute it in each run of the part", later=1)
 
-    def _before(self, source: Source, call: ast.Call, guard: Guard, sources: Sources) -> Iterator[Proposal]:
+    def _before(
+        self, source: Source, call: ast.Call, at: Source, guard: ast.If, sources: Sources
+    ) -> Iterator[Proposal]:  # fmt: skip
         """The condition and what it fills, in the words of who makes the checkpoint."""
-        given = _given(call, guard.function)
-        globally = {one.id for one in ast.walk(guard.statement) if isinstance(one, ast.Name)}
-        globally -= names.locals_of(guard.function)
-        if given is None or (guard.source is not source and not globally <= {"hasattr"}):
+        function = at.function(guard)
+        given = _given(call, function) if function is not None else None
+        if function is None or given is None:
             return
-        said = _Said(guard, given, sources)
-        try:
-            lines = ast.unparse(said.visit(copy.deepcopy(guard.statement))).splitlines()
-        except Declined:
-            return
-        yield self.propose(insert_before(source, source.statement(call), lines), WHY)
-
-
-def _is_checkpoint(source: Source, call: ast.Call) -> bool:
-    return calls.known(source, call.func, ("torch",)) == _CHECKPOINT and bool(call.args)
+        elsewhere = {one.id for one in ast.walk(guard) if isinstance(one, ast.Name)} - names.locals_of(function)
+        if at is source or elsewhere <= {"hasattr"}:
+            with suppress(Declined):
+                lines = for_caller(at, guard, given, lambda one: not anew.draws(one, at, sources))
+                yield self.propose(insert_before(source, source.statement(call), lines), WHY)
 
 
 def _run_by(
@@ -235,38 +196,36 @@ def _given(call: ast.Call, function: Function) -> dict[str, ast.expr] | None:
     own = calls.parameters(function)
     found: dict[str, ast.expr] = {}
     if own[:1] == ["self"]:
-        bound = isinstance(first, ast.Attribute) and first.attr == function.name
-        found["self"] = first.value if bound and isinstance(first, ast.Attribute) else first
+        found["self"] = first.value if isinstance(first, ast.Attribute) and first.attr == function.name else first
         own = own[1:]
-    if len(arguments) > len(own) or any(isinstance(one, ast.Starred) for one in arguments):
-        return None
     found |= dict(zip(own, arguments, strict=False)) | {w.arg: w.value for w in call.keywords if w.arg in own}
-    plain = all(isinstance(one, (ast.Name, ast.Attribute)) for one in found.values())
+    plain = len(arguments) <= len(own) and all(isinstance(one, (ast.Name, ast.Attribute)) for one in found.values())
     return found if plain and len(found) >= len(own) - len(function.args.defaults) else None
 
 
-def _guards(source: Source, function: Function) -> Iterator[Guard]:
+def _guards(function: Function) -> Iterator[ast.If]:
     """Where a function fills what outlives its call and was empty."""
     for node in ast.walk(function):
         if isinstance(node, ast.If) and not node.orelse and (path := _asked(node.test)):
             made = [one for one in node.body if isinstance(one, ast.Assign)]
             if len(made) == len(node.body) and any(path in map(ast.unparse, one.targets) for one in made):
-                yield Guard(source, function, node)
+                yield node
 
 
-def _below(source: Source, function: Function, sources: Sources, depth: int = 0) -> Iterator[Guard]:
+def _below(source: Source, function: Function, sources: Sources, depth: int = 0) -> dict[ast.If, Source]:
     """The same in what it calls, too."""
-    yield from _guards(source, function)
+    found = dict.fromkeys(_guards(function), source)
     for node in ast.walk(function) if depth < _DEEPEST else ():
         if isinstance(node, ast.Call) and (called := sources.called(source, node)) and called[1] is not function:
-            yield from _below(*called, sources, depth + 1)
+            found |= _below(*called, sources, depth + 1)
+    return found
 
 
 def _asked(test: ast.expr) -> str:
     """What a condition finds empty, as it is written; '' where it asks something else, or of a local variable."""
     match test:
-        case ast.Compare(left=ast.Attribute() | ast.Subscript() as asked, ops=[ast.Is()], comparators=[empty]):
-            return ast.unparse(asked) if isinstance(empty, ast.Constant) and empty.value is None else ""
+        case ast.Compare(ast.Attribute() | ast.Subscript() as asked, [ast.Is()], [ast.Constant(value=None)]):
+            return ast.unparse(asked)
         case ast.UnaryOp(ast.Not(), ast.Call(ast.Name(id="hasattr"), [holder, ast.Constant(value=str(name))])):
             return f"{ast.unparse(holder)}.{name}"
         case ast.Compare(left=key, ops=[ast.NotIn()], comparators=[ast.Name() | ast.Attribute() as holder]):
@@ -274,41 +233,9 @@ def _asked(test: ast.expr) -> str:
     return ""
 
 
-def _body(guard: Guard) -> list[str]:
-    """The lines under the condition, with their comments."""
-    first, last = guard.statement.test.end_lineno or 0, guard.statement.end_lineno or 0
-    if guard.statement.body[0].lineno == first:
-        return [line for one in guard.statement.body for line in names.copied(guard.source, one)]
-    return textwrap.dedent("".join(guard.source.lines[first:last])).splitlines()
-
-
-class _Said(ast.NodeTransformer):
-    """Says a statement of a function in the words of its caller: arguments for parameters, values for locals."""
-
-    def __init__(self, guard: Guard, given: dict[str, ast.expr], sources: Sources) -> None:
-        self._guard, self._given, self._sources = guard, given, sources
-        self._local = names.locals_of(guard.function)
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        if anew.draws(node, self._guard.source, self._sources):
-            raise Declined("it would draw other numbers")
-        return self.generic_visit(node)
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        if node.id in self._given and not self._made(node.id):
-            return self._given[node.id]
-        if node.id not in self._local:
-            return node
-        match self._made(node.id):
-            case [ast.Assign(targets=[ast.Name()], value=value)]:
-                found: ast.AST = self.visit(copy.deepcopy(value))
-                return found
-            case [ast.Assign(targets=[ast.Tuple(elts=parts)], value=ast.Attribute(attr="shape") as shape)]:
-                at = [ast.unparse(one) for one in parts].index(node.id)
-                return ast.Subscript(self.visit(copy.deepcopy(shape)), ast.Constant(at), ast.Load())
-        raise Declined(f"{node.id} is made in several steps")
-
-    def _made(self, name: str) -> list[ast.stmt]:
-        """The statements before the guard that bind a local variable."""
-        block = blocks.block_of(self._guard.source, self._guard.statement)
-        return [one for one in blocks.before(block, self._guard.statement) if name in names.binds(one)]
+def _body(source: Source, guard: ast.If) -> list[str]:
+    """The lines under a condition, with their comments."""
+    first, last = guard.test.end_lineno or 0, guard.end_lineno or 0
+    if guard.body[0].lineno == first:
+        return [line for one in guard.body for line in names.copied(source, one)]
+    return textwrap.dedent("".join(source.lines[first:last])).splitlines()

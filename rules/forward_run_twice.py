@@ -36,11 +36,9 @@ class ForwardRunTwice(Rule):
     title = "Run the forward once"
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.MEANT
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
-
-
+! its result gets a name
 class Net(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -65,11 +63,7 @@ for _ in range(4):
     opt.zero_grad()
     (first + second).backward()
     opt.step()
-"""),
-        Example("""\
 ! each takes its part
-import torch
-
 work = torch.zeros(4, 2)
 
 
@@ -91,11 +85,7 @@ for _ in range(4):
     opt.zero_grad()
     (loss + spread).backward()
     opt.step()
-"""),
-        Example("""\
 ! the second is another name for the first
-import torch
-
 scale = torch.ones(3)
 
 
@@ -113,11 +103,7 @@ for _ in range(4):
     opt.zero_grad()
     (a.sum() + b.pow(2).sum()).backward()
     opt.step()
-"""),
-        Example("""\
 ! another input
-import torch
-
 scale = torch.ones(3)
 
 
@@ -128,11 +114,7 @@ def scaled(w, k):
 
 w = torch.nn.Parameter(torch.ones(3))
 (scaled(w, 1.0) + scaled(w, 2.0)).backward()
-"""),
-        Example("""\
 ! what goes in is bound anew between them
-import torch
-
 scale = torch.ones(3)
 
 
@@ -147,8 +129,7 @@ first = scaled(x).sum()
 x = w.sin()
 second = scaled(x).sum()
 (first + second).backward()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For each write that a later run of the same call made."""

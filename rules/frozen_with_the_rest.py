@@ -40,11 +40,11 @@ class FrozenWithTheRest(Rule):
     title = "Let the part train that is meant to"
     causes = frozenset({Cause.NO_GRAPH})
     tier = Tier.MEANT
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
 
 torch.manual_seed(0)
+! the optimizer was given the head
 net = torch.nn.Module()
 net.body = torch.nn.Linear(2, 4)
 net.head = torch.nn.Linear(4, 1)
@@ -56,12 +56,7 @@ for _ in range(4):
     opt.zero_grad()
     net.head(net.body(torch.randn(5, 2))).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! unsafe: all was frozen under a condition, and the code does not say which part is meant to train
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Linear(4, 9))
 net[1] = torch.nn.Linear(4, 1)
 if net.training:
@@ -72,11 +67,7 @@ opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     net(torch.randn(5, 2)).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
-import torch
-
-torch.manual_seed(0)
+! a tensor that was never marked
 -shift = torch.zeros(3)
 +shift = torch.zeros(3).requires_grad_()
 opt = torch.optim.SGD([shift], lr=0.1)
@@ -85,26 +76,15 @@ for _ in range(4):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-        Example("""\
 ! everything was frozen, and nothing says what should train
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 list(map(lambda p: p.requires_grad_(False), net.parameters()))
 net(torch.randn(5, 2)).pow(2).mean().backward()
-"""),
-        Example("""\
 ! gradients are off, and nothing was frozen
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 with torch.no_grad():
     net(torch.randn(5, 2)).pow(2).mean().backward()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """At each place that froze parameters, and at each tensor that an optimizer owns and that was never marked."""
@@ -159,8 +139,7 @@ with torch.no_grad():
 def _optimized(source: Source, whole: str) -> Iterator[str]:
     """`.fc` where an optimizer is given `m.fc.parameters()` of the frozen `m`, under whatever longer name."""
     within = re.compile(rf"(?:^|\.){re.escape(whole.rpartition('.')[2])}([.\[].+)$")
-    found = (one for one in source.walk() if isinstance(one, ast.Call) and "optim" in ast.unparse(one.func))
-    for node in found:
+    for node in (one for one in source.walk() if isinstance(one, ast.Call) and "optim" in ast.unparse(one.func)):
         for argument in (*node.args, *(k.value for k in node.keywords)):
             if part := within.search(calls.owner(argument)):
                 yield part[1]
@@ -173,9 +152,8 @@ def _replaced(source: Source, after: ast.stmt, whole: str) -> Iterator[str]:
 
 def _earlier(source: Source, statement: ast.stmt) -> Iterator[tuple[ast.stmt, ast.stmt]]:
     """What stands before a statement in its function, each with the statement of its block that holds this one."""
-    for one in (statement, *blocks.around(source, statement)):
-        if isinstance(one, ast.stmt):
-            yield from ((other, one) for other in blocks.before(blocks.block_of(source, one), one))
+    for one in blocks.holders(source, statement):
+        yield from ((other, one) for other in blocks.before(blocks.block_of(source, one), one))
 
 
 def _replacement(statement: ast.stmt, whole: str) -> str:

@@ -17,12 +17,7 @@ import ast
 from collections.abc import Iterator
 
 from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax.edits import (
-    at_end,
-    decorate,
-    delete,
-    ensure_import,
-)
+from autofix.syntax.edits import at_end, delete, ensure_import, with_gradient, without_gradient
 
 WHY_BACK = "Gradients are on again for what comes after; the part without gradient stays without."
 WHY_OFF = "The forward that backward goes through records its graph."
@@ -35,11 +30,11 @@ class GradModeLeftOff(Rule):
     title = "Switch gradients on again"
     causes = frozenset({Cause.NO_GRAPH})
     tier = Tier.MEANT
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
 
 torch.manual_seed(0)
+! a validation switches gradients off
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 
@@ -56,11 +51,7 @@ for _ in range(4):
     loss.backward()
     opt.step()
     validate()
-"""),
-        Example("""\
-import torch
-
-torch.manual_seed(0)
+! the script does, and a function trains
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 torch.set_grad_enabled(False)
@@ -76,11 +67,7 @@ def train(x):
 for _ in range(4):
     train(torch.randn(5, 2))
     print(net(torch.randn(5, 2)).mean().item())
-"""),
-        Example("""\
-import torch
-
-
+! a method does
 class Trainer:
     def __init__(self):
         self.net = torch.nn.Linear(2, 1)
@@ -100,58 +87,41 @@ class Trainer:
             print(self.score(x))
 
 
-torch.manual_seed(0)
 Trainer().fit()
-"""),
-        Example("""\
 ! the mode is entered by hand, at a call that says nothing of gradients
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 off = torch.no_grad()
 off.__enter__()
 net(torch.randn(5, 2)).pow(2).mean().backward()
-"""),
-        Example("""\
 ! gradients are off for a block, which ends by itself
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 with torch.set_grad_enabled(False):
     net(torch.randn(5, 2)).pow(2).mean().backward()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """At each statement that switches gradients off for good."""
         seen: set[tuple[str, int]] = set()
-        for origin in (one for one in diagnosis.trace.origins if one.kind == "no_grad"):
-            for _, source, node in sources.nodes(origin.stack[:1]):
-                statement, place = source.statement(node), (str(source.path), getattr(node, "lineno", 0))
-                if place not in seen and "set_grad_enabled" in ast.unparse(node) and isinstance(statement, ast.Expr):
-                    seen.add(place)
-                    yield from self._restored(source, statement)
-                    yield from self._enabled(diagnosis, sources)
+        for source, node in sources.innermost(diagnosis.lost("no_grad")):
+            statement, place = source.statement(node), (str(source.path), getattr(node, "lineno", 0))
+            if place not in seen and "set_grad_enabled" in ast.unparse(node) and isinstance(statement, ast.Expr):
+                seen.add(place)
+                yield from self._restored(source, statement)
+                yield from self._enabled(diagnosis, sources)
 
     def _restored(self, source: Source, statement: ast.Expr) -> Iterator[Proposal]:
         """`@torch.no_grad()` on the function that switches gradients off, or on again where it ends."""
-        torch, imports = ensure_import(source, "torch")
-        function = source.function(statement)
-        if function is None:
+        if (function := source.function(statement)) is None:
             return
-        edits = [*imports, *decorate(source, function, f"@{torch}.no_grad()"), *delete(source, statement)]
+        edits = [*without_gradient(source, function), *delete(source, statement)]
         yield self.propose(edits, WHY_BACK, title="Switch gradients off for this function only")
+        torch, imports = ensure_import(source, "torch")
         back = at_end(source, function, [f"{torch}.set_grad_enabled(True)"])
         yield self.propose([*imports, *back], WHY_BACK, later=1)
 
     def _enabled(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Gradients switched on for the function that trains, and as they were when it ends."""
         for _, source, node in sources.located(diagnosis.failure.stack[:1]):
-            function = source.function(node)
-            if function is None:
-                continue
-            torch, imports = ensure_import(source, "torch")
-            edits = decorate(source, function, f"@{torch}.enable_grad()")
-            yield self.propose([*imports, *edits], WHY_OFF, title="Switch gradients on for this function", later=3)
+            if (function := source.function(node)) is not None:
+                edits = with_gradient(source, function)
+                yield self.propose(edits, WHY_OFF, title="Switch gradients on for this function", later=3)

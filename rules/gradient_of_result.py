@@ -33,21 +33,16 @@ class GradientOfResult(Rule):
     title = "Ask the result to keep its gradient"
     causes = frozenset({Cause.NONLEAF_GRADIENT})
     tier = Tier.MEANT
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
-
+from torch import nn
+! the result has a name
 w = torch.ones(3, requires_grad=True)
 h = w * 2
 +h.retain_grad()
 h.pow(2).sum().backward()
 print(1 * h.grad)
-"""),
-        Example("""\
-import torch
-from torch import nn
-
-
+! the result is kept in a list
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -74,11 +69,7 @@ for _ in range(4):
     opt.step()
 with torch.no_grad():
     print(net.eval()(torch.randn(5, 3)).sum().item())
-"""),
-        Example("""\
 ! unsafe: the code does not say that the network is not to learn by what a round refines
-import torch
-
 torch.manual_seed(0)
 net, head = torch.nn.Linear(3, 2), torch.nn.Linear(2, 1)
 opt = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
@@ -92,25 +83,16 @@ for _ in range(4):
     opt.zero_grad()
     (first - code).square().mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! the result has no name by which it could be asked
-import torch
-
 w = torch.ones(3, requires_grad=True)
 for h in (w * 2, w * 3):
     h.sum().backward()
     print(1 * h.grad)
-"""),
-        Example("""\
 ! no gradient is read: the flag of a result is set
-import torch
-
 w = torch.ones(3, requires_grad=True)
 h = w * 2
 h.requires_grad = False
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """At each result that has no gradient; not where its flag was refused, or an optimizer refused it."""

@@ -49,11 +49,11 @@ class GradientOnNonLeaf(Rule):
     causes = frozenset({Cause.NONLEAF_GRADIENT})
     tier = Tier.MEANT
     usual = "made", "only leaves keep a gradient, and this is a result: ask the leaf for it, or call retain_grad() here"
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
 
 torch.manual_seed(0)
+! the flag stands inside
 -w = torch.randn(3, requires_grad=True) * 0.1
 +w = (torch.randn(3) * 0.1).requires_grad_()
 for _ in range(4):
@@ -63,11 +63,7 @@ for _ in range(4):
         w -= 0.1 * w.grad
     w.grad = None
     print(loss.item())
-"""),
-        Example("""\
-import torch
-
-torch.manual_seed(0)
+! the parameter stands inside
 -w = torch.nn.Parameter(torch.randn(3)) * 0.1
 +w = torch.nn.Parameter(torch.randn(3) * 0.1)
 opt = torch.optim.SGD([w], lr=0.1)
@@ -77,12 +73,7 @@ for _ in range(4):
     loss.backward()
     opt.step()
     print(loss.item())
-"""),
-        Example("""\
 ! each alone would be refused as before
-import torch
-
-torch.manual_seed(0)
 -rot = torch.zeros(3, requires_grad=True).to(torch.float64)
 -move = torch.zeros(3, requires_grad=True).to(torch.float64)
 +rot = torch.zeros(3).to(torch.float64).requires_grad_()
@@ -94,23 +85,14 @@ for _ in range(4):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-        Example("""\
 ! the tensor is made by code that stands in no file
-import torch
-
 w = torch.ones(2, requires_grad=True)
 exec("h = w * 2")
 torch.optim.SGD([h], lr=0.1)
-"""),
-        Example("""\
 ! a tensor inside a comprehension has no name that could take another one
-import torch
-
 w = torch.ones(2, requires_grad=True)
 print([t.requires_grad_(False) for t in (w * 2, w * 3)])
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """At the place where each refused tensor was made; for a refused flag also where it is set."""
@@ -149,7 +131,7 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
 
     def _begun(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
         """`requires_grad` taken out of the expression and put behind it; a `Parameter(...)` put around it."""
-        for call in (one for one in ast.walk(node) if isinstance(one, ast.Call)):
+        for call in calls.within(node):
             name = calls.name_of(call)
             begun = remove_keyword(source, call, "requires_grad") if calls.keyword(call, "requires_grad") else []
             if name == "requires_grad_" and isinstance(call.func, ast.Attribute) and call is not node:

@@ -33,10 +33,9 @@ class GradientStillNone(Rule):
     causes = frozenset({Cause.GRADIENT_NONE})
     tier = Tier.MEANT
     usual = "failed", "a gradient is usually read behind the backward that reaches its tensor, and set where it is None"
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
-
+! the first of several is set
 w = torch.ones(3, requires_grad=True)
 opt = torch.optim.SGD([w], lr=0.1)
 for _ in range(4):
@@ -46,11 +45,7 @@ for _ in range(4):
 -        w.grad += g if scale == 0.5 else 2 * g
 +        w.grad = (g if scale == 0.5 else 2 * g) if w.grad is None else w.grad + (g if scale == 0.5 else 2 * g)
     opt.step()
-"""),
-        Example("""\
 ! several at once
-import torch
-
 w, b = torch.ones(3, requires_grad=True), torch.zeros(3, requires_grad=True)
 opt = torch.optim.SGD([w, b], lr=0.1)
 for _ in range(4):
@@ -61,10 +56,7 @@ for _ in range(4):
 +    w.grad = gw if w.grad is None else w.grad + gw
 +    b.grad = -gb if b.grad is None else b.grad - gb
     opt.step()
-"""),
-        Example("""\
-import torch
-
+! there is nothing to zero yet
 w = torch.ones(3, requires_grad=True)
 opt = torch.optim.SGD([w], lr=0.1)
 for _ in range(4):
@@ -73,32 +65,22 @@ for _ in range(4):
 +        w.grad.zero_()
     w.exp().sum().backward()
     opt.step()
-"""),
-        Example("""\
 ! a value is made of it: nothing says what it should be without one
-import torch
-
 w = torch.ones(3, requires_grad=True)
 norm = w.grad.norm()
-"""),
-        Example("""\
 ! an update without a gradient would never train, and nothing says why there is none
-import torch
-
 w = torch.ones(3, requires_grad=True)
 w.exp().sum().backward()
 w.grad = None
 w.data -= 0.1 * w.grad
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """All uses of one block at once."""
         found: dict[ast.stmt, tuple[Source, ast.Attribute]] = {}
-        for origin in diagnosis.trace.origins:
-            for _, source, node in sources.nodes(origin.stack[:1]):
-                if isinstance(node, ast.Attribute):
-                    found.setdefault(source.statement(node), (source, node))
+        for source, node in sources.innermost(one.stack for one in diagnosis.trace.origins):
+            if isinstance(node, ast.Attribute):
+                found.setdefault(source.statement(node), (source, node))
         failing = [source.statement(node) for _, source, node in sources.nodes(diagnosis.failure.stack[:1])]
         edits: list[Step] = []
         for statement, (source, node) in found.items():

@@ -35,12 +35,11 @@ class GradientsMiscounted(Rule):
         "given",
         "this backward lacks the gradient of an argument that needs one: return its derivative, None for the others",
     )
-    examples = (
-        Example("""\
-! the strength of a gradient reversal
+    examples = Example.each("""\
 import torch
 
-
+torch.manual_seed(0)
+! the strength of a gradient reversal
 class Reverse(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, strength):
@@ -53,19 +52,13 @@ class Reverse(torch.autograd.Function):
 +        return grad.neg() * ctx.strength, None
 
 
-torch.manual_seed(0)
 body, domain = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
 opt = torch.optim.SGD([*body.parameters(), *domain.parameters()], lr=0.1)
 for _ in range(4):
     opt.zero_grad()
     domain(Reverse.apply(body(torch.randn(5, 3)).tanh(), 0.5)).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! a flag behind two tensors, in a quantizer with a learned step
-import torch
-
-
 class Quantize(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, step, bits=4):
@@ -79,19 +72,13 @@ class Quantize(torch.autograd.Function):
 +        return (grad, (grad * x.sign()).sum().view(1), None)
 
 
-torch.manual_seed(0)
 lin, step = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.full((1,), 0.1))
 opt = torch.optim.SGD([*lin.parameters(), step], lr=0.01)
 for _ in range(4):
     opt.zero_grad()
     Quantize.apply(lin(torch.randn(5, 3)), step, 3).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! unsafe: the first return never runs
-import torch
-
-
 class Scaled(torch.autograd.Function):
     @staticmethod
     def forward(ctx, factor, x):
@@ -109,19 +96,13 @@ class Scaled(torch.autograd.Function):
 +        return None, out
 
 
-torch.manual_seed(0)
 lin = torch.nn.Linear(3, 2)
 opt = torch.optim.SGD(lin.parameters(), lr=0.1)
 for _ in range(4):
     opt.zero_grad()
     Scaled.apply(0.3, lin(torch.randn(5, 3))).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! the second argument needs a gradient, and what that is only its author knows
-import torch
-
-
 class Product(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, w):
@@ -135,12 +116,7 @@ class Product(torch.autograd.Function):
 
 w = torch.ones(3, requires_grad=True)
 Product.apply(w * 2, w).sum().backward()
-"""),
-        Example("""\
 ! what it returns was put together elsewhere
-import torch
-
-
 def gradients(grad):
     return grad, grad
 
@@ -155,8 +131,7 @@ class Three(torch.autograd.Function):
 
 w = torch.ones(3, requires_grad=True)
 Three.apply(w * 2, w, 3).sum().backward()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Every return of the backward, with None where an argument needs no gradient."""

@@ -35,11 +35,12 @@ class GraphCarriedOver(Rule):
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.CUT
     usual = ("carried", "a state that a pass takes over from the one before usually comes without its graph: detach it")
-    examples = (
-        Example("""\
+    examples = Example.each("""\
+from collections import deque
 import torch
 
 torch.manual_seed(0)
+! a hidden state
 cell, head = torch.nn.GRUCell(2, 4), torch.nn.Linear(4, 1)
 opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
 h = torch.zeros(3, 4)
@@ -49,12 +50,7 @@ for _ in range(5):
     head(h).pow(2).mean().backward()
     opt.step()
 +    h = h.detach()
-"""),
-        Example("""\
 ! unsafe: the mean may be meant as a constant to the loss of the pass that adds to it
-import torch
-
-
 class Smooth(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -66,7 +62,6 @@ class Smooth(torch.nn.Module):
         return self.lin(x) - self.mean
 
 
-torch.manual_seed(0)
 net = Smooth()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
@@ -74,14 +69,7 @@ for _ in range(4):
     net(torch.randn(5, 2)).pow(2).mean().backward()
     opt.step()
 +    net.mean = net.mean.detach()
-"""),
-        Example("""\
 ! unsafe: the code describes a loss that trains what earlier passes computed, too
-from collections import deque
-
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 memory = deque(maxlen=4)
@@ -93,12 +81,7 @@ for _ in range(4):
     opt.step()
 -    memory.append((s, net(s).max()))
 +    memory.append((s, net(s).max().detach()))
-"""),
-        Example("""\
 ! derivatives are taken by what is carried
-import torch
-
-torch.manual_seed(0)
 rule = torch.nn.Linear(3, 3)
 opt = torch.optim.SGD(rule.parameters(), lr=0.1)
 x, total = torch.ones(3, requires_grad=True), 0
@@ -113,19 +96,13 @@ for step in range(8):
         opt.step()
 +        x = x.detach().requires_grad_()
         total = 0
-"""),
-        Example("""\
 ! the project has a function for it
-import torch
-
-
 def repackage(state):
     if isinstance(state, torch.Tensor):
         return state.detach()
     return tuple(repackage(part) for part in state)
 
 
-torch.manual_seed(0)
 lstm = torch.nn.LSTM(2, 4)
 opt = torch.optim.SGD(lstm.parameters(), lr=0.1)
 states = [None]
@@ -136,30 +113,18 @@ for _ in range(4):
     out.pow(2).mean().backward()
     opt.step()
 +    states = repackage(states)
-"""),
-        Example("""\
 ! nothing is carried anywhere: the same loss twice
-import torch
-
 w = torch.ones(3, requires_grad=True)
 loss = w.exp().sum()
 loss.backward()
 loss.backward()
-"""),
-        Example("""\
 ! a value named inside an expression has no place to cut
-import torch
-
 w = torch.ones(3, requires_grad=True)
 torch.autograd.backward([w.exp().sum() + loss for loss in [w.sin().sum()] * 2])
 v = w * 2
 torch.autograd.grad([(p := v.exp().sum())], w)
 torch.autograd.grad([p], w)
-"""),
-        Example("""\
-import torch
-
-
+! a parameter keeps the states
 class Memory(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -171,7 +136,6 @@ class Memory(torch.nn.Module):
         return self.slots.sum(1)
 
 
-torch.manual_seed(0)
 net = Memory()
 opt = torch.optim.SGD(net.cell.parameters(), lr=0.1)
 for _ in range(5):
@@ -179,11 +143,7 @@ for _ in range(5):
     (net(torch.randn(2, 2), torch.randperm(4)[:2]) - 1).pow(2).mean().backward()
     opt.step()
 +    net.slots.detach_()
-"""),
-        Example("""\
-import torch
-
-
+! two targets that objects keep: each alone would only uncover the other
 class Content(torch.nn.Module):
     def __init__(self, target):
         super().__init__()
@@ -204,7 +164,6 @@ class Style(torch.nn.Module):
         return (x @ x.t() - self.target).pow(2).mean()
 
 
-torch.manual_seed(0)
 net = torch.nn.Linear(3, 4)
 content, style = Content(net(torch.rand(5, 3))), Style(net(torch.rand(5, 3)))
 image = torch.rand(5, 3, requires_grad=True)
@@ -214,19 +173,17 @@ for _ in range(4):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For variables that carried a shared tensor: cut after the backward, where stored, and before their use."""
-        crossings = [crossing for crossing in diagnosis.trace.crossings if crossing.by == "failing"]
-        carriers = list(dict.fromkeys(carrier for crossing in crossings for carrier in crossing.carriers))
+        carriers = list(dict.fromkeys(carrier for crossing in diagnosis.crossed for carrier in crossing.carriers))
         for edits, paths, later in after_backward(carriers, diagnosis, sources):
             yield self.propose(edits, WHY.format(path=" and ".join(paths)), later=later)
         yield from self._dropped(carriers, diagnosis, sources)
         for edits, paths, later in where_stored(carriers, sources):
             yield self.propose(edits, WHY.format(path=" and ".join(paths)), later=later)
-        for crossing in crossings:
+        for crossing in diagnosis.crossed:
             for edits, path in before_use(crossing, sources):
                 yield self.propose(edits, WHY.format(path=path), later=8)
 

@@ -35,12 +35,11 @@ class GraphMadeOnce(Rule):
     title = "Compute it anew in each iteration"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.PASS
-    examples = (
-        Example("""\
-! a penalty that is never made again would train in the first pass alone
+    examples = Example.each("""\
 import torch
 
 torch.manual_seed(0)
+! a penalty that is never made again would train in the first pass alone
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 -penalty = net.weight.pow(2).sum()
@@ -50,11 +49,7 @@ for _ in range(4):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-        Example("""\
-import torch
-
-
+! in a function that is called in the loop
 def objective_of(net):
 -    penalty = sum(p.pow(2).sum() for p in net.parameters())
 
@@ -65,19 +60,13 @@ def objective_of(net):
     return objective
 
 
-torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 opt, objective = torch.optim.SGD(net.parameters(), lr=0.1), objective_of(net)
 for _ in range(4):
     opt.zero_grad()
     objective(torch.randn(5, 2)).backward()
     opt.step()
-"""),
-        Example("""\
 ! the loop looks at the values too, so they are computed in both places
-import torch
-
-torch.manual_seed(0)
 x = torch.randn(8, 2)
 net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
 opt = torch.optim.LBFGS(net.parameters(), lr=0.1, max_iter=4)
@@ -98,12 +87,7 @@ for _ in range(3):
     loss += 0.01 * out.abs().mean()
     opt.step(closure)
     print(loss.item())
-"""),
-        Example("""\
 ! what a sum begins with stands where it began
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.LBFGS(net.parameters(), max_iter=4)
 out, total = net(torch.ones(3, 2)).exp(), 0.0
@@ -116,12 +100,7 @@ def closure():
 
 total += out.sum()
 opt.step(closure)
-"""),
-        Example("""\
 ! two statements bind one name
-import torch
-
-torch.manual_seed(0)
 raw = torch.nn.Parameter(torch.randn(3, 3))
 opt = torch.optim.SGD([raw], lr=0.1)
 -A = torch.sigmoid(raw) + torch.eye(3)
@@ -132,11 +111,7 @@ for _ in range(4):
     opt.zero_grad()
     (A @ torch.ones(3)).prod().backward()
     opt.step()
-"""),
-        Example("""\
 ! the factor needs its matrix anew, too
-import torch
-
 scale = torch.zeros(1, requires_grad=True)
 opt = torch.optim.SGD([scale], lr=0.1)
 x = torch.linspace(0, 1, 4)
@@ -148,12 +123,7 @@ for _ in range(4):
 +    L = torch.linalg.cholesky(K)
     (torch.cholesky_solve(x[:, None], L).square().sum() + L.diagonal().log().sum()).backward()
     opt.step()
-"""),
-        Example("""\
 ! what is made before the loop of D and within it, and only what is needed of that
-import torch
-
-torch.manual_seed(0)
 E, G, D = (torch.nn.Linear(3, 3) for _ in range(3))
 opt, d_opt = torch.optim.SGD([*E.parameters(), *G.parameters()], lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
 for _ in range(3):
@@ -174,11 +144,7 @@ for _ in range(3):
         scores = D(fake)
         (-scores.mean()).backward()
         opt.step()
-"""),
-        Example("""\
 ! what it begins with is a leaf that the optimizer holds
-import torch
-
 A = torch.ones(3, 3, requires_grad=True)
 opt = torch.optim.SGD([A], lr=0.1)
 -A = A + torch.eye(3)
@@ -190,21 +156,12 @@ for _ in range(4):
 -    (A @ torch.ones(3)).prod().backward()
 +    (A_now @ torch.ones(3)).prod().backward()
     opt.step()
-"""),
-        Example("""\
 ! both backwards stand beside each other: there is no loop to compute it in
-import torch
-
 w = torch.ones(3, requires_grad=True)
 h = torch.sigmoid(w)
 h.sum().backward()
 h.prod().backward()
-"""),
-        Example("""\
 ! the network would begin again in each pass
-import torch
-
-
 class Net(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -217,13 +174,12 @@ opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):
     (torch.ones(5, 2) * net.scale).pow(2).mean().backward()
     opt.step()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For what was made outside the function or loop that uses it: all of it together, then each statement."""
         failed = diagnosis.failure.stack
-        crossings = [one for one in diagnosis.trace.crossings if one.by == "failing"]
+        crossings = diagnosis.crossed
         # Where no boundary was crossed, the failing backward starts at what was made once: all of its graph was.
         crossed = anew.assignments((one.made for one in crossings or diagnosis.trace.saved), sources)
         behind = anew.behind(crossed, diagnosis, sources) if crossings else {}

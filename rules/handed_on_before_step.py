@@ -31,11 +31,11 @@ class HandedOnBeforeStep(Rule):
     title = "Compute it again where it is handed on"
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.AGAIN
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
 
 torch.manual_seed(0)
+! the value of the next state becomes that of the state
 critic = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
 opt = torch.optim.SGD(critic.parameters(), lr=0.1)
 s = torch.randn(3)
@@ -49,12 +49,7 @@ for _ in range(5):
     opt.step()
 +    next_value = critic(s_)
     s, value = s_, next_value
-"""),
-        Example("""\
 ! what leads to it is computed again, too
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 4))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 before = net(torch.randn(5, 3)).softmax(-1)
@@ -70,19 +65,13 @@ for _ in range(5):
 +    logits = net(x)
 +    now = logits.softmax(-1)
     before = now
-"""),
-        Example("""\
 ! the step is made by a function
-import torch
-
-
 def learn(opt, value, next_value, reward):
     opt.zero_grad()
     (reward + 0.9 * next_value.detach() - value).pow(2).sum().backward()
     opt.step()
 
 
-torch.manual_seed(0)
 critic = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
 opt = torch.optim.SGD(critic.parameters(), lr=0.1)
 value = critic(torch.randn(3))
@@ -92,12 +81,7 @@ for _ in range(5):
     learn(opt, value, next_value, torch.randn(1))
 +    next_value = critic(state)
     value = next_value
-"""),
-        Example("""\
 ! a method is a pass, and the object keeps the value
-import torch
-
-
 class Learner:
     def __init__(self):
         self.critic = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
@@ -114,16 +98,10 @@ class Learner:
         self.value = next_value
 
 
-torch.manual_seed(0)
 learner = Learner()
 for _ in range(5):
     learner.observe(torch.randn(1), torch.randn(3))
-"""),
-        Example("""\
 ! a state that is made of the one before: computed again, it would go through the earlier pass as well
-import torch
-
-torch.manual_seed(0)
 cell = torch.nn.GRUCell(2, 4)
 opt = torch.optim.SGD(cell.parameters(), lr=0.1)
 h = torch.zeros(3, 4)
@@ -133,12 +111,7 @@ for _ in range(4):
     new.pow(2).mean().backward(retain_graph=True)
     opt.step()
     h = new
-"""),
-        Example("""\
 ! what it is computed of is another by then
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 4))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 x = torch.randn(5, 3)
@@ -151,8 +124,7 @@ for _ in range(5):
     opt.step()
     x = torch.randn(5, 3)
     before = now
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For each saved tensor that a step wrote to: where the pass that made it hands on what came of it."""
@@ -174,10 +146,10 @@ for _ in range(5):
             leading = names.backward(names.reads(handed), reached)
             if not (isinstance(handed, ast.Assign) and leading and made in leading and _goes_on(handed, body)):
                 continue
-            read = {name for one in leading for name in names.reads(one)}
             between = [one for one in blocks.before(following, handed) if one not in leading]
-            bound = {name for one in [*between, handed] for name in names.binds(one)}
-            if names.meets(read, bound) or any(map(update.trains, leading)):
+            if names.meets(names.read_by(leading), names.bound_by([*between, handed])) or any(
+                map(update.trains, leading)
+            ):
                 return
             lines = [line for one in leading for line in names.copied(source, one)]
             yield self.propose(insert_before(source, handed, lines), WHY.format(path=ast.unparse(handed.value)))

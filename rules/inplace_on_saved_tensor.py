@@ -40,39 +40,29 @@ class InplaceOnSavedTensor(Rule):
     title = "Rebind to a new tensor instead of writing in place"
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.MEANT
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
-
+from torch import nn
+! an operator that writes
 h, skip = torch.ones(3, requires_grad=True), torch.ones(3)
 x = torch.sigmoid(h)
 -x += skip
 +x = x + skip
 x.sum().backward()
 print(h.grad.sum().item())
-"""),
-        Example("""\
-import torch
-
+! a chain of methods
 h, keep = torch.ones(3, requires_grad=True), torch.tensor([1.0, 0.0, 1.0])
 new = torch.tanh(h)
 -new.mul_(keep).add_(h * (1 - keep))  # padded places keep the old state
 +new = new.mul(keep).add(h * (1 - keep))  # padded places keep the old state
 new.sum().backward()
 print(h.grad.sum().item())
-"""),
-        Example("""\
-import torch
-from torch import nn
-
+! a module that works in place
 -net = nn.Sequential(nn.Linear(2, 3), nn.Sigmoid(), nn.LeakyReLU(0.2, True))
 +net = nn.Sequential(nn.Linear(2, 3), nn.Sigmoid(), nn.LeakyReLU(0.2, False))
 net(torch.ones(1, 2)).sum().backward()
 print(net[0].bias.grad.shape)
-"""),
-        Example("""\
-import torch
-
+! parts of a tensor
 w = torch.ones(3, requires_grad=True)
 p = torch.softmax(w, 0)
 +p = p.clone()
@@ -80,12 +70,7 @@ for place in range(2):
     p[place] = 0.0
 p.pow(2).sum().backward()
 print(w.grad.sum().item())
-"""),
-        Example("""\
 ! unsafe: where steps are undone to compare gradients, the projection is taken for a step by hand
-import torch
-
-
 class Positive(torch.nn.Linear):
     def forward(self, x):
         with torch.no_grad():
@@ -101,11 +86,7 @@ for _ in range(4):
     opt.zero_grad()
     net(net(net(torch.randn(5, 3)).tanh()).tanh()).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! what is written to has no name that could take another tensor
-import torch
-
 w = torch.nn.Parameter(torch.ones(3))
 opt = torch.optim.SGD([w], lr=0.1)
 loss = w.pow(2).sum()
@@ -113,21 +94,14 @@ opt.step()
 with torch.no_grad():
     [w][0].mul_(0.5)
 loss.backward()
-"""),
-        Example("""\
 ! an optimizer's step is no write that could be out of place
-import torch
-
 w = torch.nn.Parameter(torch.ones(3))
 opt = torch.optim.SGD([w], lr=0.1)
 w.grad = torch.ones(3)
 loss = w.pow(2).sum()
 opt.step()
 loss.backward()
-"""),
-        Example("""\
-import torch
-
+! an item of a list is a tensor of its own
 torch.manual_seed(0)
 sides = torch.nn.ModuleList([torch.nn.Linear(4, 4) for _ in range(3)])
 opt = torch.optim.SGD(sides.parameters(), lr=0.1)
@@ -139,8 +113,7 @@ for _ in range(3):
     opt.zero_grad()
     sum((level - 1).pow(2).mean() for level in levels).backward()
     opt.step()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Each write out of place, all of them together, and with the writes beside them; then copies."""

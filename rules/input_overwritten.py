@@ -31,12 +31,12 @@ class InputOverwritten(Rule):
     title = "Keep the input under its name"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.PASS
-    examples = (
-        Example("""\
-! unsafe: the loop may be meant to go on from what the pass before made
+    examples = Example.each("""\
 import torch
+from types import SimpleNamespace
 
 torch.manual_seed(0)
+! unsafe: the loop may be meant to go on from what the pass before made
 net, head = torch.nn.Linear(4, 4), torch.nn.Linear(4, 3)
 opt = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
 x, y = torch.randn(6, 4), torch.randint(3, (6,))
@@ -49,13 +49,7 @@ for _ in range(5):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-        Example("""\
 ! unsafe: the same of a field of an object that a network is given
-import torch
-from types import SimpleNamespace
-
-
 class Net(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -72,7 +66,6 @@ class Net(torch.nn.Module):
 +        return x
 
 
-torch.manual_seed(0)
 net, graph = Net(), SimpleNamespace(x=torch.randn(6, 4), y=torch.randn(6, 4))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(5):
@@ -80,12 +73,7 @@ for _ in range(5):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-        Example("""\
 ! unsafe: the same under a key
-import torch
-
-
 def run(layers, data):
 -    data["h"] = torch.tanh(layers[0](data["h"]))
 -    data["h"] = layers[1](data["h"])
@@ -96,7 +84,6 @@ def run(layers, data):
 +    return h
 
 
-torch.manual_seed(0)
 layers = torch.nn.ModuleList(torch.nn.Linear(4, 4) for _ in range(2))
 data = {"h": torch.randn(6, 4), "y": torch.randn(6, 4)}
 opt = torch.optim.SGD(layers.parameters(), lr=0.1)
@@ -105,12 +92,7 @@ for _ in range(5):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-        Example("""\
 ! a state begins with zeros
-import torch
-
-torch.manual_seed(0)
 cell, head = torch.nn.GRUCell(2, 4), torch.nn.Linear(4, 1)
 opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
 h = torch.zeros(3, 4)
@@ -119,12 +101,7 @@ for _ in range(5):
     opt.zero_grad()
     head(h).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! the pass writes into its input
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(4, 4)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 x = torch.randn(6, 4)
@@ -133,12 +110,11 @@ for _ in range(5):
     opt.zero_grad()
     x.pow(2).mean().backward()
     opt.step()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Where the failing pass took something of an earlier one: the statement that made it of what stood there."""
-        for crossing in (one for one in diagnosis.trace.crossings if one.by == "failing"):
+        for crossing in diagnosis.crossed:
             for _, source, node in sources.nodes(crossing.made):
                 with suppress(Declined):
                     yield self.propose(in_local_name(source, source.statement(node), diagnosis.failure.stack), WHY)

@@ -30,46 +30,30 @@ class IntegerRequiresGrad(Rule):
     title = "Make the tensor of floating point numbers"
     causes = frozenset({Cause.NO_GRAPH})
     tier = Tier.MEANT
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
-
+! a literal
 -w = torch.tensor([1, -2], requires_grad=True)
 +w = torch.tensor([1.0, -2.0], requires_grad=True)
 (w * w).sum().backward()
 print(w.grad.sum().item())
-"""),
-        Example("""\
-import torch
-
+! numbers that a call makes
 -w = torch.arange(3, requires_grad=True)
 +w = torch.arange(3, dtype=torch.float32, requires_grad=True)
 (w * w).sum().backward()
 print(w.grad.sum().item())
-"""),
-        Example("""\
-import torch
-
+! the flag is set behind it
 -w = torch.arange(3).requires_grad_()
 +w = torch.arange(3).float().requires_grad_()
 (w * w).sum().backward()
 print(w.grad.sum().item())
-"""),
-        Example("""\
 ! the flag is set on a tensor that others may hold; a cast would make another one
-import torch
-
 values = torch.arange(3)
 values.requires_grad = True
-"""),
-        Example("""\
 ! the arguments are in a mapping that is made elsewhere
-import torch
-
 options = {"requires_grad": True}
 w = torch.arange(3, **options)
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """At the call that was refused, where it makes the tensor."""

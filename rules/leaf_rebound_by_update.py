@@ -39,11 +39,11 @@ class LeafReboundByUpdate(Rule):
     title = "Update the leaf under torch.no_grad()"
     causes = frozenset({Cause.NONLEAF_GRADIENT, Cause.NO_GRAPH, Cause.FREED_GRAPH})
     tier = Tier.ANSWER
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
 
 torch.manual_seed(0)
+! nothing zeroes the gradient
 w = torch.zeros(3, requires_grad=True)
 for _ in range(4):
     loss = (torch.randn(8, 3) @ w - 1).pow(2).mean()
@@ -53,11 +53,7 @@ for _ in range(4):
 +        w -= 0.1 * w.grad
 +    w.grad = None
     print(loss.item())
-"""),
-        Example("""\
-import torch
-
-torch.manual_seed(0)
+! two leaves
 x = torch.randn(16, 2)
 w = torch.zeros(2, requires_grad=True)
 b = torch.zeros(1, requires_grad=True)
@@ -72,11 +68,7 @@ for _ in range(4):
     w.grad.zero_()
     b.grad.zero_()
     print(loss.item())
-"""),
-        Example("""\
-import torch
-
-torch.manual_seed(0)
+! an update and a projection
 net = torch.nn.Linear(4, 3)
 delta = torch.zeros(2, 4, requires_grad=True)
 for _ in range(3):
@@ -89,11 +81,7 @@ for _ in range(3):
 +        delta.copy_(torch.clamp(delta, -0.2, 0.2))
         delta.grad.zero_()
     print(loss.item())
-"""),
-        Example("""\
-import torch
-
-
+! two leaves in one statement
 def fit(x, lr=0.1):
     w, b = torch.zeros(2, requires_grad=True), torch.zeros(1, requires_grad=True)
     for _ in range(4):
@@ -108,33 +96,20 @@ def fit(x, lr=0.1):
         print(loss.item())
 
 
-torch.manual_seed(0)
 fit(torch.randn(16, 2))
-"""),
-        Example("""\
 ! the second update reads what the first has not written yet
-import torch
-
 w, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
 for _ in range(3):
     (w * b).sum().backward()
     with torch.no_grad():
         w, b = w - 0.1 * w.grad, b - w * b.grad
-"""),
-        Example("""\
 ! the pair of them still holds where they began
-import torch
-
 start = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
 w, b = start
 for _ in range(3):
     (w * b).sum().backward()
     w, b = w - 0.1 * w.grad, b - 0.1 * b.grad
-"""),
-        Example("""\
 ! the best of the values is kept, and an update in place would change it
-import torch
-
 w = torch.ones(2, requires_grad=True)
 best, least = w, 9.0
 for _ in range(5):
@@ -143,12 +118,7 @@ for _ in range(5):
         best, least = w, loss.item()
     loss.backward()
     w = w - 1.1 * w.grad
-"""),
-        Example("""\
 ! the statement that binds the name does not show the update
-import torch
-
-
 def stepped(p):
     return p - 0.1 * p.grad
 
@@ -158,8 +128,7 @@ for _ in range(2):
     w.pow(2).sum().backward()
     w = stepped(w)
     w.grad.zero_()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """All updates of a block at once, with and without forgetting the gradients."""

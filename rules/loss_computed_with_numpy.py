@@ -40,11 +40,10 @@ class LossComputedWithNumpy(Rule):
     title = "Compute it with torch instead of numpy"
     causes = frozenset({Cause.NO_GRAPH, Cause.CONVERSION})
     tier = Tier.MEANT
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import numpy as np
 import torch
-
+! a distance
 net = torch.nn.Linear(2, 1)
 x = torch.randn(5, 2)
 -out, target = net(x).detach().numpy(), x.sum(1, keepdim=True).numpy()
@@ -53,11 +52,7 @@ x = torch.randn(5, 2)
 +loss = torch.sqrt(torch.mean((out - target) ** 2))
 loss.backward()
 print(net.weight.grad.sum().item())
-"""),
-        Example("""\
-import numpy as np
-import torch
-
+! a function of the project
 net = torch.nn.Linear(2, 1)
 
 
@@ -72,11 +67,7 @@ def spread(values, axis=None):
 +loss = torch.abs(out).mean() - 0.1 * spread(out)
 loss.backward()
 print(net.weight.grad.sum().item())
-"""),
-        Example("""\
-import numpy as np
-import torch
-
+! the function is called with arrays, too
 net = torch.nn.Linear(2, 1)
 
 
@@ -94,11 +85,7 @@ x = torch.randn(5, 2)
 print(distance(np.ones(3), np.arange(3.0)))
 loss.backward()
 print(net.weight.grad.sum().item())
-"""),
-        Example("""\
-import numpy as np
-import torch
-
+! a list of numbers
 net = torch.nn.Linear(2, 1)
 losses = []
 for x in torch.randn(3, 5, 2):
@@ -110,11 +97,9 @@ for x in torch.randn(3, 5, 2):
 +print(np.round([t.item() for t in losses], 3))
 loss.backward()
 print(net.weight.grad.sum().item())
-"""),
-        Example("""\
+! a number, and the module math
 import math
 
-import torch
 
 net = torch.nn.Linear(2, 1)
 total = 0.0
@@ -127,12 +112,7 @@ for x in torch.randn(3, 2):
 +loss = total / 3
 loss.backward()
 print(net.weight.grad.sum().item())
-"""),
-        Example("""\
 ! unsafe: one of the two arrays may be a constant
-import numpy as np
-import torch
-
 net = torch.nn.Linear(2, 1)
 x = torch.randn(5, 2)
 -one, two = net(x).detach().numpy(), net(x.flip(1)).detach().numpy()
@@ -141,48 +121,27 @@ x = torch.randn(5, 2)
 +loss = torch.mean((one - 0.5 * two) ** 2)
 loss.backward()
 print(net.weight.grad.sum().item())
-"""),
-        Example("""\
 ! a comparison counts
-import numpy as np
-import torch
-
 net = torch.nn.Linear(2, 1)
 out = net(torch.randn(5, 2)).detach().numpy()
 loss = torch.tensor(np.mean(out > 0.5))
 loss.backward()
-"""),
-        Example("""\
 ! rounding has no gradient
-import numpy as np
-import torch
-
 net = torch.nn.Linear(2, 1)
 out = net(torch.randn(5, 2)).detach().numpy()
 loss = torch.tensor(np.round(np.mean(out**2), 2))
 loss.backward()
-"""),
-        Example("""\
 ! there is no word for it
-import numpy as np
-import torch
-
 net = torch.nn.Linear(2, 1)
 out = net(torch.randn(5, 2)).detach().numpy()
 loss = torch.tensor(np.polyval([1.0, 2.0], out).mean())
 loss.backward()
-"""),
-        Example("""\
 ! the array is only printed
-import numpy as np
-import torch
-
 net = torch.nn.Linear(2, 1)
 out = net(torch.randn(5, 2))
 print(np.mean(out.numpy()))
 out.pow(2).mean().backward()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """One for each loss: with values of unknown kind as they are, and as tensors."""

@@ -21,17 +21,16 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from autofix.probe.wire import Frame, Origin, Stack
-from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, calls, names
-from autofix.syntax.edits import Step, ensure_import, insert_before, receiver, remove_keyword, rename, replace
-from autofix.syntax.translate.rebuilt import needs_more, of_numbers, stacked
+from autofix.syntax.edits import Step, ensure_import, insert_before, receiver, replace
+from autofix.syntax.translate.rebuilt import of_tensors
 
 WHY = "The loss keeps the graph of what it was computed from."
 WHY_SKIPPED = "A pass to whose loss nothing was added has nothing to train on."
 WHY_SAVED = "A derivative that is differentiated again needs the graph of what its backward computes with."
 _INTEGERS = ("long", "int", "short")
 _CALLS = ("item", "detach", "tolist", "detach_", "cpu")
-_REMADE = ("tensor", "as_tensor", "FloatTensor", "Tensor")
 _WITHOUT = {
     "discrete": "a comparison or an index has no gradient; the loss needs a function that has one",
     "numpy": "numpy keeps no graph; the same computation is needed in torch",
@@ -55,11 +54,12 @@ class LossCutFromGraph(Rule):
     title = "Keep the tensor instead of a value without a graph"
     causes = frozenset({Cause.NO_GRAPH})
     tier = Tier.MEANT
-    examples = (
-        Example("""\
+    examples = Example.each("""\
+import numpy
 import torch
 
 torch.manual_seed(0)
+! a tensor made of numbers
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
@@ -72,11 +72,7 @@ for _ in range(4):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-        Example("""\
-import torch
-
-torch.manual_seed(0)
+! a detached result
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
@@ -85,11 +81,7 @@ for _ in range(4):
     opt.zero_grad()
     out.pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
-import torch
-
-torch.manual_seed(0)
+! a matrix made of tensors
 net = torch.nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 points = torch.randn(5, 3)
@@ -100,11 +92,7 @@ for _ in range(4):
     opt.zero_grad()
     (points[:, :2] @ turn - points[:, 1:]).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
-import torch
-
-torch.manual_seed(0)
+! rows that a list collects
 net = torch.nn.Linear(3, 2)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
@@ -117,19 +105,10 @@ for _ in range(4):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-        Example("""\
 ! the matrix is of numbers alone
-import torch
-
 x = torch.ones(2)
 (torch.tensor([[0.0, 1.0], [1.0, 0.0]]) @ x).sum().backward()
-"""),
-        Example("""\
 ! unsafe: nothing in the code says which part of the loss is meant to have a gradient
-import torch
-
-
 class Square(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -147,25 +126,14 @@ w = torch.ones(3, requires_grad=True)
 (slope,) = torch.autograd.grad(Square.apply(w).sum(), w, create_graph=True)
 slope.pow(2).sum().backward()
 print(w.grad.sum().item())
-"""),
-        Example("""\
 ! an index has no gradient
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(2, 3)
 loss = (net(torch.randn(5, 2)).argmax(1) == 1).float().mean()
 loss.backward()
-"""),
-        Example("""\
 ! numpy keeps no graph
-import numpy
-import torch
-
 w = torch.ones(3, requires_grad=True)
 torch.from_numpy(numpy.sqrt(w.detach().numpy())).mean().backward()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Without each cut alone, without all of them, and with what was made of the numbers."""
@@ -231,42 +199,17 @@ torch.from_numpy(numpy.sqrt(w.detach().numpy())).mean().backward()
     def _saved(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """What a function of the user's saves for its backward, with its graph: a derivative of it needs that."""
         for source in sources.files(diagnosis.failure.stack):
-            for holder in (n for n in source.walk() if isinstance(n, ast.ClassDef) and _is_function(n)):
-                for kept in (n for n in ast.walk(holder) if isinstance(n, (ast.Assign, ast.Call)) and _keeps(n)):
-                    for part in ast.walk(kept):
-                        match part:
-                            case ast.Call(func=ast.Attribute(attr="detach"), args=[]) | ast.Attribute(attr="data"):
-                                yield self.propose(receiver(source, part), WHY_SAVED)
+            kept = (one for node in source.walk() if _is_function(node) for one in ast.walk(node) if _keeps(one))
+            for part in (part for one in kept for part in ast.walk(one)):
+                match part:
+                    case ast.Call(func=ast.Attribute(attr="detach"), args=[]) | ast.Attribute(attr="data"):
+                        yield self.propose(receiver(source, part), WHY_SAVED)
 
     def _remade(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[list[Step]]:
         """`torch.stack(...)`, or the tensor itself, in place of each tensor made of numbers."""
         stacks: list[Stack] = [diagnosis.failure.stack, *(origin.stack for origin in diagnosis.trace.origins)]
         for source in sources.files(frame for stack in stacks for frame in stack):
-            for node in source.walk():
-                match node:
-                    case ast.Call(func=ast.Attribute(attr=name), args=[value]) if name in _REMADE and not of_numbers(
-                        source, value
-                    ):
-                        yield from _nested(source, node, value)
-                        yield _stacked(source, node)
-                        if isinstance(value, ast.Name):
-                            yield replace(source, node, source.segment(value))
-
-
-def _nested(source: Source, call: ast.Call, value: ast.expr) -> Iterator[list[Step]]:
-    """`torch.tensor([[a, b], [c, 0]])` stacked row by row, where the rows stand or where the list is filled."""
-    if not isinstance(call.func, ast.Attribute):
-        return
-    torch = source.segment(call.func.value)
-    if isinstance(value, (ast.List, ast.Tuple)) and needs_more(source, value):
-        yield replace(source, call, stacked(source, value, torch))
-    filled = names.fills(source, ast.unparse(value)) if isinstance(value, ast.Name) else ()
-    rows = [kept for _, kept in filled if isinstance(kept, (ast.List, ast.Tuple))]
-    if rows:
-        yield [
-            *_stacked(source, call),
-            *(step for row in rows for step in replace(source, row, stacked(source, row, torch))),
-        ]
+            yield from (edits for node in source.walk() for edits in of_tensors(source, node))
 
 
 def _never_begun(diagnosis: Diagnosis, origins: list[Origin]) -> bool:
@@ -274,26 +217,22 @@ def _never_begun(diagnosis: Diagnosis, origins: list[Origin]) -> bool:
     return not origins and diagnosis.failure.type == "AttributeError" and bool(diagnosis.failure.stack)
 
 
-def _stacked(source: Source, call: ast.Call) -> list[Step]:
-    """`torch.tensor(values)` as `torch.stack(values)`, what torch.stack does not know left out."""
-    edits = rename(source, call.func, "stack") if isinstance(call.func, ast.Attribute) else []
-    for keyword in call.keywords:
-        if keyword.arg in ("requires_grad", "dtype", "device"):
-            edits += remove_keyword(source, call, keyword.arg)
-    return edits
-
-
 def _wraps(node: ast.AST | None) -> TypeGuard[ast.Call]:
     """Whether a call is the `Variable(...)` of old, which makes a leaf of what it is given."""
-    return isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "Variable"
+    return isinstance(node, ast.Call) and calls.name_of(node) == "Variable"
 
 
-def _is_function(node: ast.ClassDef) -> bool:
-    return any(ast.unparse(base).rpartition(".")[2] == "Function" for base in node.bases)
+def _is_function(node: ast.AST) -> bool:
+    return isinstance(node, ast.ClassDef) and "Function" in map(calls.name_of, node.bases)
 
 
-def _keeps(node: ast.Assign | ast.Call) -> bool:
+def _keeps(node: ast.AST) -> bool:
     """Whether a statement or call keeps something on the context of a function for its backward."""
-    if isinstance(node, ast.Assign):
-        return any(isinstance(t, ast.Attribute) and ast.unparse(t.value) in ("ctx", "self") for t in node.targets)
-    return isinstance(node.func, ast.Attribute) and node.func.attr == "save_for_backward"
+    match node:
+        case ast.Assign(targets=targets):
+            return any(
+                isinstance(one, ast.Attribute) and calls.path_of(one.value) in ("ctx", "self") for one in targets
+            )
+        case ast.Call(func=ast.Attribute(attr="save_for_backward")):
+            return True
+    return False

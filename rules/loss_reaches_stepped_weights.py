@@ -34,11 +34,11 @@ class LossReachesSteppedWeights(Rule):
     title = "Let the backward reach only what is stepped next"
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.AGAIN
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
 
 torch.manual_seed(0)
+! the head is stepped next
 E = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
 H = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
 e_opt, h_opt = torch.optim.Adam(E.parameters()), None
@@ -56,12 +56,7 @@ for n in range(4):
 -        fit.backward()
 +        fit.backward(inputs=list(H.parameters()))
         h_opt.step()
-"""),
-        Example("""\
 ! one helper trains each of the losses
-import torch
-
-
 def train(loss, opt):
     opt.zero_grad()
 -    loss.backward(retain_graph=True)
@@ -70,7 +65,6 @@ def train(loss, opt):
     opt.step()
 
 
-torch.manual_seed(0)
 body, policy, value = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)
 middle = torch.nn.Sequential(body, torch.nn.Tanh(), torch.nn.Linear(4, 4), torch.nn.Tanh())
 m_opt, p_opt, v_opt = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (middle, policy, value))
@@ -80,12 +74,7 @@ for _ in range(4):
     train(size, m_opt)
     train(choice, p_opt)
     train(error, v_opt)
-"""),
-        Example("""\
 ! the step stands behind the block of the backward
-import torch
-
-
 class Trainer:
     def __init__(self):
         self.e = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 4))
@@ -107,16 +96,10 @@ class Trainer:
         self.d_opt.step()
 
 
-torch.manual_seed(0)
 trainer = Trainer()
 for _ in range(3):
     trainer.train(torch.randn(5, 3))
-"""),
-        Example("""\
 ! two optimizers use what the second loss sends
-import torch
-
-torch.manual_seed(0)
 G = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 4))
 D, E = torch.nn.Linear(4, 1), torch.nn.Linear(3, 1)
 g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
@@ -135,12 +118,7 @@ for _ in range(4):
 +    fit.backward(inputs=[*D.parameters(), *E.parameters()])
     d_opt.step()
     e_opt.step()
-"""),
-        Example("""\
 ! unsafe: the first optimizer steps once more, and is meant to use what the second loss sends
-import torch
-
-torch.manual_seed(0)
 E = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
 H = torch.nn.Linear(2, 1)
 e_opt, h_opt = torch.optim.SGD(E.parameters(), lr=0.1), torch.optim.SGD(H.parameters(), lr=0.1)
@@ -154,12 +132,7 @@ for _ in range(4):
 +    (H(z) - 1).pow(2).mean().backward(inputs=[p for group in h_opt.param_groups for p in group["params"]])
     h_opt.step()
     e_opt.step()
-"""),
-        Example("""\
 ! all that the loss trains was stepped
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 out = net(torch.ones(4, 2))
@@ -167,12 +140,7 @@ for target in (0.0, 1.0):
     opt.zero_grad()
     (out - target).pow(2).mean().backward(retain_graph=True)
     opt.step()
-"""),
-        Example("""\
 ! no step follows: what is left in the leaves is looked at
-import torch
-
-torch.manual_seed(0)
 E, H = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)), torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(E.parameters(), lr=0.1)
 z = E(torch.randn(5, 3))
@@ -180,8 +148,7 @@ z.pow(2).mean().backward(retain_graph=True)
 opt.step()
 H(z).mean().backward()
 print(H.weight.grad)
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For the failing backward, where an optimizer is stepped after it and not all that it reaches was stepped."""

@@ -26,7 +26,7 @@ from autofix.diagnosis.scenes import Turn
 from autofix.probe.wire import Stack
 from autofix.search import owning
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
-from autofix.syntax import blocks, calls, names, update, vocabulary
+from autofix.syntax import blocks, calls, names, vocabulary
 from autofix.syntax.edits import Step, delete, insert_after, move_after
 
 WHY = "Each loss goes backward while the parameters are those it was computed with, and reaches only its optimizer's."
@@ -41,11 +41,11 @@ class LossesSteppedInTurn(Rule):
     title = "Step after all backwards"
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.PASS
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
 
 torch.manual_seed(0)
+! a loop over optimizers
 actor = torch.nn.Linear(2, 1)
 critic = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
 optims = {"critic": torch.optim.Adam(critic.parameters()), "actor": torch.optim.Adam(actor.parameters())}
@@ -61,11 +61,7 @@ for _ in range(4):
 +        losses[name].backward(inputs=[p for group in opt.param_groups for p in group["params"]])
 +    for name, opt in optims.items():
         opt.step()
-"""),
-        Example("""\
-import torch
-
-
+! one after the other
 class Trainer:
     def __init__(self, G, D, E):
         self.G, self.D, self.E = G, D, E
@@ -88,16 +84,11 @@ class Trainer:
         self.g_opt.step()
 
 
-torch.manual_seed(0)
 critics = [torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1)) for _ in range(2)]
 trainer = Trainer(torch.nn.Linear(2, 3), *critics)
 for _ in range(3):
     trainer.train(torch.randn(4, 3))
-"""),
-        Example("""\
-import torch
-
-torch.manual_seed(0)
+! a loop over losses, with a clipping
 pi, q = torch.nn.Linear(2, 1), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
 pi_opt, q_opt = torch.optim.SGD(pi.parameters(), lr=0.1), torch.optim.SGD(q.parameters(), lr=0.1)
 for _ in range(4):
@@ -111,12 +102,7 @@ for _ in range(4):
 +    for loss, opt in ((q_loss, q_opt), (pi_loss, pi_opt)):
         torch.nn.utils.clip_grad_norm_(opt.param_groups[0]["params"], 1.0)
         opt.step()
-"""),
-        Example("""\
 ! the averages are of the weights that the steps leave
-import torch
-
-torch.manual_seed(0)
 nets, slow = ([torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)) for _ in range(2)] for _ in range(2))
 opts = [torch.optim.SGD(net.parameters(), lr=0.1) for net in nets]
 
@@ -140,12 +126,7 @@ for _ in range(4):
         opt.step()
         follow(slow[n], nets[n])
 -        print(loss.item())
-"""),
-        Example("""\
 ! one optimizer takes all the steps: each is meant to see the parameters that the last one left
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 out = net(torch.ones(4, 2))
@@ -153,20 +134,14 @@ for target in (0.0, 1.0):
     opt.zero_grad()
     (out - target).pow(2).mean().backward(retain_graph=True)
     opt.step()
-"""),
-        Example("""\
 ! the backward is a helper's, which other losses use too
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 out = net(torch.ones(4, 2))
 train = lambda loss: (opt.zero_grad(), loss.backward(retain_graph=True), opt.step())
 train(out.mean())
 train(out.pow(2).mean())
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """The steps before the failing backward, behind it: of one loop, or all of one block together."""
@@ -200,7 +175,7 @@ train(out.pow(2).mean())
         if blocks.passed(source, loop, made):
             return []
         moved = [*blocks.with_clipping(block, turn.step)]
-        own = update.bound(block)
+        own = names.bound_by(block)
         behind = owning.along(sources, source, blocks.after(block, turn.step))
         moved += [one for one in behind if not names.meets(own - names.binds(one), names.reads(one))]
         if not (keyword := owning.reaching_only(turn.source, turn.call, [optimizer])):

@@ -36,12 +36,11 @@ class NonscalarBackward(Rule):
     causes = frozenset({Cause.NONSCALAR_BACKWARD})
     tier = Tier.MEANT
     usual = "failed", "a loss is usually brought to one number by mean() or sum() before it goes backward"
-    examples = (
-        Example("""\
-! Adam moves all parameters alike, whether the mean or the sum is trained
+    examples = Example.each("""\
 import torch
 
 torch.manual_seed(0)
+! Adam moves all parameters alike, whether the mean or the sum is trained
 net = torch.nn.Linear(2, 3)
 opt = torch.optim.Adam(net.parameters())
 for _ in range(4):
@@ -50,51 +49,27 @@ for _ in range(4):
 -    loss.backward()
 +    loss.mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! unsafe: the sum is possible, too
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(2, 3)
 loss = net(torch.randn(5, 2)).pow(2).mean(1)
 -loss.backward()
 +loss.mean().backward()
-"""),
-        Example("""\
 ! unsafe: the mean is possible, too
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(2, 3)
 -torch.autograd.backward(net(torch.randn(5, 2)) ** 2)
 +torch.autograd.backward((net(torch.randn(5, 2)) ** 2).sum())
-"""),
-        Example("""\
 ! unsafe: each value may count less
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(2, 3)
 loss = net(torch.randn(5, 2)).pow(2)
 -loss.backward(torch.tensor(1.0))
 +loss.backward(torch.ones_like(loss))
-"""),
-        Example("""\
 ! the loss is bound into the function that is called
-import torch
-
 run = torch.ones(3, requires_grad=True).exp().backward
 run()
-"""),
-        Example("""\
 ! the losses are in a list that is made elsewhere
-import torch
-
 losses = [torch.ones(3, requires_grad=True).exp()]
 torch.autograd.backward(losses)
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """The mean and the sum at the innermost call that is given the loss."""

@@ -44,11 +44,13 @@ class RecordsNeverEmptied(Rule):
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.EMPTY
     applicability = Applicability.UNSAFE
-    examples = (
-        Example("""\
+    examples = Example.each("""\
+import random
+from collections import deque, namedtuple
 import torch
 
 torch.manual_seed(0)
+! a list of losses
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 losses = []
@@ -59,13 +61,7 @@ for epoch in range(3):
     sum(losses).backward()
     opt.step()
 +    losses.clear()
-"""),
-        Example("""\
 ! what each pass collects in lists of its own is not emptied
-from collections import deque, namedtuple
-
-import torch
-
 Saved = namedtuple("Saved", ["score", "value"])
 
 
@@ -94,18 +90,12 @@ def finish():
 +    saved.clear()
 
 
-torch.manual_seed(0)
 policy = Policy()
 opt = torch.optim.SGD(policy.parameters(), lr=0.1)
 for episode in range(3):
     policy.act(torch.randn(2)), policy.act(torch.randn(2))
     finish()
-"""),
-        Example("""\
 ! hooks fill two lists that are gone through in step: both are emptied
-import torch
-
-torch.manual_seed(0)
 student, teacher = torch.nn.Linear(2, 3), torch.nn.Linear(2, 3)
 mine, theirs = [], []
 student.register_forward_hook(lambda module, given, out: mine.append(out))
@@ -125,11 +115,7 @@ def train(x):
 
 for _ in range(3):
     train(torch.randn(4, 2))
-"""),
-        Example("""\
-import torch
-
-
+! a hook of another object fills it
 class Probe:
     def __init__(self, net):
         self.outputs = []
@@ -153,36 +139,24 @@ class Trainer:
 +        self.probe.outputs.clear()
 
 
-torch.manual_seed(0)
 trainer = Trainer()
 for _ in range(3):
     trainer.train(torch.randn(4, 2))
-"""),
-        Example("""\
 ! later passes are meant to draw from the memory, too
-import random
-
-import torch
-
 net, memory = torch.nn.Linear(2, 2), []
 for _ in range(4):
     memory.append(net(torch.randn(2)))
     torch.stack(random.sample(memory, min(len(memory), 2))).pow(2).mean().backward()
-"""),
-        Example("""\
 ! the second backward is meant to see what the first saw: there is no next pass
-import torch
-
 w = torch.ones(3, requires_grad=True)
 losses = {"first": w.exp().sum()}
 losses["first"].backward()
 losses["first"].backward()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """After the step in the innermost function that holds what was filled: all of it, and each alone."""
-        carriers = [c for x in diagnosis.trace.crossings if x.by == "failing" for c in x.carriers]
+        carriers = [carrier for one in diagnosis.crossed for carrier in one.carriers]
         stacks = {backward.stack for backward in diagnosis.trace.earlier}
         if diagnosis.failure.stack not in stacks | {saved.freed_by for saved in diagnosis.trace.saved}:
             raise Declined("no earlier pass went backward at the failing line")

@@ -45,9 +45,9 @@ class ReentrantCheckpoint(Rule):
     causes = frozenset({Cause.NO_GRAPH, Cause.CHECKPOINT_REFUSED, Cause.RECOMPUTED_OTHERWISE, Cause.REDUCER_REFUSED})
     tier = Tier.ANSWER
     usual = "failed", "a checkpoint is usually made without reentrance: use_reentrant=False"
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
+! behind a frozen embedding
 from torch.utils.checkpoint import checkpoint
 
 torch.manual_seed(0)
@@ -59,9 +59,7 @@ for _ in range(4):
     opt.zero_grad()
     out.pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
-import torch
+! several parts at once
 import torch.utils.checkpoint
 
 
@@ -83,10 +81,7 @@ for _ in range(4):
     opt.zero_grad()
     net(torch.ones(4, 3)).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! every checkpoint of the program
-import torch
 from torch.utils.checkpoint import checkpoint
 
 torch.manual_seed(0)
@@ -105,10 +100,7 @@ for _ in range(4):
     opt.zero_grad()
     run(torch.ones(4, 3)).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! its options are in a mapping
-import torch
 from torch.utils.checkpoint import checkpoint
 
 
@@ -134,10 +126,7 @@ for _ in range(4):
     opt.zero_grad()
     net(torch.ones(4, 2)).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! a derivative through it
-import torch
 from torch.utils import checkpoint as cp
 
 torch.manual_seed(0)
@@ -151,27 +140,18 @@ for _ in range(4):
     opt.zero_grad()
     (slope.norm(dim=1) - 1).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! it is not reentrant
-import torch
 from torch.utils.checkpoint import checkpoint
 
 layer = torch.nn.Linear(3, 1).requires_grad_(False)
 checkpoint(layer, torch.ones(3), use_reentrant=False).sum().backward()
-"""),
-        Example("""\
 ! a checkpoint of another kind: weights that are written to a file
-import torch
-
-
 def checkpoint(module, path):
     return module.weight.detach().sum()
 
 
 checkpoint(torch.nn.Linear(2, 2), "last.pt").backward()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """All reentrant checkpoints of the program at once: behind one without a graph, the next has none either."""
@@ -203,12 +183,11 @@ checkpoint(torch.nn.Linear(2, 2), "last.pt").backward()
 
 def _reentrant(source: Source) -> Iterator[ast.Call]:
     """The calls of torch's checkpoint that are reentrant, or say nothing."""
-    for node in source.walk():
-        if isinstance(node, ast.Call) and calls.known(source, node.func, ("torch",)) in _CHECKPOINTS:
-            given = calls.keyword(node, _FLAG)
-            elsewhere = any(word.arg is None for word in node.keywords)
-            if not elsewhere and not (isinstance(given, ast.Constant) and given.value is False):
-                yield node
+    for call in calls.of_torch(source, _CHECKPOINTS):
+        given = calls.keyword(call, _FLAG)
+        elsewhere = any(word.arg is None for word in call.keywords)
+        if not elsewhere and not (isinstance(given, ast.Constant) and given.value is False):
+            yield call
 
 
 def _asked(source: Source) -> Iterator[ast.expr]:

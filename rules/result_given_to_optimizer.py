@@ -34,10 +34,10 @@ class ResultGivenToOptimizer(Rule):
     title = "Optimize the leaf that it was made of"
     causes = frozenset({Cause.NONLEAF_GRADIENT})
     tier = Tier.ANSWER
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
-
+from torch import nn
+! a matrix opened into its rows
 torch.manual_seed(0)
 W, b = torch.randn(3, 2, requires_grad=True), torch.zeros(2, requires_grad=True)
 -opt = torch.optim.SGD([*W, b], lr=0.1)
@@ -46,12 +46,7 @@ for _ in range(4):
     opt.zero_grad()
     (torch.ones(5, 3) @ W + b).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! a getter makes the value anew from what is stored
-import torch
-
-
 class Positive:
     def __init__(self, **values):
         self.raw = {name: torch.tensor(value).log().requires_grad_() for name, value in values.items()}
@@ -81,12 +76,7 @@ for _ in range(4):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-        Example("""\
 ! a computed weight stands among the parameters of a module
-import torch
-
-
 class Masked(torch.nn.Module):
     def __init__(self, layer):
         super().__init__()
@@ -109,13 +99,7 @@ for _ in range(4):
     opt.zero_grad()
     (net(torch.ones(5, 3)) - 1).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! a leaf of its own would be reached by no loss: each pass asks for the value anew
-import torch
-from torch import nn
-
-
 class Latent(nn.Module):
     def __init__(self):
         super().__init__()
@@ -133,11 +117,7 @@ for _ in range(4):
     opt.zero_grad()
     (latent.code - torch.arange(4.0)).pow(2).sum().backward()
     opt.step()
-"""),
-        Example("""\
 ! unsafe: either may be meant, the whole table or a row of its own
-import torch
-
 torch.manual_seed(0)
 table = torch.randn(5, 4, requires_grad=True)
 row = table[2]
@@ -147,29 +127,19 @@ for _ in range(5):
     opt.zero_grad()
     (table.sum(0) - row).square().sum().backward()
     opt.step()
-"""),
-        Example("""\
 ! nothing in reach holds the leaf any more
-import torch
-
-
 def start():
     return torch.zeros(3, requires_grad=True) + 1
 
 
 w = start()
 opt = torch.optim.SGD([w], lr=0.1)
-"""),
-        Example("""\
 ! the gradient of a result is read, and there is no optimizer
-import torch
-
 w = torch.ones(3, requires_grad=True)
 h = w * 2
 h.sum().backward()
 print(1 * h.grad)
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For an optimizer that was given results: the leaves behind them, by the names that they have there."""

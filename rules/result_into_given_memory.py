@@ -32,12 +32,11 @@ class ResultIntoGivenMemory(Rule):
     causes = frozenset({Cause.OUT_REFUSED})
     tier = Tier.MEANT
     usual = "failed", "a result with a graph usually gets a name of its own, not memory that is given by out="
-    examples = (
-        Example("""\
-! a workspace that a module keeps
+    examples = Example.each("""\
 import torch
 
-
+torch.manual_seed(0)
+! a workspace that a module keeps
 class Bilinear(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -51,19 +50,13 @@ class Bilinear(torch.nn.Module):
         return self.fc(self.work.flatten(1))
 
 
-torch.manual_seed(0)
 net = Bilinear()
 opt = torch.optim.SGD(net.parameters(), lr=0.01)
 for _ in range(4):
     opt.zero_grad()
     net(torch.randn(4, 7, 5)).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! the value is used where it is computed
-import torch
-
-torch.manual_seed(0)
 lin, scratch = torch.nn.Linear(4, 4), torch.empty(6, 6)
 opt = torch.optim.SGD(lin.parameters(), lr=0.1)
 for _ in range(4):
@@ -73,12 +66,7 @@ for _ in range(4):
     opt.zero_grad()
     torch.nn.functional.cross_entropy(similar, torch.arange(6)).backward()
     opt.step()
-"""),
-        Example("""\
 ! each into its part
-import torch
-
-torch.manual_seed(0)
 lin = torch.nn.Linear(4, 2)
 opt = torch.optim.SGD(lin.parameters(), lr=0.1)
 for _ in range(4):
@@ -90,12 +78,7 @@ for _ in range(4):
     opt.zero_grad()
     table.pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! where the result goes is chosen by a function, and its value is used by another name
-import torch
-
-torch.manual_seed(0)
 lin, kept = torch.nn.Linear(3, 3), {}
 opt = torch.optim.SGD(lin.parameters(), lr=0.1)
 for _ in range(4):
@@ -105,12 +88,7 @@ for _ in range(4):
     opt.zero_grad()
     out.pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! where the result goes is chosen by a function, and it has no other name
-import torch
-
-
 def place(n=[]):
     n[:] = n or [torch.empty(3)]
     return n[0]
@@ -119,24 +97,18 @@ def place(n=[]):
 w = torch.ones(3, requires_grad=True)
 torch.exp(w, out=place())
 place().sum().backward()
-"""),
-        Example("""\
 ! the memory is handed over among others
-import torch
-
 w = torch.ones(3, requires_grad=True)
 flags = dict(out=torch.empty(3))
 torch.exp(w, **flags).sum().backward()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For the refused call, with those of its block that do the same."""
         for _, source, node in sources.nodes(diagnosis.failure.stack[:1]):
             if not isinstance(node, ast.Call) or calls.keyword(node, "out") is None:
                 raise Declined("the call does not say itself where its result is to go")
-            function = source.function(node) or source.tree
-            every = [one for one in ast.walk(function) if isinstance(one, ast.Call) and _alike(one, node)]
+            every = [one for one in calls.within(source.function(node) or source.tree) if _alike(one, node)]
             yield self.propose([step for one in every for step in _taken(source, one)], WHY)
 
 

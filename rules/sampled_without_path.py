@@ -30,12 +30,14 @@ class SampledWithoutPath(Rule):
     title = "Draw along a path"
     causes = frozenset({Cause.NO_GRAPH})
     tier = Tier.ANSWER
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
+from torch import distributions as D
 from torch.distributions import Normal
+from torch.distributions import RelaxedOneHotCategorical as Relaxed
 
 torch.manual_seed(0)
+! a latent variable
 net, decode = torch.nn.Linear(4, 4), torch.randn(2, 4)
 opt = torch.optim.SGD(net.parameters(), lr=0.05)
 for _ in range(4):
@@ -46,13 +48,7 @@ for _ in range(4):
     opt.zero_grad()
     (z @ decode - x).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! in a method of its own, and what it is given to is frozen
-import torch
-from torch import distributions as D
-
-
 class Actor(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -64,7 +60,6 @@ class Actor(torch.nn.Module):
 +        return dist.rsample().tanh()
 
 
-torch.manual_seed(0)
 actor, critic = Actor(), torch.nn.Linear(5, 1).requires_grad_(False)
 opt = torch.optim.SGD(actor.parameters(), lr=0.1)
 for _ in range(4):
@@ -73,13 +68,7 @@ for _ in range(4):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-        Example("""\
 ! relaxed categories, several to a draw
-import torch
-from torch.distributions import RelaxedOneHotCategorical as Relaxed
-
-torch.manual_seed(0)
 logits, codes = torch.nn.Parameter(torch.zeros(4, 5)), torch.randn(5, 3)
 opt = torch.optim.SGD([logits], lr=0.5)
 for _ in range(4):
@@ -88,37 +77,24 @@ for _ in range(4):
     opt.zero_grad()
     (picked @ codes).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! a category has no path
-import torch
-
-torch.manual_seed(0)
 net, earned = torch.nn.Linear(3, 4), torch.randn(4)
 earned[torch.multinomial(net(torch.randn(6, 3)).softmax(1), 1)].mean().backward()
-"""),
-        Example("""\
 ! a method of that name that is the user's
-import torch
-
-
 class Memory:
     def sample(self):
         with torch.no_grad():
             return net(torch.randn(5, 3))
 
 
-torch.manual_seed(0)
 net = torch.nn.Linear(3, 4)
 Memory().sample().mean().backward()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Every draw of torch's at which the graph of the loss ended, together."""
-        stacks = [one.stack[:1] for one in diagnosis.trace.origins if one.kind == "no_grad"]
-        calls = {node: source for stack in stacks for _, source, node in sources.nodes(stack)}
-        edits = [step for node, source in calls.items() for step in _along(source, node)]
+        draws = dict.fromkeys(sources.innermost(diagnosis.lost("no_grad")))
+        edits = [step for source, node in draws for step in _along(source, node)]
         if edits:
             yield self.propose(edits, WHY)
 

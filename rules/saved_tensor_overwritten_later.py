@@ -39,20 +39,15 @@ class SavedTensorOverwrittenLater(Rule):
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.COPY
     usual = "written", "what backward still needs is written here: write to a copy, or where that backward has been"
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
-
+! an operand
 w, bank = torch.ones(2, requires_grad=True), torch.ones(2, 3)
 -score = w @ bank
 +score = w @ bank.clone()
 bank[:, 0] = 0.5
 score.sum().backward()
-"""),
-        Example("""\
-import torch
-
-
+! a buffer that an object keeps
 class Memory:
     def __init__(self):
         self.queue = torch.ones(2, 3)
@@ -66,11 +61,7 @@ w, memory = torch.ones(2, requires_grad=True), Memory()
 score = w @ memory.queue
 memory.push(w.detach())
 score.sum().backward()
-"""),
-        Example("""\
-import torch
-
-
+! what a property hands out
 class Ring:
     def __init__(self):
         self.store = torch.ones(3, 2)
@@ -85,20 +76,14 @@ w, ring = torch.ones(2, requires_grad=True), Ring()
 score = w @ ring.negatives
 ring.store[0] = 0.5
 score.sum().backward()
-"""),
-        Example("""\
-import torch
-
+! the output of the operation
 w = torch.ones(3, requires_grad=True)
 -p = torch.sigmoid(w)
 +p = torch.sigmoid(w).clone()
 with torch.no_grad():
     p.clamp_(0.2, 0.7)
 p.sum().backward()
-"""),
-        Example("""\
-import torch
-
+! a table that is filled row by row
 w, table, scale = torch.ones(3, requires_grad=True), torch.ones(4, 3), torch.ones(4)
 for t in range(1, 4):
 -    table[t] = table[t - 1] * w
@@ -107,37 +92,25 @@ for t in range(1, 4):
 -    table[t] = table[t] / scale[t]
 +    table[t] = table[t].clone() / scale[t].clone()
 scale.log().sum().backward()
-"""),
-        Example("""\
-import torch
-
+! what is given to a function
 w, table = torch.ones(1, 3, 1, requires_grad=True), torch.ones(4, 1, 5)
 scaled = lambda row: row * w
 for t in range(4):
 -    table[t] = scaled(table[t]).sum(1)
 +    table[t] = scaled(table[t].clone()).sum(1)
 table.sum().backward()
-"""),
-        Example("""\
 ! a copy of the parameters would hide that the step came too early
-import torch
-
 w = torch.nn.Parameter(torch.ones(3))
 opt = torch.optim.SGD([w], lr=0.1)
 w.grad, loss = torch.ones(3), w.pow(2).sum()
 opt.step()
 loss.backward()
-"""),
-        Example("""\
 ! the operands are in a list that is made elsewhere
-import torch
-
 pair = [torch.ones(3, requires_grad=True), torch.ones(3)]
 terms = [torch.mul(*pair)]
 pair[1].zero_()
 sum(terms).sum().backward()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """A copy for what was used, for what was made, and for what is written, the named tensor first."""
@@ -188,10 +161,8 @@ sum(terms).sum().backward()
         for node in source.walk():
             if not isinstance(node, ast.FunctionDef) or node.name != name or not node.decorator_list:
                 continue
-            values = [
-                n.value for n in ast.walk(node) if isinstance(n, ast.Return) and isinstance(n.value, calls.VALUES)
-            ]
-            if values:
+            returned = (one.value for one in ast.walk(node) if isinstance(one, ast.Return))
+            if values := [one for one in returned if isinstance(one, calls.VALUES)]:
                 edits = [edit for value in values for edit in append_call(source, value, ".clone()")]
                 yield self.propose(edits, WHY_USED.format(name=f"What {name} hands out"))
 
@@ -213,11 +184,9 @@ sum(terms).sum().backward()
     def _kept(self, stacks: Iterable[Stack], sources: Sources) -> Iterator[Proposal]:
         """New memory for a tensor that an object keeps, before it is written."""
         edits: dict[Step, None] = {}
-        for stack in stacks:
-            for _, source, node in sources.nodes(stack[:1]):
-                name = writes.written(source, node)
-                if "." not in name or calls.path_of(node) == name:
-                    continue
+        for source, node in sources.innermost(stacks):
+            name = writes.written(source, node)
+            if "." in name and calls.path_of(node) != name:
                 with suppress(Declined):
                     edits |= dict.fromkeys(clone_before(source, node))
         if edits:
@@ -225,14 +194,12 @@ sum(terms).sum().backward()
 
 
 def _written(sources: Sources, stack: Stack) -> Iterator[str]:
-    for _, source, node in sources.nodes(stack[:1]):
-        yield writes.written(source, node)
+    return (writes.written(source, node) for source, node in sources.innermost([stack]))
 
 
 def _beside(sources: Sources, stack: Stack) -> set[str]:
     """What the statement of a write writes: `h` and `c` of `h[t], c[t] = cell(x, (h[t - 1], c[t - 1]))`."""
-    bound = {name for _, source, node in sources.nodes(stack[:1]) for name in names.binds(source.statement(node))}
-    return {*bound, *_written(sources, stack)}
+    return {*names.bound_by(sources.statements(stack[:1])), *_written(sources, stack)}
 
 
 def _holds_tensor(source: Source, node: ast.expr) -> bool:

@@ -23,20 +23,6 @@ from autofix.syntax.edits import insert_after
 from autofix.syntax.iterated import iterations
 
 WHY = "One step at the solution is recorded, and through it the loss reaches the parameters of {function}."
-_SOLUTION = """\
-! unsafe: the gradient of one step is not that of all steps
-import torch
-
-torch.manual_seed(0)
-cell, head = torch.nn.Linear(4, 4), torch.nn.Linear(4, 1)
-opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
-
-
-def f(z, x):
-    return torch.tanh(0.3 * cell(z) + x)
-
-
-"""
 
 
 class SolvedWithoutTape(Rule):
@@ -48,10 +34,20 @@ class SolvedWithoutTape(Rule):
     tier = Tier.ANSWER
     applicability = Applicability.UNSAFE
     conventional = True
-    examples = (
-        Example(
-            _SOLUTION
-            + """\
+    examples = Example.each("""\
+import torch
+
+torch.manual_seed(0)
+cell, head = torch.nn.Linear(4, 4), torch.nn.Linear(4, 1)
+opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
+
+
+def f(z, x):
+    return torch.tanh(0.3 * cell(z) + x)
+
+
+! the loop stands in the block
+! unsafe: the gradient of one step is not that of all steps
 for _ in range(4):
     x = torch.randn(5, 4)
     with torch.no_grad():
@@ -62,11 +58,8 @@ for _ in range(4):
     opt.zero_grad()
     z.pow(2).mean().backward()
     opt.step()
-"""
-        ),
-        Example(
-            _SOLUTION
-            + """\
+! a function solves, here and in a hook
+! unsafe: the gradient of one step is not that of all steps
 def solve(g, z):
     for _ in range(20):
         z = g(z)
@@ -86,11 +79,8 @@ for _ in range(4):
     opt.zero_grad()
     z.pow(2).mean().backward()
     opt.step()
-"""
-        ),
-        Example(
-            _SOLUTION
-            + """\
+! until it changes no more
+! unsafe: the gradient of one step is not that of all steps
 for _ in range(4):
     x = torch.randn(5, 4)
     with torch.no_grad():
@@ -103,37 +93,26 @@ for _ in range(4):
     opt.zero_grad()
     z.pow(2).mean().backward()
     opt.step()
-"""
-        ),
-        Example("""\
 ! nothing is solved for in the block
-import torch
-
 net = torch.nn.Linear(3, 1)
 with torch.no_grad():
     out = net(torch.ones(2, 3))
 out.sum().backward()
-"""),
-        Example("""\
 ! each pass computes from something else, not from what the one before came to
-import torch
-
 net = torch.nn.Linear(3, 1)
 with torch.no_grad():
     for x in torch.ones(4, 2, 3):
         out = net(x)
 out.sum().backward()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For each block without gradients at whose end a variable was iterated, or solved for."""
-        for origin in (one for one in diagnosis.trace.origins if one.kind == "no_grad"):
-            for _, source, node in sources.nodes(origin.stack[:1]):
-                block = source.statement(node)
-                if isinstance(block, ast.With) and writes.without_gradient(block):
-                    for line, function in _steps(source, block.body[-1]):
-                        yield self.propose(insert_after(source, block, [line]), WHY.format(function=function))
+        for source, node in sources.innermost(diagnosis.lost("no_grad")):
+            block = source.statement(node)
+            if isinstance(block, ast.With) and writes.without_gradient(block):
+                for line, function in _steps(source, block.body[-1]):
+                    yield self.propose(insert_after(source, block, [line]), WHY.format(function=function))
 
 
 def _steps(source: Source, last: ast.stmt) -> Iterator[tuple[str, str]]:

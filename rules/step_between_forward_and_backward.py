@@ -46,11 +46,11 @@ class StepBetweenForwardAndBackward(Rule):
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.ORDER
     usual = "stepped", "a step usually stands behind all backwards that need its parameters as they are before it"
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
 
 torch.manual_seed(0)
+! the last part again
 G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
 g_opt, d_opt = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (G, D))
 for _ in range(4):
@@ -64,11 +64,7 @@ for _ in range(4):
     g_opt.zero_grad()
     g_loss.backward()
     g_opt.step()
-"""),
-        Example("""\
-import torch
-
-torch.manual_seed(0)
+! the last part again, from a detached value
 E, D = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
 e_opt = torch.optim.SGD([*E.parameters(), D[0].bias], lr=0.1)
 d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
@@ -83,12 +79,7 @@ for _ in range(4):
 +    score = D(z.detach())
     (score - 1).pow(2).mean().backward()
     d_opt.step()
-"""),
-        Example("""\
 ! what is copied of the weights is copied after the step
-import torch
-
-torch.manual_seed(0)
 pi, q, old = torch.nn.Linear(3, 3), torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
 pi_opt, q_opt = torch.optim.SGD(pi.parameters(), lr=0.1), torch.optim.SGD(q.parameters(), lr=0.1)
 for _ in range(4):
@@ -105,12 +96,7 @@ for _ in range(4):
 +    (q(x) - aim).pow(2).mean().backward()
 +    q_opt.step()
 +    old.load_state_dict(q.state_dict())
-"""),
-        Example("""\
 ! the graph is that of an earlier iteration, and wants a cut
-import torch
-
-torch.manual_seed(0)
 cell = torch.nn.GRUCell(2, 4)
 opt = torch.optim.SGD(cell.parameters(), lr=0.1)
 h = torch.zeros(3, 4)
@@ -119,21 +105,12 @@ for _ in range(4):
     opt.zero_grad()
     h.pow(2).mean().backward(retain_graph=True)
     opt.step()
-"""),
-        Example("""\
 ! the write is part of the forward
-import torch
-
 w = torch.ones(3, requires_grad=True)
 x = torch.sigmoid(w)
 x += 1
 x.sum().backward()
-"""),
-        Example("""\
 ! unsafe: as it is written nothing reaches the generator
-import torch
-
-torch.manual_seed(0)
 g = torch.nn.Linear(2, 3)
 d = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
 g_opt, d_opt = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (g, d))
@@ -147,8 +124,7 @@ for _ in range(3):
 +    scores = d(fake)
     (scores - 1).pow(2).mean().backward()
     g_opt.step()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For each statement that wrote: the forward behind it, again behind it, or the write behind the backward."""
@@ -174,8 +150,7 @@ for _ in range(3):
     def _later(self, scene: Scene) -> Iterator[Proposal]:
         """The forward, and what hangs on it, behind the step; first, unless another loss hangs on it."""
         moved = names.forward(scene.made, scene.before[1:])
-        bound = {name for one in moved for name in names.binds(one)}
-        read = {name for one in moved for name in names.reads(one)}
+        bound, read = names.bound_by(moved), names.read_by(moved)
         anchor = scene.first_use(bound)
         passed = [
             one for one in (*scene.before, *(blocks.before(scene.after, anchor) if anchor else ())) if one not in moved
@@ -206,22 +181,22 @@ for _ in range(3):
         if attached and any(_DETACH in scene.source.segment(one) for one in late):
             yield from self._copy(scene, late, set(), -1, without=_DETACH)
         for cut in range(1, len(late[: _MOST + 2])):
-            yield from self._copy(scene, late[cut:], update.bound(late[:cut]), 1)
+            yield from self._copy(scene, late[cut:], names.bound_by(late[:cut]), 1)
         yield from self._copy(scene, late, set(), 0)
-        yield from self._copy(scene, late, update.bound(upstream), 3)
+        yield from self._copy(scene, late, names.bound_by(upstream), 3)
         for more in range(1, min(len(upstream), _MOST) + 1):
             yield from self._copy(scene, [*upstream[-more:], *late], set(), 3 + more)
 
     def _copy(
         self, scene: Scene, statements: Sequence[ast.stmt], detached: set[str], later: int, *, without: str = ""
     ) -> Iterator[Proposal]:
-        cut = {name for one in statements for name in names.reads(one)} & detached
+        cut = names.read_by(statements) & detached
         if not statements or (detached and not cut):
             return
         with suppress(Declined):
             copied = [line for one in statements for line in names.copied(scene.source, one, cut)]
             lines = [line.replace(without, "") for line in copied] if without else copied
-            anchor = scene.first_use(update.bound(statements))
+            anchor = scene.first_use(names.bound_by(statements))
             insert = insert_before if anchor else insert_after
             edits = insert(scene.source, anchor or scene.step, lines)
             title = "Compute it again after the step" + (", from detached values" if cut else "")

@@ -40,13 +40,10 @@ class TensorAssignedToParameter(Rule):
         "failed",
         "new values are usually copied into a parameter without gradient; a value of this pass has a name of its own",
     )
-    examples = (
-        Example("""\
-! unsafe: the value has a graph, and may be meant as the new one of the parameter
+    examples = Example.each("""\
 import torch
 import torch.nn.functional as F
-
-
+! unsafe: the value has a graph, and may be meant as the new one of the parameter
 class Masked(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -67,13 +64,8 @@ for _ in range(4):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-        Example("""\
 ! the layer is called with the value
 ! unsafe: the value has a graph, and may be meant as the new one of the parameter
-import torch
-
-
 class Normed(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -94,11 +86,7 @@ for _ in range(4):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-        Example("""\
 ! weights are kept in range after the step
-import torch
-
 net = torch.nn.Linear(3, 2)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
@@ -109,12 +97,7 @@ for _ in range(4):
 -    net.weight = net.weight.clamp(-0.1, 0.1)
 +    with torch.no_grad():
 +        net.weight.copy_(net.weight.clamp(-0.1, 0.1))
-"""),
-        Example("""\
 ! a value without a graph is a new one of the parameter
-import torch
-
-
 class Scaled(torch.nn.Linear):
     @torch.no_grad()
     def shrink(self):
@@ -130,11 +113,7 @@ for _ in range(4):
     net(torch.ones(5, 3)).pow(2).mean().backward()
     opt.step()
     net.shrink()
-"""),
-        Example("""\
 ! no optimizer holds the parameter yet
-import torch
-
 net = torch.nn.Linear(3, 2)
 -net.weight = torch.eye(2, 3)
 +net.weight = torch.nn.Parameter(torch.eye(2, 3))
@@ -144,23 +123,14 @@ for _ in range(4):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-        Example("""\
 ! several are assigned at once
-import torch
-
 net = torch.nn.Linear(3, 2)
 net.weight, net.bias = torch.eye(2, 3), torch.zeros(2)
-"""),
-        Example("""\
 ! the name is not in the text
-import torch
-
 net = torch.nn.Linear(3, 2)
 for name in ("weight", "bias"):
     setattr(net, name, getattr(net, name) * 0.5)
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """By what follows the assignment: uses of the value in this pass, or none."""

@@ -40,40 +40,31 @@ class TensorToNumpy(Rule):
     causes = frozenset({Cause.CONVERSION})
     tier = Tier.MEANT
     usual = "failed", "what a loss is computed from stays a tensor; what is only looked at is detached first"
-    examples = (
-        Example("""\
+    examples = Example.each("""\
+import functools
+import numpy
 import torch
-
+! a tensor that is printed
 torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 out = net(torch.randn(3, 2))
 -print(out.numpy().sum())
 +print(out.detach().numpy().sum())
 out.sum().backward()
-"""),
-        Example("""\
-import torch
-
+! several in one statement
 w, b = (torch.ones(3, requires_grad=True) for _ in range(2))
 loss = (w + b).sum()
 loss.backward()
 -print(loss.numpy(), w.numpy().sum(), b.detach().numpy().sum())
 +print(loss.detach().numpy(), w.detach().numpy().sum(), b.detach().numpy().sum())
-"""),
-        Example("""\
-import numpy
-import torch
-
+! a function of numpy's
 torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 out = net(torch.randn(3, 2))
 -print(numpy.asarray(out).sum())
 +print(numpy.asarray(out.detach()).sum())
 out.sum().backward()
-"""),
-        Example("""\
-import torch
-
+! a tensor of inference mode
 torch.manual_seed(0)
 body, head = torch.nn.Linear(2, 4), torch.nn.Linear(4, 1)
 -with torch.inference_mode():
@@ -81,36 +72,21 @@ body, head = torch.nn.Linear(2, 4), torch.nn.Linear(4, 1)
     features = body(torch.randn(3, 2))
 head(features).sum().backward()
 print(head.weight.grad.sum().item())
-"""),
-        Example("""\
-import numpy
-import torch
-
+! a list of tensors
 w = torch.ones(3, requires_grad=True)
 losses = [(w * n).sum() for n in range(3)]
 sum(losses).backward()
 -print(numpy.array([loss for loss in losses]).mean())
 +print(numpy.array([loss.detach() for loss in losses]).mean())
-"""),
-        Example("""\
 ! the tensor is bound into the function that is called
-import torch
-
 out = torch.ones(3, requires_grad=True).exp()
 export = out.numpy
 print(export())
-"""),
-        Example("""\
 ! a function that is given the tensor elsewhere
-import functools
-import numpy
-import torch
-
 out = torch.ones(3, requires_grad=True).exp()
 export = functools.partial(numpy.asarray, out)
 print(export())
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """By the call that was refused: a conversion, or an operation on tensors of inference mode."""

@@ -36,12 +36,12 @@ class TensorsJoinedByNumpy(Rule):
     title = "Join the tensors with torch instead of numpy"
     causes = frozenset({Cause.CONVERSION})
     tier = Tier.MEANT
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import numpy as np
 import torch
 
-
+torch.manual_seed(0)
+! a mean of layers
 class Layers(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -57,19 +57,13 @@ class Layers(torch.nn.Module):
 +        return self.head(torch.mean(torch.stack(outs), dim=0))
 
 
-torch.manual_seed(0)
 net = Layers()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for x in torch.randn(4, 5, 3):
     opt.zero_grad()
     net(x).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
-import numpy as np
-import torch
-
-torch.manual_seed(0)
+! what the function returns goes on with it
 heads, out = torch.nn.ModuleList(torch.nn.Linear(3, 2) for _ in range(2)), torch.nn.Linear(2, 1)
 opt = torch.optim.SGD([*heads.parameters(), *out.parameters()], lr=0.1)
 
@@ -85,13 +79,7 @@ for x in torch.randn(4, 5, 3):
     opt.zero_grad()
     out(best_of(x)).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! unsafe: the ensemble may be the target of the network alone
-import numpy as np
-import torch
-
-torch.manual_seed(0)
 net, others = torch.nn.Linear(3, 2), torch.nn.ModuleList(torch.nn.Linear(3, 2) for _ in range(2))
 opt = torch.optim.SGD([*net.parameters(), *others.parameters()], lr=0.1)
 for x in torch.randn(4, 5, 3):
@@ -100,27 +88,15 @@ for x in torch.randn(4, 5, 3):
 -    (net(x) - torch.as_tensor(np.mean(outs, 0))).pow(2).mean().backward()
 +    (net(x) - torch.mean(torch.stack(outs), dim=0)).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! what is printed is only looked at
-import numpy as np
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(3, 2)
 outs = [net(x) for x in torch.randn(2, 5, 3)]
 print(np.mean(outs, 0).sum())
 sum(outs).pow(2).mean().backward()
-"""),
-        Example("""\
 ! the tensor itself is asked for its array
-import torch
-
-torch.manual_seed(0)
 net, head = torch.nn.Linear(3, 2), torch.nn.Linear(2, 1)
 head(torch.from_numpy(net(torch.randn(5, 3)).numpy())).sum().backward()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For the refused call alone; for all that its function returns; for all calls like it in the file."""
@@ -167,5 +143,5 @@ def _is_like(call: ast.Call, other: ast.Call) -> bool:
 
 def _is_shown(source: Source, node: ast.AST) -> bool:
     """Whether an expression is part of what is printed."""
-    inside = [one for one in ast.walk(source.statement(node)) if isinstance(one, ast.Call)]
+    inside = calls.within(source.statement(node))
     return any(calls.name_of(one) == "print" and node in ast.walk(one) for one in inside)

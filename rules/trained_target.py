@@ -36,37 +36,13 @@ class TrainedTarget(Rule):
     title = "Detach the target"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.MEANT
-    examples = (
-        Example("""\
-! unsafe: the guess may be meant to learn what is easy to value
+    examples = Example.each("""\
 import torch
 from torch import nn
 from torch.nn import functional as F
 
 torch.manual_seed(0)
-guess, value = nn.Linear(4, 3), nn.Linear(4, 1)
-guess_opt = torch.optim.SGD(guess.parameters(), lr=0.1)
-value_opt = torch.optim.SGD(value.parameters(), lr=0.1)
-for _ in range(4):
-    seen, label = torch.randn(6, 4), torch.randint(3, (6,))
-    logits = guess(seen)
-    guess_loss = F.cross_entropy(logits, label)
-    guess_opt.zero_grad()
-    guess_loss.backward()
-    reward = logits.log_softmax(1).gather(1, label[:, None])
--    value_loss = F.mse_loss(value(seen), reward)
-+    value_loss = F.mse_loss(value(seen), reward.detach())
-    value_opt.zero_grad()
-    value_loss.backward()
-    value_opt.step()
-    guess_opt.step()
-"""),
-        Example("""\
-import torch
-from torch import nn
-from torch.nn import functional as F
-
-torch.manual_seed(0)
+! the target by its keyword, behind a step
 guess, value = nn.Linear(4, 3), nn.Linear(4, 1)
 guess_opt = torch.optim.SGD(guess.parameters(), lr=0.1)
 value_opt = torch.optim.SGD(value.parameters(), lr=0.1)
@@ -82,13 +58,7 @@ for _ in range(4):
 -    F.smooth_l1_loss(value(seen), target=reward).backward()
 +    F.smooth_l1_loss(value(seen), target=reward.detach()).backward()
     value_opt.step()
-"""),
-        Example("""\
 ! unsafe: the second network may be meant to agree, too
-import torch
-from torch import nn
-
-
 class Pair(nn.Module):
     def __init__(self):
         super().__init__()
@@ -102,7 +72,6 @@ class Pair(nn.Module):
 +        return own + self.agree(first, second.detach()), -second.gather(1, y[:, None]).mean()
 
 
-torch.manual_seed(0)
 pair = Pair()
 firsts = torch.optim.SGD(pair.first.parameters(), lr=0.1)
 seconds = torch.optim.SGD(pair.second.parameters(), lr=0.1)
@@ -114,13 +83,7 @@ for _ in range(4):
     own.backward()
     firsts.step()
     seconds.step()
-"""),
-        Example("""\
 ! unsafe: the critic may be meant to please the actor
-import torch
-from torch import nn
-
-torch.manual_seed(0)
 trunk, policy, critic = nn.Linear(4, 3), nn.Linear(3, 2), nn.Linear(3, 1)
 opt = torch.optim.SGD([*trunk.parameters(), *policy.parameters(), *critic.parameters()], lr=0.1)
 for _ in range(4):
@@ -134,13 +97,7 @@ for _ in range(4):
 -    (-chances.log_prob(acts) * advantage).mean().backward()
 +    (-chances.log_prob(acts) * advantage.detach()).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! unsafe: the guess may be meant to learn what is easy to value
-import torch
-from torch import nn
-
-torch.manual_seed(0)
 guess, value = nn.Linear(4, 3), nn.Linear(4, 1)
 guess_opt = torch.optim.SGD(guess.parameters(), lr=0.1)
 value_opt = torch.optim.SGD(value.parameters(), lr=0.1)
@@ -156,13 +113,7 @@ for _ in range(4):
 +    (value(seen) - reward.detach()).square().mean().backward()
     value_opt.step()
     guess_opt.step()
-"""),
-        Example("""\
 ! unsafe: the encoder may be meant to learn what can be foreseen
-import torch
-from torch import nn
-
-torch.manual_seed(0)
 encoder, back, ahead = nn.Linear(4, 3), nn.Linear(3, 4), nn.Linear(3, 3)
 opt = torch.optim.SGD([*encoder.parameters(), *back.parameters(), *ahead.parameters()], lr=0.1)
 near = nn.CosineSimilarity()
@@ -175,13 +126,7 @@ for _ in range(4):
 -    (1 - near(x2=ahead(codes[:-1]), x1=codes[1:])).mean().backward()
 +    (1 - near(x2=ahead(codes[:-1]), x1=codes[1:].detach())).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! two towers: nothing says that one side is the target
-import torch
-from torch import nn
-
-torch.manual_seed(0)
 text, image, head = nn.Linear(4, 3), nn.Linear(4, 3), nn.Linear(3, 1)
 opt = torch.optim.SGD([*text.parameters(), *image.parameters(), *head.parameters()], lr=0.1)
 for _ in range(4):
@@ -190,14 +135,7 @@ for _ in range(4):
     head(one).square().mean().backward()
     (one - other).square().mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! what is given as the target is all that learns
-import torch
-from torch import nn
-from torch.nn import functional as F
-
-torch.manual_seed(0)
 guess, value = nn.Linear(4, 3), nn.Linear(4, 1)
 guess_opt = torch.optim.SGD(guess.parameters(), lr=0.1)
 value_opt = torch.optim.SGD(value.parameters(), lr=0.1)
@@ -210,13 +148,7 @@ for _ in range(4):
     value_opt.zero_grad()
     F.mse_loss(torch.ones(6, 3), logits).backward()
     guess_opt.step()
-"""),
-        Example("""\
 ! the prediction is made of the target
-import torch
-from torch import nn
-
-torch.manual_seed(0)
 code, back = nn.Linear(4, 3), nn.Linear(3, 3)
 opt = torch.optim.SGD([*code.parameters(), *back.parameters()], lr=0.1)
 for _ in range(4):
@@ -225,8 +157,7 @@ for _ in range(4):
     z.square().mean().backward()
     nn.functional.mse_loss(back(z), z).backward()
     opt.step()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """All such values in one edit; also with the graph kept, of which more may be shared than these."""

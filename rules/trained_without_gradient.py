@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from autofix.probe.wire import Frame, Origin
 from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, modes
-from autofix.syntax.edits import decorate, embed, ensure_import, replace, set_keyword, undecorate, unwrap
+from autofix.syntax.edits import embed, replace, set_keyword, undecorate, unwrap, with_gradient
 
 WHY = "The forward that backward goes through records its graph."
 WHY_WITHIN = "What is called from the block trains with gradients; the rest of the block stays without."
@@ -38,11 +38,12 @@ class TrainedWithoutGradient(Rule):
     title = "Take the forward out of the block"
     causes = frozenset({Cause.NO_GRAPH, Cause.CONVERSION})
     tier = Tier.MEANT
-    examples = (
-        Example("""\
+    examples = Example.each("""\
+import contextlib
 import torch
 
 torch.manual_seed(0)
+! a block
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
@@ -52,12 +53,7 @@ for _ in range(4):
     opt.zero_grad()
     out.pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! a decorator of the project's own
-import torch
-
-
 def without_gradient(function):
     def inner(*args):
         with torch.no_grad():
@@ -66,7 +62,6 @@ def without_gradient(function):
     return inner
 
 
-torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 
@@ -80,14 +75,7 @@ for _ in range(4):
     opt.zero_grad()
     objective(torch.randn(5, 2)).backward()
     opt.step()
-"""),
-        Example("""\
 ! a context of the project's own
-import contextlib
-
-import torch
-
-
 @contextlib.contextmanager
 def evaluating(net):
     with torch.no_grad():
@@ -95,7 +83,6 @@ def evaluating(net):
     net.train()
 
 
-torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
@@ -105,12 +92,7 @@ for _ in range(4):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-        Example("""\
 ! a flag that whoever trains has to give
-import torch
-
-torch.manual_seed(0)
 body, head = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
 opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
 
@@ -126,22 +108,12 @@ for _ in range(4):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-        Example("""\
 ! the mode is entered by hand, at a call that says nothing of gradients
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 off = torch.no_grad()
 off.__enter__()
 net(torch.randn(5, 2)).pow(2).mean().backward()
-"""),
-        Example("""\
 ! gradients are on; the loss is made of a detached value
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 
 
@@ -153,8 +125,7 @@ def accuracy(x):
 x = torch.randn(5, 2)
 print(accuracy(x))
 net(x).detach().pow(2).mean().backward()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For each place where gradients went off: where it was written, and who it was meant for."""
@@ -172,13 +143,10 @@ net(x).detach().pow(2).mean().backward()
         failing = diagnosis.failure.stack
         holders = [f for f in failing[1:] if (f.file, f.function) == (off.file, off.function)]
         within = any(blocks.passed(source, source.statement(node), holders) for _, source, node in sources.nodes([off]))
-        if not within:
-            return
-        function, trained = sources.function(failing[0]), sources.source(failing[0].file)
+        function, trained = (sources.function(failing[0]), sources.source(failing[0].file)) if within else (None, None)
         if function is not None and trained is not None:
-            torch, imports = ensure_import(trained, "torch")
-            edits = [*imports, *decorate(trained, function, f"@{torch}.enable_grad()")]
-            yield self.propose(edits, WHY_WITHIN, title=f"Switch gradients on in {function.name}")
+            edits, title = with_gradient(trained, function), f"Switch gradients on in {function.name}"
+            yield self.propose(edits, WHY_WITHIN, title=title)
 
     def _blocks(self, origin: Origin, sources: Sources) -> Iterator[Proposal]:
         """The `with` that switched gradients off, or one around it that did so by a context of the project's own."""

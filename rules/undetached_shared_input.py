@@ -36,11 +36,11 @@ class UndetachedSharedInput(Rule):
     title = "Detach the shared input"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.MEANT
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
 
 torch.manual_seed(0)
+! the critic's loss goes back into the generator
 G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
 g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
 d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
@@ -53,29 +53,7 @@ for _ in range(4):
     g_opt.zero_grad()
     (-D(fake).mean()).backward()
     g_opt.step()
-"""),
-        Example("""\
-import torch
-
-torch.manual_seed(0)
-first, second = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
-opt1 = torch.optim.SGD(first.parameters(), lr=0.1)
-opt2 = torch.optim.SGD(second.parameters(), lr=0.1)
-for _ in range(4):
-    a = first(torch.randn(4, 2)).tanh()
--    b = second(input=a)
-+    b = second(input=a.detach())
-    opt2.zero_grad()
-    b.pow(2).mean().backward()
-    opt2.step()
-    opt1.zero_grad()
-    a.pow(2).mean().backward()
-    opt1.step()
-"""),
-        Example("""\
-import torch
-
-torch.manual_seed(0)
+! in a function
 G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
 g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
 d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
@@ -94,18 +72,13 @@ for _ in range(4):
     g_opt.zero_grad()
     D(fake).mean().backward()
     g_opt.step()
-"""),
-        Example("""\
-import torch
-
-
+! in two terms of one loss
 def penalty(D, fake):
     x = (0.5 * fake).requires_grad_()
     (g,) = torch.autograd.grad(D(x).sum(), x, create_graph=True)
     return (g.norm(dim=1) - 1).pow(2).mean()
 
 
-torch.manual_seed(0)
 G, D = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
 g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
 d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
@@ -118,12 +91,7 @@ for _ in range(4):
     g_opt.zero_grad()
     (-D(fake).mean()).backward()
     g_opt.step()
-"""),
-        Example("""\
 ! G is trained first
-import torch
-
-torch.manual_seed(0)
 G = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 3))
 D = torch.nn.Linear(3, 1)
 g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
@@ -139,12 +107,7 @@ for _ in range(4):
 +    made = D(fake.detach())
     (made - real).mean().backward()
     d_opt.step()
-"""),
-        Example("""\
 ! unsafe: the second loss of one network would train nothing
-import torch
-
-torch.manual_seed(0)
 net, judge = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 3)), torch.nn.Linear(3, 1)
 opt = torch.optim.Adam(net.parameters())
 for _ in range(4):
@@ -158,12 +121,7 @@ for _ in range(4):
 +    score = judge(made.detach())
     (1 - score).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! the later loss was made before the step, and is given nothing after it
-import torch
-
-torch.manual_seed(0)
 G, D = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Linear(4, 3)), torch.nn.Linear(3, 1)
 g_opt, d_opt = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
 for _ in range(4):
@@ -175,26 +133,17 @@ for _ in range(4):
     d_opt.zero_grad()
     d_loss.backward()
     d_opt.step()
-"""),
-        Example("""\
 ! the same loss twice: nothing leads out of the shared part
-import torch
-
 w = torch.ones(3, requires_grad=True)
 loss = w.exp().sum()
 loss.backward()
 loss.backward()
-"""),
-        Example("""\
 ! one loss, differentiated in two ways
-import torch
-
 w = torch.ones(3, requires_grad=True)
 loss = w.sigmoid().sum()
 torch.autograd.backward([loss])
 torch.autograd.grad(loss, w)
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Detach each operand that may carry a tensor out of the shared part, the known carriers first."""

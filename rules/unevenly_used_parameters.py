@@ -48,11 +48,10 @@ class UnevenlyUsedParameters(Rule):
         "failed",
         "what a loss needs is usually computed by one forward of the wrapped module, each parameter in it once",
     )
-    examples = (
-        Example("""\
-! one head for each kind of batch
+    examples = Example.each("""\
 import tempfile
 import torch
+! one head for each kind of batch
 from torch.nn.parallel import DistributedDataParallel as DDP
 
 torch.distributed.init_process_group("gloo", f"file://{tempfile.mkdtemp()}/store", rank=0, world_size=1)
@@ -76,11 +75,7 @@ for k in range(4):
     net(torch.ones(4, 3), k % 2).pow(2).mean().backward()
     opt.step()
 torch.distributed.destroy_process_group()
-"""),
-        Example("""\
 ! the loss takes a parameter past the forward
-import tempfile
-import torch
 from torch import nn
 
 torch.distributed.init_process_group("gloo", f"file://{tempfile.mkdtemp()}/store", rank=0, world_size=1)
@@ -95,11 +90,7 @@ for _ in range(4):
     (net(torch.ones(4, 3)).pow(2).mean(0) * net.module.weights.exp()).sum().backward()
     opt.step()
 torch.distributed.destroy_process_group()
-"""),
-        Example("""\
 ! one layer under two checkpoints
-import tempfile
-import torch
 from torch.utils.checkpoint import checkpoint
 
 torch.distributed.init_process_group("gloo", f"file://{tempfile.mkdtemp()}/store", rank=0, world_size=1)
@@ -123,11 +114,8 @@ for _ in range(4):
     net(torch.ones(4, 3)).pow(2).mean().backward()
     opt.step()
 torch.distributed.destroy_process_group()
-"""),
-        Example("""\
 ! a framework wraps the module
 import os
-import torch
 from accelerate import Accelerator, DistributedDataParallelKwargs
 
 world = dict(RANK="0", LOCAL_RANK="0", WORLD_SIZE="1", MASTER_ADDR="127.0.0.1", MASTER_PORT="0")
@@ -152,11 +140,7 @@ for k in range(4):
     opt.zero_grad()
     accelerator.backward(net(torch.ones(4, 3), k % 2).pow(2).mean())
     opt.step()
-"""),
-        Example("""\
 ! its flags may be among what stands behind **
-import tempfile
-import torch
 from torch.utils.checkpoint import checkpoint
 
 torch.distributed.init_process_group("gloo", f"file://{tempfile.mkdtemp()}/store", rank=0, world_size=1)
@@ -166,20 +150,14 @@ net.forward = lambda x: checkpoint(net[1], net[0](x).relu(), use_reentrant=True)
 flags = dict(find_unused_parameters=True)
 ddp = torch.nn.parallel.DistributedDataParallel(net, **flags)
 ddp(torch.ones(4, 3)).sum().backward()
-"""),
-        Example("""\
 ! what wraps the module is no file of the user's
-import tempfile
-import torch
-
 torch.distributed.init_process_group("gloo", f"file://{tempfile.mkdtemp()}/store", rank=0, world_size=1)
 net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 3))
 net.forward = lambda x: net[0](x)
 ddp = getattr(torch.nn.parallel, "Distributed" + "DataParallel")(net)
 for _ in range(2):
     ddp(torch.ones(4, 3)).sum().backward()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For each place that says how modules are wrapped: in a forward something stayed away, else it came twice."""

@@ -40,23 +40,19 @@ class UnusedInput(Rule):
         "failed",
         "a derivative is usually by the very tensor that the result was computed from, once that requires a gradient",
     )
-    examples = (
-        Example("""\
+    examples = Example.each("""\
+from functools import partial
 import torch
 
 torch.manual_seed(0)
+! where it is made
 net = torch.nn.Linear(1, 1)
 -x = torch.rand(4, 1)
 +x = torch.rand(4, 1).requires_grad_()
 (slope,) = torch.autograd.grad(net(x).sum(), x, create_graph=True)
 slope.pow(2).sum().backward()
 print(net.weight.grad.item())
-"""),
-        Example("""\
 ! unsafe: the code takes the derivative by a tensor that the forward did not have
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 for p in net.parameters():
     p.requires_grad_(False)
@@ -67,13 +63,8 @@ for _ in range(3):
 -    x = x.clone().detach().requires_grad_()
     x = x - 0.1 * torch.autograd.grad(energy, x)[0]
 print(x.sum().item())
-"""),
-        Example("""\
 ! the loop binds its input anew, so that it needs the flag each time
 ! unsafe: no run of the code as it stands has gradients to compare with
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):
@@ -87,11 +78,7 @@ for _ in range(3):
     opt.zero_grad()
     net(near.detach()).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
-import torch
-
-torch.manual_seed(0)
+! where a function is given it
 net = torch.nn.Linear(1, 1)
 
 
@@ -104,34 +91,20 @@ def residual(t):
 
 residual(torch.rand(4, 1)).pow(2).sum().backward()
 print(net.weight.grad.item())
-"""),
-        Example("""\
-import torch
-
+! a parameter that one loss does not use
 a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
 -grads = torch.autograd.grad(a.pow(2).sum(), [a, b])
 +grads = torch.autograd.grad(a.pow(2).sum(), [a, b], allow_unused=True, materialize_grads=True)
 print(sum(g.sum() for g in grads).item())
-"""),
-        Example("""\
 ! the options are in a mapping that is made elsewhere
-import torch
-
 a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
 options = {"create_graph": True}
 grads = torch.autograd.grad(a.pow(2).sum(), [a, b], **options)
-"""),
-        Example("""\
 ! the inputs are bound into the function that is called
-from functools import partial
-
-import torch
-
 a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
 derivative = partial(torch.autograd.grad, inputs=[a, b])
 derivative(a.pow(2).sum())
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """At the input's maker and at the tops of the functions that it is handed to; else allow that it is unused."""
@@ -156,9 +129,8 @@ derivative(a.pow(2).sum())
             before = list(blocks.before(blocks.block_of(source, statement), statement))
             readers = [one for one in before if names.meets(names.binds(statement), names.reads(one))]
             passed = before[before.index(readers[0]) :] if readers else []
-            bound = {name for one in passed for name in names.binds(one)}
             again = names.meets(names.binds(statement), names.reads(statement))
-            if passed and again and not names.meets(bound, names.reads(statement)):
+            if passed and again and not names.meets(names.bound_by(passed), names.reads(statement)):
                 edits = move_before(source, [statement], passed[0])
                 yield self.propose(edits, WHY_EARLIER, title="Mark the input before the forward")
 

@@ -36,11 +36,11 @@ class UpdateInsideLoop(Rule):
     title = "Go backward once, after the loop"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.ORDER
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
 
 torch.manual_seed(0)
+! a loss that a loop adds up
 cell, head = torch.nn.GRUCell(2, 3), torch.nn.Linear(3, 1)
 opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
 for _ in range(3):
@@ -52,11 +52,7 @@ for _ in range(3):
 -        loss.backward()
 +    loss.backward()
     opt.step()
-"""),
-        Example("""\
-import torch
-
-
+! the same in a while loop
 def train(cell, opt, words):
     state = torch.zeros(1, 3)
     total = torch.zeros(())
@@ -71,17 +67,11 @@ def train(cell, opt, words):
     opt.zero_grad()
 
 
-torch.manual_seed(0)
 cell = torch.nn.RNNCell(2, 3)
 opt = torch.optim.SGD(cell.parameters(), lr=0.1)
 for _ in range(3):
     train(cell, opt, torch.randn(4, 1, 2))
-"""),
-        Example("""\
 ! unsafe: the code as it stands steps for each reward
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 
@@ -101,12 +91,7 @@ def learn(kept):
 
 for _ in range(3):
     learn([(float(i), net(torch.randn(1, 2))) for i in range(3)])
-"""),
-        Example("""\
 ! the update of each pass is whole: nothing stands outside of the loop
-import torch
-
-torch.manual_seed(0)
 cell = torch.nn.RNNCell(2, 3)
 opt = torch.optim.SGD(cell.parameters(), lr=0.1)
 state, loss = torch.zeros(1, 3), 0
@@ -116,12 +101,7 @@ for x in torch.randn(4, 1, 2):
     opt.zero_grad()
     loss.backward()
     opt.step()
-"""),
-        Example("""\
 ! the sum alone comes from earlier passes: to cut it there is enough
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):
@@ -131,12 +111,7 @@ for _ in range(3):
         loss += net(x).pow(2).sum()
         loss.backward()
     opt.step()
-"""),
-        Example("""\
 ! the forward is in sight and can be made again
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 out = net(torch.ones(4, 2))
@@ -144,8 +119,7 @@ for target in (0.0, 1.0):
     opt.zero_grad()
     (out - target).pow(2).mean().backward(retain_graph=True)
     opt.step()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """In the innermost loop around the failing backward."""
@@ -172,9 +146,8 @@ for target in (0.0, 1.0):
             source, loop, total
         ):
             return
-        crossed = [one for one in diagnosis.trace.crossings if one.by == "failing"]
         here = diagnosis.failure.stack[0].function
-        others = (one for one in crossed if total not in {c.path for c in one.carriers if c.function == here})
+        others = (one for one in diagnosis.crossed if total not in {c.path for c in one.carriers if c.function == here})
         if any(others):
             yield self.propose(move_after(source, [statement], loop), WHY_TOTAL)
 

@@ -32,12 +32,12 @@ class ValuesWrittenIntoParameters(Rule):
     title = "Call the module with what is written into it"
     causes = frozenset({Cause.GRADIENT_NONE})
     tier = Tier.MEANT
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 torch.manual_seed(0)
+! all from one vector
 net = torch.nn.Linear(3, 1)
 base, E = parameters_to_vector(net.parameters()).detach(), torch.randn(4, 2)
 v = torch.nn.Parameter(torch.zeros(2))
@@ -54,12 +54,7 @@ for _ in range(4):
 +    torch.func.functional_call(net, weights, (torch.ones(4, 3),)).pow(2).mean().backward()
     print(v.grad.norm())
     opt.step()
-"""),
-        Example("""\
 ! in a module of its own, with a value that has no name
-import torch
-
-
 class Subspace(torch.nn.Module):
     def __init__(self, net):
         super().__init__()
@@ -79,7 +74,6 @@ class Subspace(torch.nn.Module):
 +        return torch.func.functional_call(self.net, weights, (x,))
 
 
-torch.manual_seed(0)
 sub = Subspace(torch.nn.Linear(3, 1))
 opt = torch.optim.SGD([sub.v], lr=0.1)
 for _ in range(4):
@@ -87,12 +81,7 @@ for _ in range(4):
     sub(torch.ones(4, 3)).pow(2).mean().backward()
     print(sub.v.grad.norm())
     opt.step()
-"""),
-        Example("""\
 ! a network that makes the weights of another
-import torch
-
-torch.manual_seed(0)
 net, hyper = torch.nn.Linear(3, 1), torch.nn.Linear(2, 4)
 opt = torch.optim.SGD(hyper.parameters(), lr=0.1)
 for _ in range(4):
@@ -104,22 +93,15 @@ for _ in range(4):
 +    for (name, p), part in zip(net.named_parameters(), parts):
 +        weights[name] = part
 +        p.data = part.data
--    loss = net(torch.ones(4, 3)).pow(2).mean()
-+    loss = torch.func.functional_call(net, weights, (torch.ones(4, 3),)).pow(2).mean()
     opt.zero_grad()
-    loss.backward()
+-    net(torch.ones(4, 3)).pow(2).mean().backward()
++    torch.func.functional_call(net, weights, (torch.ones(4, 3),)).pow(2).mean().backward()
     print(hyper.weight.grad.norm())
     opt.step()
-"""),
-        Example("""\
 ! by their names, without gradient
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(3, 1)
 shift = {n: torch.zeros_like(p, requires_grad=True) for n, p in net.named_parameters()}
 base = {n: p.detach().clone() for n, p in net.named_parameters()}
-w = shift["weight"]
 opt = torch.optim.SGD(shift.values(), lr=0.1)
 for _ in range(4):
     made = {n: base[n] + 2 * shift[n] for n in base}
@@ -132,14 +114,9 @@ for _ in range(4):
     opt.zero_grad()
 -    net(torch.ones(4, 3)).pow(2).mean().backward()
 +    torch.func.functional_call(net, weights, (torch.ones(4, 3),)).pow(2).mean().backward()
-    print(w.grad.norm())
+    print(shift["weight"].grad.norm())
     opt.step()
-"""),
-        Example("""\
 ! unsafe: the average is of what another loss trains, and is meant as a constant
-import torch
-
-torch.manual_seed(0)
 net, mean, head = (torch.nn.Linear(3, 1) for _ in range(3))
 opt = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
 x = torch.ones(4, 3)
@@ -155,37 +132,20 @@ for _ in range(4):
     net.weight.grad.mul_(0.5)
     net(x).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! the module is called by another function
-import torch
-
 net, v = torch.nn.Linear(3, 1), torch.zeros(4, requires_grad=True)
 opt = torch.optim.SGD([v], lr=0.1)
-
-
-def loss():
-    return net(torch.ones(4, 3)).pow(2).mean()
-
-
-torch.nn.utils.vector_to_parameters(2 * v, net.parameters())
+loss = lambda: net(torch.ones(4, 3)).pow(2).mean()
+vector_to_parameters(2 * v, net.parameters())
 loss().backward()
 print(v.grad.norm())
-"""),
-        Example("""\
 ! no loop says which module's parameters these are
-import torch
-
 net, v = torch.nn.Linear(3, 1), torch.zeros(1, 3, requires_grad=True)
 opt = torch.optim.SGD([v], lr=0.1)
 net.weight.data = (2 * v).data
 net(torch.ones(4, 3)).pow(2).mean().backward()
 print(v.grad.norm())
-"""),
-        Example("""\
 ! an average of what has a gradient, which was cleared
-import torch
-
 net, mean = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
@@ -197,30 +157,24 @@ for _ in range(4):
         m.data = 0.9 * m + 0.1 * p
     mean(torch.ones(4, 3))
     print(net.weight.grad.norm())
-"""),
-        Example("""\
 ! nothing was written: no loss uses it
-import torch
-
 v = torch.zeros(3, requires_grad=True)
 opt = torch.optim.SGD([v], lr=0.1)
 torch.ones(3, requires_grad=True).sum().backward()
 print(v.grad.norm())
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """By how the values are written: all from one vector, or one by one in a loop."""
-        for origin in diagnosis.trace.origins:
-            for _, source, node in sources.nodes(origin.stack[:1]) if origin.kind == "written" else ():
-                statement = source.statement(node)
-                match statement:
-                    case ast.Expr(ast.Call(args=[vector, ast.Call(ast.Attribute(value=module, attr="parameters"))])):
-                        edits = _in_pieces(source, statement, vector, source.segment(module))
-                        around: ast.stmt = statement
-                    case _:
-                        module, around, edits = _one_by_one(source, statement)
-                yield self.propose([*edits, *_called(source, around, source.segment(module))], WHY)
+        for source, node in sources.innermost(diagnosis.lost("written")):
+            statement = source.statement(node)
+            match statement:
+                case ast.Expr(ast.Call(args=[vector, ast.Call(ast.Attribute(value=module, attr="parameters"))])):
+                    edits = _in_pieces(source, statement, vector, source.segment(module))
+                    around: ast.stmt = statement
+                case _:
+                    module, around, edits = _one_by_one(source, statement)
+            yield self.propose([*edits, *_called(source, around, source.segment(module))], WHY)
 
 
 def _in_pieces(source: Source, statement: ast.stmt, vector: ast.expr, module: str) -> list[Step]:
@@ -286,17 +240,10 @@ def _with_graph(source: Source, value: ast.expr) -> str:
 
 def _called(source: Source, written: ast.stmt, module: str) -> list[Step]:
     """The calls of the module behind the write in its function, with the results in place of its parameters."""
-    function = source.function(written)
-    found = [
-        node
-        for node in source.walk(function)
-        if isinstance(node, ast.Call)
-        and ast.unparse(node.func) in (module, f"{module}.forward")
-        and source.function(node) is function
-        and node.lineno > (written.end_lineno or 0)
-    ]
-    if not found:
-        raise Declined(f"{module} is not called in the function that writes its parameters")
     torch, edits = ensure_import(source, "torch")
     weights = names.unused(source, "weights")
-    return [*edits, *(step for node in found for step in functional_call(source, node, torch, weights))]
+    for node in (found := calls.evaluations(source, module, written)):
+        edits += functional_call(source, node, torch, weights)
+    if not found:
+        raise Declined(f"{module} is not called in the function that writes its parameters")
+    return edits

@@ -40,10 +40,9 @@ class WriteToLeaf(Rule):
         "failed",
         "an update of a leaf stands under torch.no_grad(); what belongs to the forward goes to a new tensor",
     )
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
-
+! an update
 torch.manual_seed(0)
 w = torch.zeros(3, requires_grad=True)
 for _ in range(5):
@@ -54,20 +53,14 @@ for _ in range(5):
 +        w -= 0.1 * w.grad
     w.grad.zero_()
     print(loss.item())
-"""),
-        Example("""\
-import torch
-
+! a write that belongs to the forward
 a = torch.ones(3, requires_grad=True)
 c = a * 2
 -a += 1
 +a = a + 1
 c.sum().backward()
 print(c.sum().item(), a.sum().item())
-"""),
-        Example("""\
-import torch
-
+! two initial values
 torch.manual_seed(0)
 layer = torch.nn.Linear(2, 2)
 -layer.weight.fill_(0.5)
@@ -80,22 +73,13 @@ for _ in range(4):
     opt.zero_grad()
     layer(torch.randn(5, 2)).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! the write stands in no file
-import torch
-
 w = torch.ones(2, requires_grad=True)
 exec("w += 1")
-"""),
-        Example("""\
 ! what writes is handed over as a value, and no expression here is the tensor written
-import torch
-
 w = torch.ones(2, requires_grad=True)
 list(map(torch.Tensor.zero_, [w]))
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Out of place, under no_grad, on the values behind, and the same at the call of the helper that writes."""

@@ -50,20 +50,16 @@ class WriteToMultiView(Rule):
     title = "Rebind to a new tensor instead of writing through a view"
     causes = frozenset({Cause.VIEW_MODIFIED})
     tier = Tier.MEANT
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 import torch
-
+! one of two chunks
 w = torch.ones(2, 4, requires_grad=True)
 f, g = (w * 2).chunk(2, dim=1)
 -f += 1.0
 +f = f + 1.0
 (f * g).sum().backward()
 print(w.grad.sum().item())
-"""),
-        Example("""\
-import torch
-
+! a loop that only writes
 w = torch.ones(3, 2, requires_grad=True)
 image = w * 2
 -for channel, std in zip(image, (0.2, 0.3, 0.4)):
@@ -71,10 +67,7 @@ image = w * 2
 +image = torch.stack([channel.mul(std).add(0.5) for channel, std in zip(image, (0.2, 0.3, 0.4))])
 image.pow(2).sum().backward()
 print(w.grad.sum().item())
-"""),
-        Example("""\
-import torch
-
+! a loop that computes, too
 w = torch.ones(3, 2, requires_grad=True)
 rows = w * 2
 -for row in rows:
@@ -84,35 +77,23 @@ rows = w * 2
 +    rows[i] = row / scale
 rows.pow(2).sum().backward()
 print(w.grad.sum().item())
-"""),
-        Example("""\
-import torch
-
+! parts that a list holds
 w = torch.ones(2, 2, requires_grad=True)
 -parts = (w * 2).unbind()
 +parts = [t.clone() for t in (w * 2).unbind()]
 parts[0].mul_(3)
 sum(part.sum() for part in parts).backward()
 print(w.grad.sum().item())
-"""),
-        Example("""\
 ! what is written to has no name
-import torch
-
 w = torch.ones(2, 2, requires_grad=True)
 (w * 2).unbind()[0].add_(1).sum().backward()
 torch.sigmoid((w * 2).chunk(2)[0].exp_()).sum().backward()
-"""),
-        Example("""\
 ! the method is not written down
-import torch
-
 w = torch.ones(2, 2, requires_grad=True)
 first, second = (w * 2).unbind()
 getattr(first, "add_")(1)
 (first * second).sum().backward()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """The refused write, and those beside it, in each form that it has."""
@@ -160,8 +141,7 @@ getattr(first, "add_")(1)
         """The loop goes over a copy, and what it computes goes into the tensor by index."""
         if loop.join != "stack" or loop.dim:
             return
-        taken = {n.id for n in source.walk() if isinstance(n, ast.Name)}
-        index = loop.index or next(one for one in ("i", "j", "k", "index", "place") if one not in taken)
+        index = loop.index or names.unused(source, "i", "j", "k", "index", "place")
         edits: list[Step] = append_call(source, loop.element, ".clone()")
         if not loop.index:
             edits += embed(source, loop.statement.target, f"{index}, {{}}")
@@ -174,8 +154,7 @@ getattr(first, "add_")(1)
         if len(loop.statement.body) == 1 or any(loop.base in names.reads(one) for one in loop.statement.body):
             return
         torch, imports = ensure_import(source, "torch")
-        taken = {n.id for n in source.walk() if isinstance(n, ast.Name)}
-        gathered = next(one for one in ("parts", "pieces", f"{name}_parts") if one not in taken)
+        gathered = names.unused(source, "parts", "pieces", f"{name}_parts")
         group = [one for one in writes.neighbours(source, node) if writes.written(source, one) == name]
         edits = [*imports, *insert_before(source, loop.statement, [f"{gathered} = []"])]
         edits += [edit for one in group for edit in out_of_place(source, one)]
@@ -219,7 +198,7 @@ getattr(first, "add_")(1)
             if source.function(statement) is not source.function(node) or statement.value is None:
                 continue
             scopes: list[ast.AST] = [writes.with_gradient(source, statement)]
-            called = {calls.path_of(n.func).rpartition(".")[2] for n in ast.walk(statement) if isinstance(n, ast.Call)}
+            called = {calls.path_of(one.func).rpartition(".")[2] for one in calls.within(statement)}
             functions = [n for n in source.walk() if isinstance(n, ast.FunctionDef) and n.name in called]
             scopes += [inner for function in functions for inner in ast.walk(function)]
             for scope in scopes:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from scripts import Scripts
 
-    from autofix.experiments.run import Probe
+    from autofix.experiments.client import Probe
 
 # Set here and not in a fixture: rich and typer read some of these when they are imported.
 _TERMINAL = {"COLUMNS": "100", "LINES": "40", "TERM": "dumb"}
@@ -67,7 +67,7 @@ def python(pytestconfig: pytest.Config) -> Path:
 @pytest.fixture(scope="session")
 def probe(python: Path) -> Iterator[Probe]:
     """One warm probe for all tests of a worker."""
-    from autofix.experiments.run import Probe  # noqa: PLC0415  most tests need no probe
+    from autofix.experiments.client import Probe  # noqa: PLC0415  most tests need no probe
 
     with Probe(python) as running:
         yield running

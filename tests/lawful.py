@@ -9,10 +9,10 @@ from scripts import Change, changed
 
 from autofix.core.model import Applicability, Target
 from autofix.diagnosis.diagnose import diagnose
+from autofix.experiments.client import run
 from autofix.experiments.pool import Pool
 from autofix.experiments.reproduce import reproduce
 from autofix.experiments.requests import tracing
-from autofix.experiments.run import run
 from autofix.syntax.sources import Sources
 from autofix.verdict.decide import confirm, decide
 from autofix.verdict.evidence import Evidence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from autofix.core.model import Verdict
-    from autofix.experiments.run import Probe
+    from autofix.experiments.client import Probe
 
 PARTS = """\
 import copy

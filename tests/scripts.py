@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from autofix import pipeline
 from autofix.core.model import Target
 from autofix.diagnosis.diagnose import diagnose
+from autofix.experiments.client import run
 from autofix.experiments.requests import plain, tracing
-from autofix.experiments.run import run
 from autofix.search import registry
 from autofix.syntax.sources import Sources
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from autofix.core.model import Diagnosis, Report, Verdict
-    from autofix.experiments.run import Probe
+    from autofix.experiments.client import Probe
     from autofix.probe import wire
     from autofix.search.rule import Rule
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from autofix.core.model import Report
-    from autofix.experiments.run import Probe
+    from autofix.experiments.client import Probe
 
 FINDS = [(fault, example) for fault in faults() for example in fault.finds]
 PASSES = [(fault, example) for fault in faults() for example in fault.passes]

@@ -19,7 +19,7 @@ from autofix.batch.results import Shown
 from autofix.core import git
 from autofix.core.config import ConfigError
 from autofix.core.model import Outcome, Report, Target
-from autofix.experiments.run import Probe
+from autofix.experiments.client import Probe
 from autofix.experiments.warm import Warm
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from commands import autofix
 from reports import report
 
 from autofix import api, cli, pipeline
-from autofix.commands import repair
+from autofix.commands import ending
 from autofix.core import config
 from autofix.core.model import Applicability, Outcome, Report, Target
 from autofix.core.write import WriteRefused
@@ -547,7 +547,7 @@ def test_an_interpreter_without_torch_is_one_line(tmp_path: Path) -> None:
 
 
 def test_statuses_are_those_of_the_table() -> None:
-    assert {outcome for outcome, status in repair.STATUS.items() if status == 0} == {
+    assert {outcome for outcome, status in ending.STATUS.items() if status == 0} == {
         Outcome.FIXED, Outcome.CLEAN, Outcome.SAFE,
     }  # fmt: skip
 

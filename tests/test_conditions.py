@@ -19,7 +19,7 @@ from autofix.core.model import Applicability, Outcome
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from autofix.experiments.run import Probe
+    from autofix.experiments.client import Probe
 
 pytestmark = pytest.mark.torch
 LOOP = textwrap.indent(STEP, "    ")

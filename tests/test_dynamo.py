@@ -8,8 +8,8 @@ import pytest
 from sampled import one_in
 
 from autofix.core.model import Target
+from autofix.experiments.client import Probe, run
 from autofix.experiments.requests import plain
-from autofix.experiments.run import Probe, run
 from autofix.probe.wire import Setup
 
 if TYPE_CHECKING:

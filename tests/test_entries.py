@@ -12,7 +12,7 @@ from training import CURE, NETS, SCRIPT, STEP, added, repair, safe, written
 
 from autofix import pipeline
 from autofix.core.model import Outcome, Target
-from autofix.experiments.run import Probe
+from autofix.experiments.client import Probe
 from autofix.search import registry
 from autofix.target import entries
 from autofix.target.entries import Entry, EntryError

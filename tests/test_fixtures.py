@@ -12,9 +12,9 @@ from lawful import verdicts
 from sampled import one_in
 
 from autofix import pipeline
-from autofix.commands import repair
+from autofix.commands import ending
 from autofix.core.model import Applicability, Report, RunOutcome, Target
-from autofix.experiments.run import Probe
+from autofix.experiments.client import Probe
 from autofix.search import registry
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def test_a_case_dies_as_it_says_and_is_offered_what_it_says(probe: Probe, name: 
     report = pipeline.fix(target(name), registry.rules(), probe=probe, progress=lambda _: None)
     explained(report, name)
     assert report.outcome.value == case["outcome"]
-    assert repair.STATUS.get(report.outcome, repair.CANNOT) == case["exit"]
+    assert ending.STATUS.get(report.outcome, ending.CANNOT) == case["exit"]
     if report.fixes:
         first = report.fixes[0].verdict
         assert (first.effect.value, safe(first)) == (case["effect"], case["safe"])

@@ -9,7 +9,7 @@ from training import CURE, NETS, added, repair, safe, written
 
 from autofix import pipeline
 from autofix.core.model import Applicability, Outcome, Target
-from autofix.experiments.run import Probe
+from autofix.experiments.client import Probe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from lawful import Program
 
-    from autofix.experiments.run import Probe
+    from autofix.experiments.client import Probe
 
 PROGRAMS = [
     *one_in(9, [one for law in (losses, lost_graphs, reductions, teachers, terms) for one in law.PROGRAMS], str),

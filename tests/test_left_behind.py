@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from autofix.core.model import Target
+from autofix.experiments.client import Probe, run
 from autofix.experiments.requests import plain
-from autofix.experiments.run import Probe, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ from autofix.render.snapshot import Snapshot
 from autofix.search import registry
 
 if TYPE_CHECKING:
-    from autofix.experiments.run import Probe
+    from autofix.experiments.client import Probe
 
 pytestmark = pytest.mark.torch
 TWICE = """\

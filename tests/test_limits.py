@@ -15,7 +15,7 @@ from sampled import one_in
 
 from autofix import pipeline
 from autofix.core.model import Outcome, Target
-from autofix.experiments.run import Probe
+from autofix.experiments.client import Probe
 from autofix.probe import wire
 from autofix.probe.fence import isolate
 from autofix.render import sentence

@@ -17,8 +17,8 @@ from reports import report
 
 from autofix.core import write
 from autofix.core.model import Target
+from autofix.experiments.client import Probe
 from autofix.experiments.requests import plain
-from autofix.experiments.run import Probe
 from autofix.render import Look, Snapshot, show
 
 if TYPE_CHECKING:

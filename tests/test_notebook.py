@@ -25,7 +25,7 @@ from autofix.target.cells import Cell, CellError
 from autofix.target.targets import TargetError
 
 if TYPE_CHECKING:
-    from autofix.experiments.run import Probe
+    from autofix.experiments.client import Probe
 
 SHELL = "%matplotlib inline\n!pip install nothing \\\n    more\nfiles = !ls\nfor _ in range(1):\n    %time x = 1\nx?"
 CELLS = [SHELL, NETS, "%%bash\necho hi", "%%writefile made.py\nvalue = 3\n", f"%%time\nimport made  # 中文\n{STEP}"]

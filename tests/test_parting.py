@@ -9,9 +9,9 @@ import pytest
 
 from autofix import pipeline
 from autofix.core.model import Applicability, Cause, Effect, Reading, Target, Treatment
+from autofix.experiments.client import run
 from autofix.experiments.pool import Pool
 from autofix.experiments.requests import plain
-from autofix.experiments.run import run
 from autofix.experiments.spec import RunSpec
 from autofix.probe import wire
 from autofix.search.rule import Rule, Tier
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from autofix.core.model import Diagnosis
-    from autofix.experiments.run import Probe
+    from autofix.experiments.client import Probe
     from autofix.search.rule import Proposal, Sources
 
 pytestmark = pytest.mark.torch

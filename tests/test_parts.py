@@ -15,7 +15,7 @@ from autofix.verdict.parts.parts import MOST, parts
 from autofix.verdict.parts.repeated import shape
 
 if TYPE_CHECKING:
-    from autofix.experiments.run import Probe
+    from autofix.experiments.client import Probe
 
 PATH = Path("train.py")
 BEFORE = """\

@@ -11,16 +11,16 @@ import pytest
 from autofix import pipeline
 from autofix.core.model import Outcome, Reading, Target, Treatment
 from autofix.experiments import requests
+from autofix.experiments.client import run
 from autofix.experiments.pool import Pool
 from autofix.experiments.requests import plain
-from autofix.experiments.run import run
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
 from autofix.verdict.runs import once
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from autofix.experiments.run import Probe
+    from autofix.experiments.client import Probe
     from autofix.probe import wire
 
 pytestmark = pytest.mark.torch

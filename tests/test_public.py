@@ -13,7 +13,7 @@ from autofix.core.model import Cause
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from autofix.experiments.run import Probe
+    from autofix.experiments.client import Probe
 
 pytestmark = pytest.mark.torch
 

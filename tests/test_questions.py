@@ -14,7 +14,7 @@ from laws import losses, terms
 from reports import report as some_report
 
 from autofix import pipeline
-from autofix.commands import repair
+from autofix.commands import ending
 from autofix.core import kept
 from autofix.core.config import Settings
 from autofix.core.model import Answer, Applicability, Outcome, Question, Reading, Report, Target
@@ -32,7 +32,7 @@ from autofix.verdict.properties import (
 )
 
 if TYPE_CHECKING:
-    from autofix.experiments.run import Probe
+    from autofix.experiments.client import Probe
     from autofix.search.rule import Rule
 
 SCHEMA = json.loads((Path(__file__).parent.parent / "docs" / "schema.json").read_text("utf-8"))
@@ -263,6 +263,6 @@ def test_an_answer_that_was_typed_is_kept_or_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], reading: str, chosen: str, said: str
 ) -> None:
     report = with_question(tmp_path, chosen)
-    repair._answer(report, Settings(reading=reading))
+    ending.keep_answer(report, Settings(reading=reading))
     assert said in capsys.readouterr().err
     assert kept.answers(report.target) == ({"k": reading} if chosen else {})

@@ -9,9 +9,9 @@ import pytest
 from scripts import changed
 
 from autofix.core.model import Applicability, Effect, Outcome, Reading, Refused
+from autofix.experiments.client import run
 from autofix.experiments.readings import ambiguous, contradiction, deprived, orphans
 from autofix.experiments.requests import Builder, plain
-from autofix.experiments.run import run
 from autofix.experiments.spec import RunSpec
 from autofix.probe import wire
 

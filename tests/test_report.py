@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from autofix import cli, pipeline, render
 from autofix.core.model import Answer, Outcome, Question, Target
 from autofix.experiments import pictures
+from autofix.experiments.client import run
 from autofix.experiments.requests import plain
-from autofix.experiments.run import run
 from autofix.probe import wire
 from autofix.render import report as page
 from autofix.render.report import collapse, drawing, layout
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from autofix.core.model import Report
-    from autofix.experiments.run import Probe
+    from autofix.experiments.client import Probe
 
 FIRST = Path(__file__).resolve().parent.parent / "fixtures" / "first"
 GAN = FIRST / "gan_two_step" / "broken.py"

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from autofix.core.model import Target
+from autofix.experiments.client import JOBS, Probe, run
 from autofix.experiments.requests import plain
-from autofix.experiments.run import JOBS, Probe, run
 from autofix.probe.fence import builder, isolate, room
 
 if TYPE_CHECKING:

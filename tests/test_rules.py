@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
 
     from autofix.core.model import Candidate
-    from autofix.experiments.run import Probe
+    from autofix.experiments.client import Probe
 
 pytestmark = [
     pytest.mark.torch,
@@ -47,6 +47,16 @@ def written(folder: Path, text: str) -> Target:
     script = folder / "script.py"
     script.write_text(text, encoding="utf-8")
     return Target(script, root=folder, isolation="none")
+
+
+def test_every_example_of_a_text_begins_as_the_text_does() -> None:
+    repaired, declined = Example.each("import torch\n! a\n! unsafe: b\n-x = 1\n+x = 2\n! c\n@d\ndef f(): pass\n")
+    assert (repaired.before, repaired.after, repaired.unsafe) == (
+        "import torch\n\nx = 1\n",
+        "import torch\n\nx = 2\n",
+        True,
+    )
+    assert (declined.before, declined.after) == ("import torch\n\n\n@d\ndef f(): pass\n", None)
 
 
 def candidates(probe: Probe, target: Target, rule: Rule) -> list[Candidate]:

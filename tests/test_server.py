@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from autofix.core.model import Target
+from autofix.experiments.client import Probe, run
 from autofix.experiments.requests import plain
-from autofix.experiments.run import Probe, run
 from autofix.probe.fence import isolate
 
 pytestmark = pytest.mark.torch

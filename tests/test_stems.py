@@ -12,8 +12,8 @@ import pytest
 from sampled import one_in
 
 from autofix.core.model import Target
+from autofix.experiments.client import Probe, run
 from autofix.experiments.requests import changed_lines, line_map, plain
-from autofix.experiments.run import Probe, run
 from autofix.probe import stems, wire
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from scripts import Change, Scripts
 
-    from autofix.experiments.run import Probe
+    from autofix.experiments.client import Probe
 
 pytestmark = pytest.mark.torch
 

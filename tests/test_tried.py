@@ -15,7 +15,7 @@ from autofix.render.snapshot import Snapshot
 from autofix.render.terminal import lines
 
 if TYPE_CHECKING:
-    from autofix.experiments.run import Probe
+    from autofix.experiments.client import Probe
 
 SCRIPT = """\
 import socket, urllib.request

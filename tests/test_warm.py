@@ -15,8 +15,8 @@ from autofix.batch import worker
 from autofix.batch.records import Job, Repository, Terms
 from autofix.core.model import Target
 from autofix.experiments import warm
+from autofix.experiments.client import Probe, run
 from autofix.experiments.requests import plain
-from autofix.experiments.run import Probe, run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from autofix.core.model import Fix, Report
-    from autofix.experiments.run import Probe
+    from autofix.experiments.client import Probe
 
 NETS = """\
 import torch

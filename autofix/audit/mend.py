@@ -12,8 +12,8 @@ from autofix.audit.proof import Audited, Proof
 from autofix.audit.repair import Found, Keeps, Offer
 from autofix.core.edit import Declined, EditConflict
 from autofix.core.model import Applicability, Candidate, Effect, Note, RunOutcome, Suspicion, Target, Verdict
+from autofix.experiments.client import Probe
 from autofix.experiments.reproduce import audited
-from autofix.experiments.run import Probe
 from autofix.probe import wire
 from autofix.syntax.apply import BrokenRewrite, apply
 from autofix.syntax.edits import rendered

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from autofix.audit.fault import Fault, faults
-from autofix.check.known import named
+from autofix.check.known import Pattern, named, silenced
 from autofix.core.model import Suspicion
 from autofix.probe import wire
 from autofix.probe.wire import Frame
@@ -23,7 +23,6 @@ SHOWN = (LEARNS, COUNTS, TRAINS)
 """The laws that a run can show to be kept."""
 _ENOUGH = 3
 _MEANT = re.compile(r"#\s*autofix:\s*((?:AG\d+[\s,]*)+)meant\b")
-_IGNORED = re.compile(r"#\s*autofix:\s*ignore(?:\[([^\]]*)\])?")
 _WAYS = {
     "item": "it is made a number", "numpy": "it is made an array", "rebuilt": "it is copied into a new tensor",
     "data": "`.data` has no graph", "detach": "`detach()` cuts it", "no_grad": "it is computed under no_grad",
@@ -94,7 +93,7 @@ def _suspicions(fact: wire.Fact, sources: Sources, ignored: tuple[str, ...]) -> 
         if any(named(fault, key) for key in ignored):
             continue
         frames = [_filled(fact, sources) or fact.stack[0], *(stack[0] for stack in fact.others if stack)]
-        if not any(_silenced(frame, fault.code, sources) for frame in frames):
+        if not any(_silenced(frame, fault, sources) for frame in frames):
             others = tuple(frame for frame in dict.fromkeys(frames) if frame.line != frames[0].line)
             message = words.format(_subject(fact))
             yield Suspicion(fault.code, fault.name, message, frames[0], others, sure=fact.name in broken)
@@ -128,14 +127,14 @@ def _subject(fact: wire.Fact) -> str:
     return _WHERE.get(fact.subject, fact.subject)
 
 
-def _silenced(frame: wire.Frame, code: str, sources: Sources) -> bool:
+def _silenced(frame: wire.Frame, fault: Pattern, sources: Sources) -> bool:
     """Whether a comment on the lines of a place says that this is meant."""
     source = sources.source(frame.file)
     for number in range(frame.line, min(frame.end_line, frame.line + 20) + 1) if source is not None else ():
         text = source.line_text(number) if source is not None and number <= len(source.lines) else ""
-        if (meant := _MEANT.search(text)) and code in meant[1]:
+        if (meant := _MEANT.search(text)) and fault.code in meant[1]:
             return True
-        if (ignore := _IGNORED.search(text)) and (ignore[1] is None or code in ignore[1]):
+        if silenced(fault, text):
             return True
     return False
 

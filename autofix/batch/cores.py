@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 import psutil
 
-from autofix.experiments.run import cores
+from autofix.experiments.client import cores
 
 if sys.platform != "win32":
     import fcntl

@@ -22,7 +22,7 @@ from autofix import pipeline
 from autofix.batch import discover, outcome, patches, ways, worktree
 from autofix.batch.records import Entry, Event, Found, Job, Repository, Result, Terms, target_key
 from autofix.core.model import Outcome, Report, Target
-from autofix.experiments.run import Probe, ProbeError
+from autofix.experiments.client import Probe, ProbeError
 from autofix.experiments.warm import Warm
 from autofix.probe import codec
 from autofix.search import registry

@@ -20,7 +20,7 @@ from autofix.check.abstract.program import play
 from autofix.check.abstract.values import PlayPlace
 from autofix.check.finder import Finder, Spot
 from autofix.check.finding import Checked, Finding, Note, Problem
-from autofix.check.known import among, finders, named
+from autofix.check.known import among, finders, named, silenced
 from autofix.syntax.source import Source, SourceError, parse
 from autofix.syntax.survey import survey
 
@@ -30,7 +30,6 @@ _PLAYED = re.compile(
 )
 _STARTING = (ast.For, ast.While, ast.With)
 """Statements with which a script does its work; its networks may be in other files."""
-_COMMENT = re.compile(r"#\s*autofix:\s*ignore(?:\[([^\]]*)\])?")
 _WORTH_PROCESSES = 64
 _COLLECT_AFTER = 2_000_000  # bytes of source whose facts may wait
 
@@ -175,21 +174,16 @@ def _note(source: Source, place: PlayPlace, text: str) -> Note:
 
 def _not_ignored(source: Source, found: Iterable[Finding]) -> Iterator[Finding]:
     """The findings on whose lines no comment says `autofix: ignore`."""
-    silenced: dict[int, frozenset[str]] = {}
+    said: dict[int, str] = {}
     if "autofix:" in source.text:
         with contextlib.suppress(SyntaxError, tokenize.TokenError):  # the tokenizer is stricter than the parser
-            silenced.update(_comments(source.text))
+            said.update(_comments(source.text))
     for finding in found:
-        lines = range(finding.line, finding.end_line + 1)
-        said = [silenced[line] for line in lines if line in silenced]
-        if not any(not words or {finding.code, finding.name} & words for words in said):
+        if not any(silenced(finding, said.get(line, "")) for line in range(finding.line, finding.end_line + 1)):
             yield finding
 
 
-def _comments(text: str) -> Iterator[tuple[int, frozenset[str]]]:
-    """Each line with such a comment, and the codes or names it is about; none for all."""
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        match = _COMMENT.search(token.string) if token.type == tokenize.COMMENT else None
-        if match is not None:
-            words = (word.strip() for word in (match[1] or "").split(","))
-            yield token.start[0], frozenset(word for word in words if word)
+def _comments(text: str) -> Iterator[tuple[int, str]]:
+    """The comments of a text by their lines."""
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    return ((token.start[0], token.string) for token in tokens if token.type == tokenize.COMMENT)

@@ -1,13 +1,16 @@
-"""Finds the finders, with nothing to register, and says which of them a word means."""
+"""Finds the finders, with nothing to register, and says which of them a word means, or a comment silences."""
 
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Collection, Iterable
 from typing import Protocol, TypeVar
 
 from autofix.check.finder import Finder
 from autofix.core.kinds import kinds
+
+_IGNORE = re.compile(r"#\s*autofix:\s*ignore(?:\[([^\]]*)\])?")
 
 
 class Pattern(Protocol):
@@ -40,3 +43,10 @@ def among(patterns: Iterable[P], chosen: Collection[str], ignored: Collection[st
 def named(pattern: Pattern, key: str) -> bool:
     """Whether something is called `key`: its name, its code, or the start of its code."""
     return pattern.name == key.lower() or (key.upper().startswith("AG") and pattern.code.startswith(key.upper()))
+
+
+def silenced(pattern: Pattern, comment: str) -> bool:
+    """Whether a comment such as `# autofix: ignore[AG501]` is about something, by its code or name, or about all."""
+    found = _IGNORE.search(comment)
+    words = {word.strip() for word in (found[1] or "").split(",")} - {""} if found is not None else None
+    return words is not None and (not words or bool({pattern.code, pattern.name} & words))

@@ -13,7 +13,7 @@ from typing import Any
 from autofix.core import config
 from autofix.core.config import Settings
 from autofix.core.model import Outcome, Report, Target
-from autofix.experiments.run import Probe, ProbeError
+from autofix.experiments.client import Probe, ProbeError
 from autofix.experiments.warm import start
 from autofix.target import interpreter, targets
 

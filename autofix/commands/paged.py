@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autofix.core.model import Outcome, Report, Target
 from autofix.experiments import pictures
-from autofix.experiments.run import Probe, ProbeError
+from autofix.experiments.client import Probe, ProbeError
 from autofix.experiments.warm import start
 from autofix.render import Snapshot
 

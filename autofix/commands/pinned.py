@@ -13,8 +13,8 @@ from typing import Any
 from autofix import __version__
 from autofix.core.config import ConfigError
 from autofix.core.model import Applicability, Fix, Report, Target
+from autofix.experiments.client import ProbeError, run
 from autofix.experiments.requests import plain
-from autofix.experiments.run import ProbeError, run
 from autofix.experiments.warm import start
 from autofix.probe.wire import Setup
 from autofix.render.words import one_line, title

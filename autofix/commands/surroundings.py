@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from autofix.experiments.run import PROBE
+from autofix.experiments.client import PROBE
 from autofix.target import interpreter
 
 _LIMIT = 20

@@ -166,6 +166,15 @@ class Diagnosis:
     trace: wire.Trace
     declined: str = ""
 
+    @property
+    def crossed(self) -> list[wire.Crossing]:
+        """What the failing backward took of a graph that an earlier one went through."""
+        return [one for one in self.trace.crossings if one.by == "failing"]
+
+    def lost(self, kind: str) -> list[wire.Stack]:
+        """Where what the failure is about was made as it should not be, by one kind of origin."""
+        return [one.stack for one in self.trace.origins if one.kind == kind]
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:

@@ -61,7 +61,7 @@ class Scene:
 
     def first_use(self, variables: set[str]) -> ast.stmt | None:
         """The first of these that uses one of some variables."""
-        return next((one for one in self.after if names.meets(variables, names.reads(one))), None)
+        return names.first_use(self.after, variables)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,6 @@ from autofix.experiments import values
 from autofix.experiments.reordered import in_order
 from autofix.experiments.sketches import CHANGES, EXACT, FROZEN, LIVE, close, for_rounding, norm
 
-__all__ = ["LIVE", "norm"]  # of `sketches`: three properties ask for them here
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

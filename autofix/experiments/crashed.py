@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autofix.core.model import Crash
+from autofix.experiments.client import PROBE
 from autofix.experiments.requests import plain
-from autofix.experiments.run import PROBE
 from autofix.probe import codec
 
 if TYPE_CHECKING:

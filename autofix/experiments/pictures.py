@@ -6,15 +6,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from autofix.core.model import RunOutcome
+from autofix.experiments.client import run
 from autofix.experiments.requests import drawing, drawing_past, line_map
-from autofix.experiments.run import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from autofix.core.model import Fix, Report
-    from autofix.experiments.run import Probe
+    from autofix.experiments.client import Probe
     from autofix.probe import wire
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from autofix.core.model import Cause, Reading, Refused, Treatment
 from autofix.experiments import later, readings
+from autofix.experiments.client import JOBS
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.requests import Builder, changed_lines, first_steps, line_maps
-from autofix.experiments.run import JOBS
 from autofix.experiments.sketches import LIVE
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
 from autofix.experiments.unwritten import begun_anew, copied, kept_inputs, old_values
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from autofix.core.model import Diagnosis, Target
+    from autofix.experiments.client import Probe
     from autofix.experiments.readings import Letters
-    from autofix.experiments.run import Probe
     from autofix.probe import wire
     from autofix.syntax.edits import Begun
 

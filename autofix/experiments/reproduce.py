@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from autofix.core.model import Crash
 from autofix.experiments import versions
+from autofix.experiments.client import Probe, run
 from autofix.experiments.requests import auditing, plain
-from autofix.experiments.run import Probe, run
 from autofix.probe import wire
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from autofix.core.aligned import opcodes
 from autofix.core.model import Refused, Treatment
+from autofix.experiments.client import SHARE
 from autofix.experiments.later import died_later
-from autofix.experiments.run import SHARE
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.probe import wire
 

@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from autofix.core.model import Outcome, Report
-from autofix.experiments.run import Probe, ProbeError
+from autofix.experiments.client import Probe, ProbeError
 from autofix.experiments.warm import Warm
 from autofix.probe.codec import WireError
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from autofix.experiments.run import Probe
+    from autofix.experiments.client import Probe
     from autofix.probe import wire
 
 RUNNING, TRACING, TRYING = "running the script", "tracing the failure", "trying edits"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from autofix.experiments.run import Probe, ProbeError
+from autofix.experiments.client import Probe, ProbeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

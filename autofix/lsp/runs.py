@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from autofix import pipeline
 from autofix.core.model import Outcome, Report, Target
-from autofix.experiments.run import Probe
+from autofix.experiments.client import Probe
 from autofix.experiments.runner import Runner, Stop
 from autofix.search.rule import Rule
 

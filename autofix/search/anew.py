@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from autofix.core.model import Diagnosis
 from autofix.probe.wire import Frame, Stack
-from autofix.syntax import blocks, calls, names, update, vocabulary
+from autofix.syntax import blocks, calls, names, vocabulary
 from autofix.syntax.edits import Step, computed_in
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
@@ -29,17 +29,11 @@ def behind(crossed: Places, diagnosis: Diagnosis, sources: Sources) -> Places:
     leading = {
         before
         for one, (source, _) in crossed.items()
-        for before in names.backward(names.reads(one), _above(source, one))
+        for before in names.backward(names.reads(one), blocks.above(source, one))
     }
     freed = assignments((saved.made for saved in diagnosis.trace.saved if saved.freed_by), sources)
-    again = update.bound([*crossed])
+    again = names.bound_by([*crossed])
     return {one: at for one, at in freed.items() if one in leading and not names.binds(one) & again}
-
-
-def _above(source: Source, statement: ast.stmt) -> list[ast.stmt]:
-    """The statements before one in its block and in the blocks around it, as far as its function."""
-    inside = [statement, *(one for one in blocks.around(source, statement) if isinstance(one, ast.stmt))]
-    return [before for one in reversed(inside) for before in blocks.before(blocks.block_of(source, one), one)]
 
 
 def drawn(statement: ast.stmt, source: Source, diagnosis: Diagnosis, sources: Sources) -> list[ast.Call]:
@@ -57,8 +51,8 @@ def drawn(statement: ast.stmt, source: Source, diagnosis: Diagnosis, sources: So
 def draws(call: ast.Call, source: Source, sources: Sources) -> bool:
     """Whether a call, or the function of the user's that it means, draws random numbers."""
     called = sources.called(source, call)
-    inside = [call, *(ast.walk(called[1]) if called is not None else ())]
-    return any(isinstance(one, ast.Call) and vocabulary.draws(calls.name_of(one)) for one in inside)
+    inside = [call, *(calls.within(called[1]) if called is not None else ())]
+    return any(vocabulary.draws(calls.name_of(one)) for one in inside)
 
 
 def in_call(statement: ast.Assign, source: Source, used: Stack, sources: Sources) -> list[Step]:

@@ -135,11 +135,9 @@ class Kept:
 
     def _before(self, statement: ast.stmt) -> list[ast.stmt]:
         """The statements of the method before one, which may stand under a condition but in no loop."""
-        around = [one for one in blocks.around(self.source, statement) if isinstance(one, ast.stmt)]
-        if not all(isinstance(one, ast.If) for one in around):
+        if not all(isinstance(one, ast.If) for one in blocks.holders(self.source, statement)[1:]):
             raise Declined(f"{self.paths} is made in a loop")
-        inner = (statement, *around)
-        return [one for at in reversed(inner) for one in blocks.before(blocks.block_of(self.source, at), at)]
+        return blocks.above(self.source, statement)
 
     def _refuse(self, nodes: Iterable[ast.AST], path: str) -> None:
         """Decline to compute again what would be another: random numbers, and what is trained by itself."""
@@ -176,7 +174,7 @@ class Kept:
 
 def made_once(diagnosis: Diagnosis, sources: Sources) -> list[Kept]:
     """What crosses from one pass to the next, or was freed with it, as far as methods keep it as attributes."""
-    crossings = [one for one in diagnosis.trace.crossings if one.by == "failing"]
+    crossings = diagnosis.crossed
     found: dict[ast.FunctionDef, tuple[Source, set[ast.stmt]]] = {}
     for stack in (*(one.made for one in crossings), *(one.made for one in diagnosis.trace.saved)):
         for _, source, node in sources.located(stack):

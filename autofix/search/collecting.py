@@ -9,9 +9,9 @@ from autofix.core.edit import Declined
 from autofix.core.model import Diagnosis
 from autofix.diagnosis.scenes import Turn, turn
 from autofix.probe.wire import Stack
-from autofix.syntax import blocks, calls, modes, names
+from autofix.syntax import blocks, calls, modes, names, update
 from autofix.syntax.calls import Function
-from autofix.syntax.edits import Step, ensure_import, wrap
+from autofix.syntax.edits import Step, without_gradient
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
@@ -50,8 +50,7 @@ def wrapped(place: Turn, made: list[ast.stmt], diagnosis: Diagnosis) -> list[Ste
     used = [one.used for one in diagnosis.trace.crossings if one.by != "earlier"]
     if _inside(place.source, span, [*_training(diagnosis), *used]):
         raise Declined("the statements that collect and those that train are mixed")
-    torch, imports = ensure_import(place.source, "torch")
-    return [*imports, *wrap(place.source, span, f"with {torch}.no_grad():")]
+    return without_gradient(place.source, span)
 
 
 def repeats(place: Turn, diagnosis: Diagnosis, sources: Sources) -> bool:
@@ -68,7 +67,7 @@ def repeats(place: Turn, diagnosis: Diagnosis, sources: Sources) -> bool:
 def is_term(diagnosis: Diagnosis, sources: Sources) -> bool:
     """Whether what was made is an addend of the loss: a penalty without gradient would be no penalty."""
     failing = [source.statement(node) for _, source, node in sources.nodes(diagnosis.failure.stack[:1])]
-    trained = {name for one in failing for name in names.reads(one)}
+    trained = names.read_by(failing)
     for crossing in diagnosis.trace.crossings:
         for _, source, node in sources.nodes(crossing.used[:1] if crossing.by != "earlier" else ()):
             found: ast.AST | None = node
@@ -111,8 +110,7 @@ def _trained_on(place: Turn, diagnosis: Diagnosis, sources: Sources) -> bool:
     """Whether several passes, or several losses that take it as their target, come after what is made."""
     if isinstance(place.step, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return False
-    called = any(isinstance(one, ast.Call) for one in ast.walk(place.step))
-    if not called or _inside(place.source, [place.step], _training(diagnosis)):
+    if not update.calls(place.step) or _inside(place.source, [place.step], _training(diagnosis)):
         return False
     return repeats(place, diagnosis, sources) or _is_target(place, diagnosis, sources)
 

@@ -184,7 +184,7 @@ def _functions(form: str, source: Source, sources: Sources) -> Iterator[tuple[as
 
 def _gives_back(function: ast.FunctionDef, form: str) -> bool:
     required = calls.parameters(function)[: len(function.args.args) - len(function.args.defaults)]
-    called = {calls.name_of(node) for node in ast.walk(function) if isinstance(node, ast.Call)}
+    called = set(map(calls.name_of, calls.within(function)))
     returned = [node for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None]
     if len(required) != 1 or not _cuts_only(function, called - {function.name}) or not returned:
         return False
@@ -232,8 +232,7 @@ def _method(attributes: Iterable[str], name: str, everywhere: Sequence[Carrier],
 
 
 def _cuts_all(method: ast.FunctionDef, attributes: set[str]) -> bool:
-    called = {calls.name_of(node) for node in ast.walk(method) if isinstance(node, ast.Call)}
-    bound = set().union(*(names.binds(one) for one in method.body))
+    called, bound = set(map(calls.name_of, calls.within(method))), names.bound_by(method.body)
     alone = len(calls.parameters(method)) == 1 + len(method.args.defaults)
     return alone and attributes <= bound and _cuts_only(method, called)
 

@@ -19,10 +19,7 @@ def read_from_whole(origin: Origin, sources: Sources) -> list[Step]:
         given = list(names.assignments(source, origin.name))
         if not isinstance(node, ast.Subscript) or given != [statement] or given[0].value is not node:
             return []
-        reads = [
-            one for one in ast.walk(source.function(statement) or source.tree)
-            if isinstance(one, ast.Attribute) and one.attr == "grad" and ast.unparse(one.value) == origin.name
-        ]  # fmt: skip
+        reads = names.mentions(source.function(statement) or source.tree, f"{origin.name}.grad")
         part = f"{source.segment(node.value)}.grad[{source.segment(node.slice)}]"
         return [edit for one in reads for edit in replace(source, one, part)]
     return []

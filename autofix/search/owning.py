@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from autofix.syntax import blocks, calls, names, update, vocabulary, writes
 from autofix.syntax.edits import Step, set_keyword
@@ -23,25 +23,17 @@ def stepped(statement: ast.AST) -> ast.expr | None:
 
 def stepped_later(source: Source, statement: ast.stmt) -> list[ast.expr]:
     """The optimizers stepped after a statement of its function, in this pass or behind its loop, in this order."""
-    nodes = (node for one in _following(source, statement) for node in ast.walk(one))
+    holders = blocks.holders(source, statement)
+    following = (one for holder in holders for one in blocks.after(blocks.block_of(source, holder), holder))
+    nodes = (node for one in following for node in ast.walk(one))
     found = [one for one in map(stepped, nodes) if one is not None]
     return list({calls.path_of(one): one for one in found[::-1]}.values())[::-1]
 
 
 def stepped_earlier(source: Source, statement: ast.stmt) -> set[str]:
     """The paths of the optimizers stepped before a statement in the blocks around it."""
-    standing = [statement, *(one for one in blocks.around(source, statement) if isinstance(one, ast.stmt))]
-    before = (one for inner in standing for one in blocks.before(blocks.block_of(source, inner), inner))
-    found = (stepped(node) for one in before for node in ast.walk(one))
+    found = (stepped(node) for one in blocks.above(source, statement) for node in ast.walk(one))
     return {calls.path_of(one) for one in found if one is not None}
-
-
-def _following(source: Source, statement: ast.stmt) -> Iterator[ast.stmt]:
-    """The statements after one, those of its own block first, to the end of its function."""
-    yield from blocks.after(blocks.block_of(source, statement), statement)
-    for around in blocks.around(source, statement):
-        if isinstance(around, ast.stmt):
-            yield from blocks.after(blocks.block_of(source, around), around)
 
 
 def along(sources: Sources, source: Source, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
@@ -51,10 +43,9 @@ def along(sources: Sources, source: Source, statements: Sequence[ast.stmt]) -> l
     """
     found: list[ast.stmt] = []
     for place, one in enumerate(statements):
-        calls_in = [node for node in ast.walk(one) if isinstance(node, ast.Call)]
-        called = (sources.called(source, call, decorated=True) for call in calls_in)
+        called = (sources.called(source, call, decorated=True) for call in calls.within(one))
         written = any(map(_writes, [one, *(function for known in called if known for function in known[1:])]))
-        later = {name for other in statements[place + 1 :] for name in names.reads(other)}
+        later = names.read_by(statements[place + 1 :])
         if written and not update.trains(one) and not names.meets(names.binds(one), later):
             found += [one] if isinstance(one, (ast.Expr, ast.For, ast.With)) else []
     return found

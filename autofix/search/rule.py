@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ __all__ = [
     "Tier",
 ]
 
+_DEFINES = re.compile(r"[+-]?(?:class|def|@)")
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
@@ -41,6 +44,14 @@ class Example:
     """
 
     text: str
+
+    @classmethod
+    def each(cls, text: str) -> tuple[Example, ...]:
+        """The examples of one text: each begins with its notes, and its script with what stands before them all."""
+        beginning, *parts = re.split(r"^((?:!.*\n)+)", text, flags=re.MULTILINE)
+        imports = beginning.rpartition("\n\n")[2].startswith(("import ", "from "))
+        scripts = (("\n\n" if _DEFINES.match(body) else "\n" * imports) + body for body in parts[1::2])
+        return tuple(cls(notes + beginning + script) for notes, script in zip(parts[::2], scripts, strict=True))
 
     @property
     def before(self) -> str:

@@ -39,6 +39,18 @@ def around(source: Source, node: ast.AST) -> Iterator[ast.AST]:
         found = source.parent(found)
 
 
+def holders(source: Source, node: ast.AST) -> list[ast.stmt]:
+    """A statement, or that of an expression, and the statements around it in its function, innermost first."""
+    statement = source.statement(node)
+    return [statement, *(one for one in around(source, statement) if isinstance(one, ast.stmt))]
+
+
+def above(source: Source, statement: ast.stmt) -> list[ast.stmt]:
+    """The statements before one in its block and in the blocks around it, as far as its function, in their order."""
+    inside = reversed(holders(source, statement))
+    return [other for one in inside for other in before(block_of(source, one), one)]
+
+
 def loops(source: Source, node: ast.AST) -> Iterator[ast.For | ast.While]:
     """The loops around a node in its function, innermost first."""
     return (one for one in around(source, node) if isinstance(one, (ast.For, ast.While)))

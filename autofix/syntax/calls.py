@@ -61,6 +61,12 @@ def known(source: Source, node: ast.expr, modules: Collection[str]) -> str:
     return ""
 
 
+def of_torch(source: Source, names: Collection[str]) -> Iterator[ast.Call]:
+    """The calls in a file of some functions of torch, as its imports call them."""
+    found = (one for one in source.walk() if isinstance(one, ast.Call))
+    return (one for one in found if known(source, one.func, ("torch",)) in names)
+
+
 def statement_call(statement: ast.stmt | None) -> ast.expr | None:
     """The expression that a statement consists of."""
     return statement.value if isinstance(statement, ast.Expr) else None
@@ -119,6 +125,11 @@ def place_of(names: Sequence[str], name: str) -> int:
     return names.index(name) - (names[0] == "self")
 
 
+def within(*nodes: ast.AST) -> Iterator[ast.Call]:
+    """The calls in some nodes."""
+    return (one for node in nodes for one in ast.walk(node) if isinstance(one, ast.Call))
+
+
 def operands(node: ast.expr) -> Iterator[ast.expr]:
     """The expressions whose values go into `node`: arguments, a method's receiver, both sides of an operator."""
     match node:
@@ -166,6 +177,17 @@ def imported(nodes: Iterable[ast.AST], path: Path, root: Path) -> Iterator[Path]
             for folder in bases:
                 yield folder.joinpath(*parts).with_suffix(".py") if parts else folder / "__init__.py"
                 yield folder.joinpath(*parts, "__init__.py")
+
+
+def evaluations(source: Source, module: str, made: ast.stmt) -> list[ast.Call]:
+    """The calls of a module, written as its variable or as its `forward`, behind a statement of the same function."""
+    behind = (made.end_lineno or 0, made.end_col_offset or 0)
+    return [
+        node
+        for node in source.walk(source.function(made))
+        if isinstance(node, ast.Call) and (node.lineno, node.col_offset) >= behind
+        and module and ast.unparse(node.func) in (module, f"{module}.forward")
+    ]  # fmt: skip
 
 
 def owner(node: ast.AST) -> str:

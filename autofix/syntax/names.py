@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -33,6 +34,16 @@ def reads(statement: ast.AST) -> set[str]:
     return ({path_of(node) for node in uses(statement)} | updated) - {""}
 
 
+def bound_by(statements: Iterable[ast.AST]) -> set[str]:
+    """The variables that some statements give a value."""
+    return {name for one in statements for name in binds(one)}
+
+
+def read_by(statements: Iterable[ast.AST]) -> set[str]:
+    """The variables whose values some statements use."""
+    return {name for one in statements for name in reads(one)}
+
+
 def uses(statement: ast.AST) -> Iterator[ast.expr]:
     """The places where a statement takes the value of a variable."""
     stack: list[ast.AST] = [statement]
@@ -42,6 +53,18 @@ def uses(statement: ast.AST) -> Iterator[ast.expr]:
             stack.extend(ast.iter_child_nodes(node))
         elif isinstance(node.ctx, ast.Load):
             yield node
+
+
+def mentions(node: ast.AST, path: str) -> Iterator[ast.Name | ast.Attribute | ast.Subscript]:
+    """The places in a node where a value is read or written by its path, as it is written."""
+    kinds = (ast.Name, ast.Attribute, ast.Subscript)
+    return (one for one in ast.walk(node) if isinstance(one, kinds) and ast.unparse(one) == path)
+
+
+def first_use(statements: Iterable[ast.stmt], variables: Iterable[str]) -> ast.stmt | None:
+    """The first of some statements that reads one of some variables."""
+    bound = set(variables)
+    return next((one for one in statements if meets(bound, reads(one))), None)
 
 
 def leading(statements: Sequence[ast.stmt], end: ast.AST) -> list[ast.stmt]:
@@ -102,10 +125,11 @@ def copied(
     return lines_of(source, block_of(source, statement), text)
 
 
-def unused(source: Source, name: str) -> str:
-    """A name that stands nowhere in a file: this one, or a longer one."""
-    while any(name in (getattr(one, "id", ""), getattr(one, "arg", "")) for one in source.mentioning(name)):
-        name += "_"
+def unused(source: Source, *wanted: str) -> str:
+    """A name that stands nowhere in a file: one of these, or the last made longer."""
+    for name in itertools.chain(wanted, itertools.accumulate(itertools.repeat("_"), initial=wanted[-1])):
+        if not any(name in (getattr(one, "id", ""), getattr(one, "arg", "")) for one in source.mentioning(name)):
+            break
     return name
 
 
@@ -182,6 +206,20 @@ def locals_of(function: Function) -> set[str]:
 def locals_read(function: Function, expression: ast.expr) -> set[str]:
     """The local names of `function` that `expression` reads."""
     return locals_of(function) & {n.id for n in ast.walk(expression) if isinstance(n, ast.Name)}
+
+
+def gives_on(function: Function, name: str) -> bool:
+    """Whether a function gives a variable on as it is: to its caller, or by another name."""
+    values = (one.value for one in ast.walk(function) if isinstance(one, (ast.Return, ast.Yield, ast.Assign)))
+    return any(isinstance(value, ast.Name) and value.id == name for value in values)
+
+
+def writes_into_parts(function: Function, name: str) -> bool:
+    """Whether a function writes into what a variable's object holds, rather than gives the object itself a value."""
+    nodes = (one for one in ast.walk(function) if isinstance(one, (ast.Attribute, ast.Subscript)))
+    stored = (one for one in nodes if not isinstance(one.ctx, ast.Load))
+    deeper = (one for one in stored if isinstance(one, ast.Subscript) or not isinstance(one.value, ast.Name))
+    return any(True for one in deeper for _ in mentions(one, name))
 
 
 def grows(source: Source, attribute: str) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from autofix.core.model import Target
-from autofix.probe.wire import Frame
+from autofix.probe.wire import Frame, Stack
 from autofix.syntax.blocks import function_named
 from autofix.syntax.calls import Function, imported, name_of, path_of
 from autofix.syntax.names import assignments, binds
@@ -78,6 +78,10 @@ class Sources:
         for frame, source, node in self.nodes(stack):
             if isinstance(node, ast.expr):
                 yield frame, source, node
+
+    def innermost(self, stacks: Iterable[Stack]) -> Iterator[tuple[Source, ast.AST]]:
+        """The node at which each of several stacks stood, where it is in a file of the user's."""
+        return ((source, node) for stack in stacks for _, source, node in self.nodes(stack[:1]))
 
     def statements(self, stack: Iterable[Frame]) -> Iterator[ast.stmt]:
         """The statements in which these frames stood."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autofix.syntax import blocks, names, vocabulary, writes
 from autofix.syntax.blocks import block_of
-from autofix.syntax.calls import method, name_of, path_of, statement_call
+from autofix.syntax.calls import method, name_of, path_of, statement_call, within
 from autofix.syntax.source import Source
 from autofix.syntax.vocabulary import DETACHED, SHARING, WRAPPING
 
@@ -18,12 +18,12 @@ _PASSING = frozenset({"dict", "list", "tuple", "min", "max", "copy"})
 
 def trains(statement: ast.stmt) -> bool:
     """Whether a statement itself runs a backward or a step, which must happen once."""
-    called = (node.func for node in ast.walk(statement) if isinstance(node, ast.Call))
+    called = (call.func for call in within(statement))
     return any(isinstance(func, ast.Attribute) and vocabulary.trains(func.attr) for func in called)
 
 
 def calls(statement: ast.stmt) -> bool:
-    return any(isinstance(node, ast.Call) for node in ast.walk(statement))
+    return any(True for _ in within(statement))
 
 
 def has_no_gradient(statement: ast.stmt) -> bool:
@@ -32,10 +32,6 @@ def has_no_gradient(statement: ast.stmt) -> bool:
         return True
     value = statement.value if isinstance(statement, ast.Assign) else None
     return isinstance(value, ast.Call) and name_of(value) in DETACHED
-
-
-def bound(statements: Sequence[ast.stmt]) -> set[str]:
-    return {name for one in statements for name in names.binds(one)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,28 +92,26 @@ def rebinds_owned(source: Source, statement: ast.stmt) -> bool:
         made.value for made in near if isinstance(made, ast.Assign) and {path_of(one) for one in made.targets} & owners
     ]  # fmt: skip
     return bool(bound) and all(
-        any(_reads(each.value, each.path)) and any(any(_reads(one, each.path)) for one in given) for each in bound
+        any(names.mentions(each.value, each.path)) and any(any(names.mentions(one, each.path)) for one in given)
+        for each in bound
     )
 
 
 def _rebinds(binding: Binding, by_gradient: set[str], block: Sequence[ast.stmt]) -> bool:
     """Whether a variable is bound to a value computed from it, by its gradient or after it was."""
     path = binding.path
-    return any(_reads(binding.value, path)) and (path in by_gradient or _by_gradient(binding.value, path, block))
+    return any(names.mentions(binding.value, path)) and (
+        path in by_gradient or _by_gradient(binding.value, path, block)
+    )
 
 
 def _by_gradient(value: ast.expr, path: str, block: Sequence[ast.stmt]) -> bool:
     """Whether a value uses the gradient of a variable, itself or by another name that its block gives it."""
     gradient = f"{path}.grad"
-    if any(_reads(value, gradient)):
+    if any(names.mentions(value, gradient)):
         return True
-    named = [one for one in block if isinstance(one, ast.Assign) and any(_reads(one.value, gradient))]
-    return names.meets(bound(named), names.reads(value))
-
-
-def _reads(node: ast.AST, path: str) -> Iterator[bool]:
-    kinds = (ast.Name, ast.Attribute, ast.Subscript)
-    return (ast.unparse(part) == path for part in ast.walk(node) if isinstance(part, kinds))
+    named = [one for one in block if isinstance(one, ast.Assign) and any(names.mentions(one.value, gradient))]
+    return names.meets(names.bound_by(named), names.reads(value))
 
 
 def held_elsewhere(source: Source, binding: Binding) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from autofix.probe.wire import Frame
 from autofix.syntax import vocabulary
 from autofix.syntax.blocks import around, block_of, loops, passed
-from autofix.syntax.calls import name_of, path_of, whole
+from autofix.syntax.calls import name_of, path_of, whole, within
 from autofix.syntax.modes import may_switch_off, switches_off
 from autofix.syntax.source import Source
 from autofix.syntax.vocabulary import INPLACE, VIEWS
@@ -153,7 +153,7 @@ def is_write(statement: ast.stmt, *, gradients: bool = False) -> bool:
         case ast.Assign(targets=[ast.Subscript(value=target)]):
             sure = isinstance(target, (ast.Name, ast.Attribute)) and "[" not in ast.unparse(target)
         case ast.Expr(value=ast.Call() as call):
-            target, sure = call, any(in_place(c) for c in ast.walk(call) if isinstance(c, ast.Call))
+            target, sure = call, any(map(in_place, within(call)))
         case _:
             return False
     return sure and (".grad" in ast.unparse(target).split("(")[0]) == gradients
@@ -168,7 +168,7 @@ def written_part(source: Source, node: ast.AST) -> ast.expr | None:
         case ast.Assign(targets=[target]):
             found = target
         case ast.Expr(value=ast.Call() as call) | (ast.Call() as call):
-            inside = [c for c in ast.walk(call) if isinstance(c, ast.Call) and in_place(c)]
+            inside = list(filter(in_place, within(call)))
             if not inside or not isinstance(inside[-1].func, ast.Attribute):
                 return None
             found = inside[-1].func.value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 
-from autofix.syntax import blocks, calls, names, update
+from autofix.syntax import blocks, calls, names
 from autofix.syntax.calls import Function
 from autofix.syntax.edits.expressions import rename
 from autofix.syntax.edits.statements import delete, insert_before, move_before, replace_statement
@@ -30,8 +30,8 @@ def computed_in(
     used = {one for each in made if each in block for one in names.forward(each, block[block.index(each) + 1 :])}
     needed = names.backward(_opened(user), [one for one in block if one in used and isinstance(one, Plain)])
     moved = _begun(block, [one for one in needed if isinstance(one, Plain)])
-    bound, again = update.bound(moved), _bound_again(moved)
-    reader = _reader(user, bound)
+    bound, again = names.bound_by(moved), _bound_again(moved)
+    reader = names.first_use(user.body, bound)
     if reader is None or _binds(user) & bound or _hides(user, moved) or _makes_modules(moved, bound):
         return []
     reader = user.body[0] if len(made) == 1 and not isinstance(user, ast.FunctionDef) else reader
@@ -62,7 +62,7 @@ def _leading(source: Source, first: ast.stmt, user: User) -> list[ast.stmt]:
     """The statements of a block, and what follows it to the loop `user`; those of loops between in their place."""
     block = blocks.block_of(source, first)
     found = list(_opened_up(block, user))
-    for around in (one for one in blocks.around(source, first) if isinstance(one, ast.stmt)):
+    for around in blocks.holders(source, first)[1:]:
         if user in block or isinstance(user, ast.FunctionDef):
             break
         block = blocks.block_of(source, around)
@@ -93,7 +93,7 @@ def _opened(user: User) -> set[str]:
 
 def _makes_modules(moved: Iterable[ast.stmt], bound: set[str]) -> bool:
     """Whether statements make a network whose parameters they ask for: made again, it would begin again."""
-    called = (node.func for one in moved for node in ast.walk(one) if isinstance(node, ast.Call))
+    called = (call.func for call in calls.within(*moved))
     asked = (func.value for func in called if isinstance(func, ast.Attribute) and "parameters" in func.attr)
     return names.meets(bound, map(calls.path_of, asked))
 
@@ -124,7 +124,7 @@ def _begun(block: Sequence[ast.stmt], moved: list[Plain]) -> list[Plain]:
         if not isinstance(start, Plain):
             break
         between = block[block.index(start) + 1 : block.index(moved[-1])]
-        leading = names.backward({name for one in moved for name in names.reads(one)}, between)
+        leading = names.backward(names.read_by(moved), between)
         wanted = names.forward(start, between)
         if any(one not in moved and not (one in leading and isinstance(one, Plain)) for one in wanted[1:]):
             break
@@ -178,10 +178,5 @@ def _hides(user: User, moved: Sequence[ast.stmt]) -> bool:
     return any(names.meets(own, names.reads(one)) for one in moved)
 
 
-def _reader(function: User, bound: Iterable[str]) -> ast.stmt | None:
-    """The first statement of a function or loop that reads one of some variables."""
-    return next((one for one in function.body if names.meets(bound, names.reads(one))), None)
-
-
 def _binds(user: User) -> set[str]:
-    return update.bound(user.body) if isinstance(user, ast.FunctionDef) else names.binds(user)
+    return names.bound_by(user.body) if isinstance(user, ast.FunctionDef) else names.binds(user)

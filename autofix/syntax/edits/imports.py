@@ -43,6 +43,12 @@ def without_gradient(source: Source, what: Sequence[ast.stmt] | Function) -> lis
     return [*imports, *wrap(source, what, f"with {torch}.no_grad():")]
 
 
+def with_gradient(source: Source, function: Function) -> list[Step]:
+    """A function decorated with `torch.enable_grad()`."""
+    torch, imports = ensure_import(source, "torch")
+    return [*imports, *decorate(source, function, f"@{torch}.enable_grad()")]
+
+
 def _names(body: list[ast.stmt], module: str) -> Iterator[tuple[str, ast.stmt]]:
     """The names that statements of a module bind to another one, in whatever branch."""
     for statement in body:

@@ -38,9 +38,9 @@ def in_local_name(source: Source, statement: ast.stmt, failed: Iterable[Frame]) 
         raise Declined("it is the function's own")
     function = source.function(statement)
     whole = body if body is not None else function.body if function is not None else []
-    mentions = [node for one in whole for node in _mentions(one, path)]
-    first = next((one for one in whole if any(_mentions(one, path))), None)
-    if first is None or not any(isinstance(node.ctx, ast.Load) for node in _mentions(first, path)):
+    mentions = [node for one in whole for node in names.mentions(one, path)]
+    first = next((one for one in whole if any(names.mentions(one, path))), None)
+    if first is None or not any(isinstance(node.ctx, ast.Load) for node in names.mentions(first, path)):
         raise Declined("the pass does not begin with what it finds there")
     if any(
         isinstance(source.parent(node), ast.AugAssign | ast.Subscript | ast.Delete)
@@ -72,13 +72,6 @@ def _is_path(node: ast.expr) -> bool:
             return False
         node = node.value
     return isinstance(node, ast.Name)
-
-
-def _mentions(statement: ast.AST, path: str) -> Iterator[ast.Name | ast.Attribute | ast.Subscript]:
-    """The places in a statement where a value is read or written by its path."""
-    for node in ast.walk(statement):
-        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and ast.unparse(node) == path:
-            yield node
 
 
 def _stored(source: Source, node: ast.expr) -> bool:

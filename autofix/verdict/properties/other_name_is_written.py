@@ -19,7 +19,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autofix.experiments.compare import LIVE, comparable, differences
+from autofix.experiments.compare import comparable, differences
+from autofix.experiments.sketches import LIVE
 from autofix.syntax.sources import Sources
 from autofix.verdict.property import Example, Property
 from autofix.verdict.second_name import second_name

@@ -19,7 +19,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from autofix.experiments.compare import LIVE, comparable, differences, same_shape
+from autofix.experiments.compare import comparable, differences, same_shape
+from autofix.experiments.sketches import LIVE
 from autofix.probe import wire
 from autofix.verdict.effect import compared_with
 from autofix.verdict.property import Example, Property

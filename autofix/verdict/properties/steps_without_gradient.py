@@ -21,8 +21,9 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from autofix.experiments.compare import comparable, norm
+from autofix.experiments.compare import comparable
 from autofix.experiments.readings import LEAST
+from autofix.experiments.sketches import norm
 from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:
