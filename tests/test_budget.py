@@ -269,6 +269,7 @@ def test_what_holds_no_tensor_is_neither_cut_nor_copied(probe: Probe, tmp_path: 
     tried = [*report.fixes, *report.rejected]
     assert not [fix for fix in tried if b"trainer.detach" in fix.diff or b"optimizer.detach" in fix.diff]
 
+
 IDLE = """
 target = nn.Linear(4, 4)
 unused = torch.optim.SGD(target.parameters(), lr=0.1)

@@ -245,6 +245,11 @@ class Run(State):
         if "numpy" in sys.modules:
             sys.modules["numpy"].random.seed(0)
 
+    def _loaded(self, name: str) -> bool:
+        """Whether a package was loaded from where others find it, too."""
+        file = getattr(sys.modules.get(name), "__file__", None)
+        return isinstance(file, str) and not self.frames.owned(os.path.realpath(file))
+
     # What it came to ------------------------------------------------------------------------------------------------
 
     def _failure(self, error: BaseException) -> wire.Failure:
@@ -290,7 +295,7 @@ class Run(State):
             peak_bytes=max(self.peak, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024),
             notes=self.adapted.notes,
             past=self.stopper.past if self.stopper is not None else 0.0, compiles=dynamo.loaded(),
-            eager=self.adapted.eager,
+            loaded=tuple(filter(self._loaded, wire.AHEAD)), eager=self.adapted.eager,
             reached=() if self.reach is None else tuple(self.reach.found), **facts,
         )  # fmt: skip
         data = codec.dump(trace)
