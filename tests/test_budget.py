@@ -268,3 +268,29 @@ def test_what_holds_no_tensor_is_neither_cut_nor_copied(probe: Probe, tmp_path: 
     assert {"trainer", "optimizer", "first", "second"} <= {one.path for one in report.diagnosis.trace.plain}
     tried = [*report.fixes, *report.rejected]
     assert not [fix for fix in tried if b"trainer.detach" in fix.diff or b"optimizer.detach" in fix.diff]
+
+
+IDLE = """
+target = nn.Linear(4, 4)
+unused = torch.optim.SGD(target.parameters(), lr=0.1)
+for update in range(70):
+    optimizer.zero_grad()
+    hidden = first(torch.randn(8, 4))
+    second(hidden).square().mean().backward()
+    second(hidden).sum().backward()
+    optimizer.step()
+    if LATE:
+        target(torch.randn(8, 4)).sum().backward()
+        unused.step()
+    explore(0.02)
+"""
+
+
+@pytest.mark.parametrize(("late", "counts"), [("False", (3, 0)), ("update > 67", (70, 2))])
+def test_others_do_not_wait_for_an_optimizer_that_made_no_step(
+    probe: Probe, tmp_path: Path, late: str, counts: tuple[int, ...]
+) -> None:
+    target = replace(script(tmp_path, IDLE.replace("LATE", late), 0.0), budget=60.0)
+    trace = reference(probe, target, grace=0.0)
+    assert (trace.counts, trace.hurried) == (counts, False)
+    assert {step.optimizer for step in trace.steps} == {index for index, count in enumerate(counts) if count}

@@ -79,6 +79,8 @@ SCRIPTS = {
     "later": HEAD + NETS + f"def train():\n{indented(LOOP)}\nstate = [p.shape for p in G.parameters()]\ntrain()\n",
     "bars": f"from tqdm import tqdm\n{HEAD}{NETS}"
     "for step in tqdm(range(9), mininterval=99, bar_format='{n}'):\n    pass\n" + LOOP,
+    "a bar around it": f"from tqdm import tqdm\n{HEAD}os.mkdir('runs')\n{NETS}"
+    + LOOP.replace("range(4)", "tqdm(range(4), mininterval=99, bar_format='{n}')"),
     "evaluated": HEAD
     + NETS
     + "norm = nn.BatchNorm1d(4)\nwith torch.no_grad():\n    norm(G(data))\n"

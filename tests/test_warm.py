@@ -136,3 +136,15 @@ def test_only_harmless_packages_and_never_the_users_own_are_imported_ahead(targe
     assert warm.modules(target) == ["torch._dynamo"]
     target.script.write_text("import torch\n")
     assert warm.modules(target) == []
+
+
+def test_what_a_run_has_loaded_is_there_for_the_next_unless_it_is_the_users_own(target: Target) -> None:
+    there = "import sys\nprint([name in sys.modules for name in ('torch.fx.experimental.symbolic_shapes', 'einops')])\n"
+    derivative = "x = torch.ones(2, requires_grad=True)\ntorch.autograd.grad(2 * x, x, torch.ones(2))\n"
+    (target.script.parent / "einops.py").write_text("")
+    target.script.write_text(f"{there}import torch\n{derivative}import einops\n")
+    with Probe(target.python) as probe:
+        first, *others = (run(probe, plain(target)) for _ in range(3))
+    assert first.loaded[-1] == "torch.fx.experimental.symbolic_shapes"
+    assert "einops" not in first.loaded
+    assert {trace.stdout for trace in others} == {"[True, False]\n"}

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from autofix.experiments.client import Probe, ProbeError
+from autofix.probe import wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from autofix.core.model import Target
 
-AHEAD = frozenset({"PIL", "einops", "numpy", "pandas", "scipy", "torchaudio", "torchvision", "tqdm", "yaml"})
-"""Packages that the server may import outside of any fence: their import writes nothing and starts no thread."""
 _IMPORTS = re.compile(rb"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
 _COMPILER = "torch._dynamo"
 """Part of torch that a server also loads when a run has."""
@@ -31,7 +30,7 @@ def modules(target: Target) -> list[str]:
         return []
     named = {name.decode() for name in _IMPORTS.findall(text)}
     lazy = [_COMPILER] if _COMPILES.search(text) else []
-    return lazy + sorted(named & AHEAD)
+    return lazy + sorted(named.intersection(wire.AHEAD))
 
 
 def start(target: Target) -> Probe:

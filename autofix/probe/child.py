@@ -199,7 +199,7 @@ class Run(State):
 
     def ended(self, error: BaseException | None) -> NoReturn:
         """Report what the script came to, with what it raised; does not return."""
-        outcome, detail, failure, unwinding = "finished", "", None, ""
+        outcome, detail, failure, unwinding, marked = "finished", "", None, "", None
         if isinstance(error, SystemExit):
             code = error.code if isinstance(error.code, int) else int(error.code is not None)
             if code:
@@ -209,11 +209,17 @@ class Run(State):
         elif error is not None:
             outcome, failure = "failed", self._failure(error)
             detail, unwinding = _one_line(error), unwound.text(error)
-        self._finish(outcome, detail, failure, unwinding)
+        if outcome == "finished" and (kept := self._in_vain()):
+            outcome, marked = "stopped", kept | {"hurried": False}
+        self._finish(outcome, detail, failure, unwinding, marked)
+
+    def _in_vain(self) -> dict[str, Any] | None:
+        """What was known where those that follow may end, of a run that then only waited for what never came."""
+        return self._marked if self.stopper is not None and self.stopper.waited_in_vain() else None
 
     def stop(self) -> None:
         """End the run here: enough was seen. Does not return, and nothing in the script can catch it."""
-        self._finish("stopped", "", None)
+        self._finish("stopped", "", None, marked=self._in_vain())
 
     def mark(self) -> None:
         """Keep what is known here, at an event: time may end the run between this one and the next."""
@@ -239,6 +245,11 @@ class Run(State):
         if "numpy" in sys.modules:
             sys.modules["numpy"].random.seed(0)
 
+    def _loaded(self, name: str) -> bool:
+        """Whether a package was loaded from where others find it, too."""
+        file = getattr(sys.modules.get(name), "__file__", None)
+        return isinstance(file, str) and not self.frames.owned(os.path.realpath(file))
+
     # What it came to ------------------------------------------------------------------------------------------------
 
     def _failure(self, error: BaseException) -> wire.Failure:
@@ -261,7 +272,8 @@ class Run(State):
             with contextlib.suppress(RuntimeError):  # torch takes a mode down while it calls it: the run may end there
                 self.modes.close()
             facts = dict(marked or self._facts())
-            facts["hurried"] = outcome == "stopped" and self.stopper is not None and self.stopper.hurried
+            hurried = outcome == "stopped" and self.stopper is not None and self.stopper.hurried
+            facts.setdefault("hurried", hurried)
             if self.late is not None:
                 # A reference that fails may do so for want of a clone; what is traced is to fail.
                 lacking = self.tracer is None and outcome == "failed"
@@ -283,7 +295,7 @@ class Run(State):
             peak_bytes=max(self.peak, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024),
             notes=self.adapted.notes,
             past=self.stopper.past if self.stopper is not None else 0.0, compiles=dynamo.loaded(),
-            eager=self.adapted.eager,
+            loaded=tuple(filter(self._loaded, wire.AHEAD)), eager=self.adapted.eager,
             reached=() if self.reach is None else tuple(self.reach.found), **facts,
         )  # fmt: skip
         data = codec.dump(trace)

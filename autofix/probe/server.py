@@ -405,9 +405,16 @@ class Server:
         self._write()
         if not self._fork:
             self._reap()
-        if trace.compiles and not dynamo.loaded():  # what one run has loaded, the next will
-            with contextlib.suppress(Exception):  # the run had another path
-                dynamo.real()
+        self._load(trace)
+
+    def _load(self, trace: wire.Trace) -> None:
+        """Import what a run has loaded: the next one will, too."""
+        missing = [name for name in wire.AHEAD if name in trace.loaded and name not in sys.modules]
+        wanted = [*missing, *([dynamo.NAME] if trace.compiles and not dynamo.loaded() else ())]
+        for name in wanted if self._fork else ():
+            with contextlib.suppress(Exception, SystemExit):  # the run had another path
+                dynamo.real() if name == dynamo.NAME else importlib.import_module(name)
+        if wanted:
             gc.freeze()
 
     def _reap(self) -> None:

@@ -17,6 +17,14 @@ SHOWING = (
 """Packages that show, log or measure: what a stand-in for them gives is nothing, which no tensor can be made of."""
 GIVING = ("torchvision", "datasets", "gym", "gymnasium")
 """Packages that a stand-in gives random data for."""
+AHEAD = (
+    "PIL", "einops", "numpy", "pandas", "scipy", "torchaudio", "torchvision", "tqdm", "yaml",
+    "torch.fx.experimental.symbolic_shapes",
+)  # fmt: skip
+"""What the server may import outside of any fence: the import writes nothing and starts no thread.
+
+The last one torch imports, with all of sympy, when a derivative is first given the gradient of its outputs.
+"""
 PYTHON_2 = frozenset((
     "ConfigParser", "Queue", "StringIO", "Tkinter", "__builtin__", "cPickle", "cStringIO", "commands", "urllib2",
 ))  # fmt: skip
@@ -594,6 +602,7 @@ class Trace:
     wrote: tuple[str, ...] = ()  # what the run tried to write: "created PATH", "changed PATH", "deleted PATH"
     reached: tuple[str, ...] = ()  # hosts that it tried to reach
     compiles: bool = False  # it loaded torch._dynamo
+    loaded: tuple[str, ...] = ()  # what it loaded of that which the server may import for the next ones
     eager: bool = False  # what it gave to torch.compile ran eagerly
 
     def seen(self, name: str) -> list[Fact]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import multiprocessing
 import os
 import resource
 import signal
@@ -26,6 +27,18 @@ _LINGERS = 1.0
 _STANDARD = 2
 _HARMLESS = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 _TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
+
+
+def without_shared_lock() -> None:
+    """Have bars of tqdm make no lock for processes: it writes to shared memory, and forks left before have no use."""
+    lock: Any = getattr(sys.modules.get("tqdm.std"), "TqdmDefaultWriteLock", None)
+    if lock is not None and not hasattr(lock, "mp_lock"):
+        lock.create_mp_lock = classmethod(_make_no_lock)
+
+
+def _make_no_lock(lock: Any) -> None:
+    multiprocessing.get_context()  # from here on the script may choose no other, as where the lock is made
+    lock.mp_lock = None
 
 
 def without_bars() -> None:

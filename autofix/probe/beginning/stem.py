@@ -31,6 +31,9 @@ APART = 0.3
 """Seconds between two places where a fork waits, at least; or, of a long beginning, a tenth of it."""
 _SHARE = 0.1
 apart = APART
+_AFTER_WRITE = 0.2
+"""Of these, the part that lies between them where something is written again and again."""
+_WRITES = frozenset({"os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.link", "os.symlink", "os.truncate"})
 _IN_VAIN = 2.0
 """Seconds that it goes on where no fork may be left, beyond those that are shared already."""
 _COMPILERS = ("numba",)
@@ -64,7 +67,7 @@ class Stem:
         """In a run: what is left of the module, and of the function."""
         self.resumed: Run | None = None
         """The run that this process has become."""
-        self._testing = False
+        self._testing = self._wrote = False
         self.began = self._last = time.monotonic()
         self._frozen = gc.get_freeze_count()
         self.peak = 0
@@ -102,6 +105,7 @@ class Stem:
         self.replaceable = Replaceable()
         self.reach = Hosts()
         self.reach.install()
+        sys.addaudithook(self._hear)
         run.adapted.arm(run, run.out_of_time, run.shown)
         setattr(builtins, WAIT, self._wait)
         setattr(builtins, REST, self._rest)
@@ -177,12 +181,25 @@ class Stem:
     # Forks ----------------------------------------------------------------------------------------------------------
 
     def _is_early(self) -> bool:
-        """Whether a fork would save too little over the last, or nothing of the script has been executed."""
+        """Whether a fork would save too little over the last, or nothing of the script has been executed.
+
+        Where something was written since, no run goes on from the last any more.
+        """
         now = time.monotonic()
         begun = self.resumed is None and self.path in self.sources.pieces
-        return not begun or now - self._last < apart * max(1.0, _SHARE * (now - self.began) / APART)
+        since, least = (self.began, apart) if self._wrote else (self._last, self._apart(now))
+        return not begun or now - since < least or now - self._last < _AFTER_WRITE * apart
+
+    def _apart(self, now: float) -> float:
+        return apart * max(1.0, _SHARE * (now - self.began) / APART)
+
+    def _hear(self, event: str, given: tuple[Any, ...]) -> None:
+        """Hear of what Python does to files."""
+        opened = event == "open" and isinstance(given[2], int) and given[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
+        self._wrote = self._wrote or bool(opened) or event in _WRITES
 
     def _perhaps_park(self) -> None:
+        forkable.without_shared_lock()
         if self._is_early():
             return
         forkable.flush()
@@ -192,6 +209,7 @@ class Stem:
                 self._over()
             return
         self.entries.read |= forkable.had_children()  # what was called there, nobody has noted
+        self._wrote = False
         self._last, self.peak = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         try:
             self._park(self._last - self.began)

@@ -27,6 +27,8 @@ _NEVER = 200
 _WAITING = 2.0
 """A budget counts the time that the script computes; of time in which it waits it may have this many times as much."""
 _LOOK = 0.25
+_IN_VAIN = 1.0
+"""Seconds of computing for which a run waits in vain, from which on others do not wait as long."""
 _TOO_MANY = 4
 """How many times the backward calls of its reference a run may make: an edit may have taken a step away."""
 
@@ -35,7 +37,9 @@ class Stopper(Listener):
     """Ends the run at a step or a backward. Counts are (backward calls, steps of optimizer 0, of optimizer 1, ...).
 
     A run that leads (`failed_at`) chooses where it ends; one that follows (`stop_at`) ends there. Where time ends a run
-    between two events, what it tells is as it was at the event that made `LEAST` steps: `mark` keeps that.
+    between two events, what it tells is as it was at the event that made `LEAST` steps: `mark` keeps that. So it is
+    where a run waited for optimizers that then made no step, as those of target networks that nobody trains, or of a
+    phase that is over: all that follow would wait as long.
     """
 
     def __init__(
@@ -50,6 +54,9 @@ class Stopper(Listener):
         self._passed_at = 0.0
         self._budget = _Budget(request)
         self._marked = False
+        self._waits_for: frozenset[int] = frozenset()
+        """The optimizers that have made no step since the failure, while all others have made enough."""
+        self._waits_since = 0.0
         if request.budget and request.failed_at:
             _Watch(self._overdue, stop_at_mark).start()
 
@@ -75,6 +82,11 @@ class Stopper(Listener):
     def hurried(self) -> bool:
         """Whether a run that leads has not come as far as it would with more time."""
         return self._is_past() and not self._beyond(self._request.passes)
+
+    def waited_in_vain(self) -> bool:
+        """Whether the run went on for optimizers alone that made no step after all, and that took long."""
+        idle = self._waits_for and not any(self._made()[index] for index in self._waits_for)
+        return bool(idle) and time.process_time() - self._waits_since > _IN_VAIN
 
     def _overdue(self) -> bool:
         """Whether the time is over, wherever the run is; asked from another thread."""
@@ -112,7 +124,8 @@ class Stopper(Listener):
         self._passed_at = self._passed_at or time.process_time()
         # Of this process, so that a busy machine does not shorten what is compared.
         early = time.process_time() - self._passed_at < self._request.grace
-        if self._beyond(max(self._request.passes, MOST) if early else self._request.passes):
+        passes = max(self._request.passes, MOST) if early else self._request.passes
+        if self._beyond(passes):
             return True
         least = self._beyond(LEAST, self._request.concerned)
         if least and self._budget.over(least=True):
@@ -120,15 +133,28 @@ class Stopper(Listener):
         if least and not self._marked and self._request.budget and not self._beyond(self._request.passes):
             self._marked = True
             self._mark()
+        self._wait(passes)
         return False
 
+    def _wait(self, passes: int) -> None:
+        """Keep what is known where all have made enough but those that have made no step since the failure."""
+        made = self._made()
+        idle = frozenset(index for index, count in enumerate(made) if not count)
+        others = tuple(index for index in range(len(made)) if index not in idle)
+        if idle and others and idle != self._waits_for and self._beyond(passes, others):
+            self._waits_for, self._waits_since = idle, time.process_time()
+            self._mark()
+
+    def _made(self) -> list[int]:
+        """The steps that each optimizer has made since the failure."""
+        before = self._request.failed_at[1:]
+        return [have - (before[index] if index < len(before) else 0) for index, have in enumerate(self._taps.counts)]
+
     def _beyond(self, passes: int, optimizers: tuple[int, ...] = ()) -> bool:
-        backwards, *steps = self._request.failed_at
         counts = self._taps.counts
         if not counts:
-            return self._taps.calls >= backwards + passes
-        before = steps + [0] * (len(counts) - len(steps))
-        made = [have - had for have, had in zip(counts, before, strict=False)]
+            return self._taps.calls >= self._request.failed_at[0] + passes
+        made = self._made()
         asked = [index for index in optimizers if index < len(counts)] or range(len(counts))
         return all(made[index] >= passes or self._never(index, max(made)) for index in asked)
 

@@ -107,7 +107,11 @@ class Perturb(Listener):
     # Which ones, and where they are used ----------------------------------------------------------------------------
 
     def _register(self, _module: torch.nn.Module, _name: str, parameter: torch.Tensor | None) -> None:
-        if parameter is not None and parameter.requires_grad:
+        if parameter is None:
+            return
+        with torch._C.DisableTorchFunction():
+            learns = parameter.requires_grad
+        if learns:
             self._of_modules.add(id(parameter))
             self.meet(parameter, "registered")
 
@@ -130,13 +134,18 @@ class Perturb(Listener):
 
     def meet(self, parameter: torch.Tensor, how: str = "met") -> None:
         """Know a parameter, which has not started yet. One made of another's memory takes its place."""
-        if parameter.is_floating_point() and id(parameter) not in self._known:
-            for key in [key for key, other in self._known.items() if _same_memory(other, parameter)]:
+        if id(parameter) in self._known:
+            return
+        with torch._C.DisableTorchFunction():  # or each question to each of them would be heard as a call of the script
+            if not parameter.is_floating_point():
+                return
+            mine = _memory(parameter)
+            for key in [key for key, other in self._known.items() if mine is not None and _memory(other) == mine]:
                 self._order.inherit(parameter, self._known.pop(key))
                 self._starting.pop(key, None)
             self._order.add(parameter, how)
-            self._known[id(parameter)] = self._starting[id(parameter)] = parameter
-            self._changed()
+        self._known[id(parameter)] = self._starting[id(parameter)] = parameter
+        self._changed()
 
     def _meet_early(self, used: Iterable[torch.Tensor]) -> None:
         """Know leaves that a graph uses before any optimizer is made, such as those of a value made once."""
@@ -324,10 +333,11 @@ def _uses(func: Any) -> bool:
     return not written_arguments(func) and all(result.alias_info is None for result in func._schema.returns)
 
 
-def _same_memory(one: torch.Tensor, other: torch.Tensor) -> bool:
-    if is_lazy(one) or is_lazy(other) or one.layout is not torch.strided or other.layout is not torch.strided:
-        return False
-    return one.numel() == other.numel() > 0 and one.data_ptr() == other.data_ptr() != 0
+def _memory(tensor: torch.Tensor) -> tuple[int, int] | None:
+    """Where a tensor lies, and how much of it there is; None where that is not known."""
+    if is_lazy(tensor) or tensor.layout is not torch.strided:
+        return None
+    return (place, tensor.numel()) if (place := tensor.data_ptr()) and tensor.numel() else None
 
 
 def _first(parameter: torch.Tensor) -> float | None:
