@@ -91,6 +91,34 @@ def test_a_new_block_around_a_statement_is_left_out_with_its_indentation() -> No
     assert BEFORE.replace(*REPAIR).encode() in [part.without for part in found]
 
 
+GUARDED = """\
+def train(net, of, more, x):
+    out = net(x)
+    if more > 1:
+        of.zero_grad()
+        of.step()
+    for _ in x:
+        out.sum().backward()
+"""
+ANEW = GUARDED.replace("        of.step()\n", "").replace(
+    "    for _ in x:\n", "    for _ in x:\n        out = net(x)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("guard", "expected"),
+    [
+        ("more > 1", []),
+        ("more > 2", ["the new `if more > 2:`", "the condition of the new `if more > 2:`"]),
+    ],
+)
+def test_what_its_function_has_already_is_no_part(guard: str, expected: list[str]) -> None:
+    after = f"{ANEW}        if {guard}:\n            of.step()\n"
+    found = parts({PATH: GUARDED.encode()}, {PATH: after.encode()})
+    assert found is not None
+    assert [part.words for part in found] == expected
+
+
 def test_an_edit_of_very_many_parts_cannot_be_taken_apart() -> None:
     lines = [f"x{n} = {n}\n" for n in range(2 * MOST)]
     after = [line.replace(" = ", " = 1000 + ") for line in lines]

@@ -109,14 +109,15 @@ def _of_file(path: Path, old: bytes, new: bytes) -> Iterator[Part]:
         changes += [(place[item.start],) * 2 + (before[item.start : item.end],) for item in needs]
         without = _changed(after, changes)
         idle = mine and not other and _idle(_bound(mine.node), used, bound, place[mine.start])
-        idle = idle or follows(names, was, now)
+        known = bool(other and not mine and _stands_already(other, ours))
+        idle = idle or known or follows(names, was, now)
         if not idle and _tree(without) not in (None, _tree(new)):
             rests = {item.bare for item in (mine, other) if item}
             graph_only = len(rests) == 1 and (bool(mine and other) or () in rests)
             # What a new statement does in place of an old one is another thing, unless more is gone with that.
             rest = _removed(mine, before) if needs or not other else None
             yield Part(path, line, words, graph_only, without, rest, shape(was, now) if was and now else "")
-        if other and (always := _held(other, after)) is not None:
+        if other and not known and (always := _held(other, after)) is not None:
             yield Part(path, line, f"the condition of {_words(None, other, before, after)}", False, always)
         if other:
             for node, text, same in pieces(was, other.shown, old, new, moved):
@@ -319,6 +320,18 @@ def _binds(node: ast.AST) -> set[str]:
         case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
             return {name}
     return _bound(node) if isinstance(node, ast.stmt) else set()
+
+
+def _stands_already(new: _Item, old: list[_Item]) -> bool:
+    """Whether a function has what is added to it: a value that is made anew, a condition with what it decides about."""
+    for item in _flat(old):
+        if item.exact[1] == new.exact[1] and item.exact[0][0] == new.exact[0][0]:
+            decided = {one.exact[1] for one in _flat(item.inner)}
+            if isinstance(new.node, ast.Assign) or (
+                isinstance(new.node, ast.If) and {one.exact[1] for one in _flat(new.inner)} <= decided
+            ):
+                return True
+    return False
 
 
 def _needs(mine: _Item | None, lost: dict[str, _Item]) -> list[_Item]:
