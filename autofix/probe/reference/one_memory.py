@@ -45,6 +45,11 @@ class OneMemory(Listener):
     def __init__(self, frames: Frames, read: Callable[[str], bytes]) -> None:
         self._frames, self._bytes = frames, read
         self._zeros: Counter[Raw] = Counter()
+        """Where a tensor is subtracted from itself, and what has a graph is made of that: an update may do so, too."""
+        self._zero: Raw = ()
+        """Where the call that is being made subtracts so."""
+        self._of_zeros = Remembered["Raw"]()
+        """What has no graph and was made of such a difference."""
         self._views = Remembered[int]()
         """How often what a view shows had been written when the view was made."""
         self._whole = Remembered[int]()
@@ -78,11 +83,13 @@ class OneMemory(Listener):
         if self._outlived and not _asks(func) and any(one in self._outlived for one in tensors(args)):
             self._kept[self._frames.here()] += 1
         if func in DIFFERENCES and self._of_one_memory(args):
-            self._zeros[self._frames.here()] += 1
+            self._zero = self._frames.here()
             self._memories.add(storage_key(args[0]))
 
     def after(self, func: Any, args: Any, result: Any) -> None:
         """A call was made, and gave this."""
+        if self._zero or self._of_zeros:
+            self._follow_zeros(args, result)
         if not isinstance(result, torch.Tensor):
             return
         with torch._C.DisableTorchFunction():
@@ -95,6 +102,18 @@ class OneMemory(Listener):
                     self._read(args[0], result, asked=_asks(func))
             except (RuntimeError, NotImplementedError):  # no memory
                 pass
+
+    def _follow_zeros(self, args: Any, result: Any) -> None:
+        given = list(tensors(args))
+        known = [self._zero] if self._zero else map(self._of_zeros.of, given)
+        places, self._zero = set(filter(None, known)), ()
+        if not isinstance(result, torch.Tensor) or any(one is result for one in given):  # or it was written
+            return
+        for place in places:
+            if result.requires_grad:
+                self._zeros[place] += 1
+            else:
+                self._of_zeros.keep(result, place)
 
     def _read(self, one: torch.Tensor, result: torch.Tensor, *, asked: bool) -> None:
         """Something of a tensor was read: an attribute of it that is `asked` for, or what it is without a graph."""

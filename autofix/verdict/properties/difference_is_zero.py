@@ -5,8 +5,8 @@
 The code subtracts a tensor from itself: two names hold one memory, and the memory was written after the first name was
 bound (`before = self.memory`, then `self.memory[i] = …`; `before = h`, then `h.add_(change)`). The edit keeps that.
 So does a penalty towards old weights that were not copied (`anchor = {n: p.detach() for n, p in …}`): each step moves
-both. This is not said of a straight-through estimator (`x - x.detach()`), which trains through one of the two, nor of a
-copy, which has a memory of its own.
+both. This is not said of an update by hand, which no loss is made of, of a straight-through estimator
+(`x - x.detach()`), which trains through one of the two, nor of a copy, which has a memory of its own.
 
 ## Why it matters
 
@@ -70,6 +70,13 @@ for _ in range(4):
     loss.backward()
     optimizer.step()
 """
+AVERAGE = ANCHOR.replace("KEPT", "p.data.clone()").replace(
+    " + sum((p - anchor[n]).square().sum() for n, p in net.named_parameters())", ""
+) + (
+    "    for n, p in net.named_parameters():\n"
+    "        anchor[n] -= 0.1 * (anchor[n] - p.data)\n"
+    "        p.data = anchor[n]\n"
+)
 OUT = ("y *= 2", "y = y * 2")
 COPIED = ("before.t()", "before.t().clone()")
 
@@ -89,5 +96,6 @@ class DifferenceIsZero(OfTheCode):
         Example(MEMORY.replace("{moved}", "(z - z.detach()) + z.square()"), *COPIED),
         Example(STATE.replace("KEPT", "h.clone()"), "cell(h)", "cell(h.clone())"),
         Example(ANCHOR.replace("KEPT", "p.detach().clone()"), *OUT),
+        Example(AVERAGE, *OUT),
         Example(ANCHOR.replace("KEPT", "p").replace("p - anchor[n]", "p.detach() + (p - p.detach())"), *OUT),
     )
