@@ -169,7 +169,7 @@ for _ in range(3):
     def _again(self, scene: Scene, *, attached: bool = False) -> Iterator[Proposal]:
         """Copies of the forward: of all that leads from it to the backward, of the last part, of more before it.
 
-        `attached`: first without the detach that they have.
+        Where they have a detach, also without it: first, where an optimizer is left out (`attached`).
         """
         leading = (*scene.upstream, *scene.before, *scene.after[:-1])
         whole = names.backward(names.reads(scene.backward), [one for one in leading if not update.has_no_gradient(one)])
@@ -178,8 +178,8 @@ for _ in range(3):
         kept = names.leading([*late, *(one for one in whole if one in scene.after)], scene.backward)
         late = [one for one in late if one in kept and not update.trains(one)]
         upstream = [one for one in earlier if one in scene.upstream and update.calls(one) and not update.trains(one)]
-        if attached and any(_DETACH in scene.source.segment(one) for one in late):
-            yield from self._copy(scene, late, set(), -1, without=_DETACH)
+        if any(_DETACH in scene.source.segment(one) for one in late):
+            yield from self._copy(scene, late, set(), -1 if attached else 0, without=_DETACH)
         for cut in range(1, len(late[: _MOST + 2])):
             yield from self._copy(scene, late[cut:], names.bound_by(late[:cut]), 1)
         yield from self._copy(scene, late, set(), 0)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ELSEWHERE = {"depends-on-stand-in", "fails-when-compiled"}
 OTHERS = {
     *("assessment", "case", "code", "compared", "converts", "failure", "files", "follows", "freed_by"),
-    *("looks_at_gradient", "may_be_collected", "of", "of_edit"),
+    *("behind", "looks_at_gradient", "may_be_collected", "of", "of_edit", "reaches_others"),
     *("through_numpy", "whole_writes"),
 }
 RUNS = {name for name in dir(Evidence) if not name.startswith("_")} - OTHERS

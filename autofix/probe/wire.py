@@ -277,12 +277,14 @@ class CutOff:
     """A loss that depends on the parameters of an optimizer by values that were cut from their graph at a place.
 
     `again`: what took these values went backward for another loss before, and leads to nothing of that optimizer.
+    `number`: this loss is made of a single number of that other one, such as the whole.
     """
 
     optimizer: int
     place: Stack  # () where the graph was lost in another way
     loss: Stack
     again: bool = False
+    number: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,6 +103,20 @@ class Runs:
         return {saved.freed_by for saved in self.trace.saved if saved.freed_by} if self.failure.in_backward else set()
 
     @property
+    def behind(self) -> set[int]:
+        """The optimizers that step behind the failing backward, before another one goes."""
+        calls, segments = self.baseline.backward_count, self.letter.segments
+        return set(segments[calls - 1]) if self.failure.in_backward and 0 < calls <= len(segments) else set()
+
+    @property
+    def reaches_others(self) -> bool:
+        """Whether the failing loss also leads to what optimizers own that do not step behind it."""
+        names, behind = self.letter.names, self.behind
+        others = {name for index in range(len(self.letter.counts)) if index not in behind for name in names[index]}
+        failing = (one for one in self.letter.reaches if one.stack == self.failure.stack)
+        return any(not others.isdisjoint(one.parameters) for one in failing)
+
+    @property
     def whole_writes(self) -> list[wire.Stack]:
         """Where whole tensors of the same pass were written that a later backward needed.
 

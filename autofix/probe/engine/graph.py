@@ -67,6 +67,11 @@ def operations(nodes: Iterable[Node]) -> Iterator[Node]:
     return (node for node in nodes if leaf(node) is None)
 
 
+def is_number(node: Node) -> bool:
+    """Whether an operation gives a single number, without a dimension."""
+    return [tuple(one.shape) for one in getattr(node, "_input_metadata", None) or ()] == [()]
+
+
 def ages(nodes: Iterable[Node]) -> set[int]:
     """The sequence numbers of the operations among these nodes."""
     return {node._sequence_nr() for node in operations(nodes)}

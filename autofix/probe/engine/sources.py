@@ -20,7 +20,7 @@ from .remembered import Remembered
 from .taps import Call, Listener, parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from ..program.frames import Frames, Raw
     from .taps import Taps
@@ -110,7 +110,7 @@ class DataSources(TorchFunctionMode, Listener):
         """The ages of nodes that took what was drawn, from and to, and where that was drawn."""
         self._readers: deque[tuple[int, int, _Values]] = deque(maxlen=_MOST)
         """The latest ages of nodes that took values which had been cut from their graph."""
-        self._cut_off: dict[tuple[int, Raw, Raw], bool] = {}
+        self._cut_off: dict[tuple[int, Raw, Raw], tuple[bool, bool]] = {}
         self._passed: dict[int, Raw] = {}
         """The loss that first went backward through a node, by the node's age."""
         self._in_leaves: dict[int, Raw] = {}
@@ -204,6 +204,7 @@ class DataSources(TorchFunctionMode, Listener):
         nodes = list(graph.walk(call.roots))
         ages = graph.ages(nodes)
         owned = set().union(*self._taps.owned)
+        number = any(graph.is_number(node) for node in self._entered(call, nodes))
         for leaf in graph.leaves(nodes) if call.accumulate else ():
             self._in_leaves |= dict.fromkeys(self._behind(leaf) if id(leaf) not in owned else (), call.stack)
         for begin, end, values in self._readers:
@@ -217,8 +218,20 @@ class DataSources(TorchFunctionMode, Listener):
                 if owned & leaves:
                     apart = again and owned.isdisjoint(reached)
                     for key in ((index, place, call.stack) for place in values.cut):
-                        self._cut_off[key] = self._cut_off.get(key, False) or apart
+                        before = self._cut_off.get(key, (False, False))
+                        self._cut_off[key] = before[0] or apart, before[1] or number
         self._passed = dict.fromkeys(ages, call.stack) | self._passed
+
+    def _entered(self, call: Call, nodes: list[graph.Node]) -> Iterator[graph.Node]:
+        """The nodes by which a loss comes to what another one went through."""
+
+        def other(node: graph.Node) -> bool:
+            return self._passed.get(node._sequence_nr(), call.stack) != call.stack
+
+        yield from filter(other, graph.starts(call.roots))
+        for node in nodes:
+            if not other(node):
+                yield from filter(other, graph.operations(graph.children(node)))
 
     def _behind(self, leaf: torch.Tensor) -> Iterable[int]:
         """The ids of the leaves whose values a leaf is made of."""
@@ -229,8 +242,8 @@ class DataSources(TorchFunctionMode, Listener):
         """What losses were cut off from; and what an optimizer owns, by its place there, that a leaf is made of."""
         resolve = self._frames.resolve
         cut_off = (
-            wire.CutOff(index, resolve(place), resolve(loss), again)
-            for (index, place, loss), again in self._cut_off.items()
+            wire.CutOff(index, resolve(place), resolve(loss), again, number)
+            for (index, place, loss), (again, number) in self._cut_off.items()
         )
         lost = {key: raw for key, raw in self._in_leaves.items() if key not in self._asked}
         leaves = (

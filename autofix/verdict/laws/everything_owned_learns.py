@@ -4,8 +4,9 @@
 
 Nobody trains a loss in vain. The code as written breaks the law where the steps behind a backward are those of an
 optimizer that never has any gradient, though the loss depends on what it owns: a generator whose loss is made of the
-critic's output for `fake.detach()`, which was computed for the critic's loss. The reading that keeps it does not cut
-the graph there.
+critic's output for `fake.detach()`, which was computed for the critic's loss. So it is where such a term stands beside
+others that do train the generator. The reading that keeps it does not cut the graph there. Where the critic's loss
+itself is added, or a number that it was made of, the law is silent: a sum of losses may be there to be shown.
 
 What several passes share was made once, before them. Cut after the first of them, it breaks the law where the later
 ones then leave a parameter without any gradient that an optimizer owns and that gets one otherwise, or where their
@@ -58,7 +59,7 @@ class EverythingOwnedLearns(Law):
 
     def says(self, runs: Runs, reading: Reading) -> Ruling:
         if cut := _cut_off(runs):
-            why = f"the cut at {at(cut)} leaves an optimizer without any gradient, ever"
+            why = f"the cut at {at(cut)} leaves what steps on a loss without any gradient of it, or of a part of it"
             return KEPT if reading.uncut == cut else Ruling(Word.BROKEN, why)
         if why := _written_over(runs):
             return KEPT if reading.copied else Ruling(Word.BROKEN, why)
@@ -74,14 +75,18 @@ class EverythingOwnedLearns(Law):
 
 
 def _cut_off(runs: Runs) -> wire.Stack:
-    """The one place that keeps all gradient from the optimizers that step behind the failing backward."""
-    letter = runs.letter
-    idle = {index for index in letter.used if len(steps := _trained(letter, index)) >= LEAST and not any(steps)}
-    own = letter.segments[runs.baseline.backward_count - 1 :] if runs.freed_by else ()
-    behind = set(own[0]) if own else set()
-    if not behind or not behind <= idle or comparable(runs.sourced):
+    """The one place that keeps all gradient of a loss, or of what fails in it, from what steps behind it."""
+    idle = {
+        index for index in runs.letter.used if len(steps := _trained(runs.letter, index)) >= LEAST and not any(steps)
+    }
+    behind = runs.behind
+    if not behind or not (behind <= idle or runs.reaches_others) or comparable(runs.sourced):
         return ()
-    found = [one for one in runs.sourced.cut_off if one.optimizer in behind]
+    found = [
+        one
+        for one in runs.sourced.cut_off
+        if one.optimizer in behind and (behind <= idle or (one.again and not one.number))
+    ]
     places = {one.place[:1] for one in found}
     depends = _lines(runs.failure.stack) in {_lines(one.loss) for one in found}
     return places.pop() if len(places) == 1 and depends else ()

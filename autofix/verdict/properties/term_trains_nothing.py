@@ -70,8 +70,7 @@ KEPT = ("seen.backward()", "seen.backward(retain_graph=True)")
 
 class TermTrainsNothing(Property):
     name = "term-trains-nothing"
-    runs = ("baseline", "letter", "sourced")
-    last = True
+    runs = ("letter", "sourced")
     sentence = "what this loss uses again was cut off here from {owner}: no gradient leads there, and it trains nothing"
     raises = (
         Example(TYPO, STEP, STEP + "    score = score.detach()\n"),
@@ -83,15 +82,13 @@ class TermTrainsNothing(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        letter, calls = evidence.letter, evidence.baseline.backward_count
-        behind = letter.segments[calls - 1] if 0 < calls <= len(letter.segments) else ()
-        if not evidence.assessment.effect.keeps_gradients or len(letter.counts) < 2 or not behind:  # noqa: PLR2004
+        assessment = evidence.assessment
+        uncut = assessment.reading is not None and assessment.reading.uncut
+        if not assessment.effect.keeps_gradients or uncut or not (evidence.behind and evidence.reaches_others):
             return None
-        found = (one for one in evidence.sourced.cut_off if one.again and one.optimizer in behind)
+        found = (one for one in evidence.sourced.cut_off if one.again and one.optimizer in evidence.behind)
         here = next((one for one in found if _lines(one.loss) == _lines(evidence.failure.stack)), None)
-        if here is None:
-            return None
-        return self.found(here.place, owner=letter.owner(here.optimizer))
+        return self.found(here.place, owner=evidence.letter.owner(here.optimizer)) if here is not None else None
 
 
 def _lines(stack: wire.Stack) -> list[tuple[str, int]]:
