@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import torch
 from sampled import one_in
+from torch.overrides import TorchFunctionMode
 
 from autofix.core.model import Applicability, Effect
+from autofix.probe.reference.perturb import Perturb
 
 if TYPE_CHECKING:
     from scripts import Change, Scripts
@@ -105,3 +108,24 @@ def test_what_the_reference_cannot_support_is_unknown_with_its_reason(script: Sc
     verdict = script(HEAD + text).verdict(kept(text))
     assert (verdict.applicability, verdict.effect) == (Applicability.UNSAFE, Effect.UNKNOWN)
     assert "reference run itself failed" in verdict.summary
+
+
+def test_a_module_that_is_made_costs_one_call_for_each_parameter() -> None:
+    def made() -> int:
+        with Calls() as calls:
+            torch.nn.Sequential(*(torch.nn.Linear(4, 4) for _ in range(4)))
+        return calls.count
+
+    alone, perturb = made(), Perturb()
+    try:
+        assert made() <= alone + 8
+    finally:
+        perturb.retire()
+
+
+class Calls(TorchFunctionMode):
+    count = 0
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.count += 1
+        return func(*args, **(kwargs or {}))

@@ -81,6 +81,16 @@ def parameters(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
     return [p for group in optimizer.param_groups for p in group["params"]]
 
 
+def copies(tensors: list[torch.Tensor], spare: list[torch.Tensor]) -> list[torch.Tensor]:
+    """What tensors hold, in the memory of copies of them that nobody needs any more: a step has the same parameters."""
+    kinds = [[(t.shape, t.dtype, t.device, t.layout) for t in several] for several in (spare, tensors)]
+    if kinds[0] != kinds[1]:
+        return [one.detach().clone() for one in tensors]
+    for old, one in zip(spare, tensors, strict=True):
+        old.copy_(one.detach())
+    return spare
+
+
 class Taps:
     """Tells its listeners of each backward call and optimizer step, in the order given."""
 

@@ -10,7 +10,7 @@ from .. import wire
 from ..engine import graph
 from ..engine.quiet import quiet
 from ..engine.sketch import Sketcher
-from ..engine.taps import Call, Listener, parameters
+from ..engine.taps import Call, Listener, copies, parameters
 from ..engine.transforms import outside
 
 if TYPE_CHECKING:
@@ -50,18 +50,9 @@ class Witness(Listener):
             if index in self._gradients:  # one more evaluation of a closure
                 self.steps.append(wire.Step(index, self._gradients[index], (), "closure", calls=self._evaluated[index]))
             else:
-                self._before[index] = self._copies(self._spare.pop(index, []), params)
+                self._before[index] = copies(params, self._spare.pop(index, []))
             self._gradients[index], self._evaluated[index] = gradients, self._calls
         self._shapes[index] = self.guards.shape(index, optimizer) if self.guards is not None else ""
-
-    @staticmethod
-    def _copies(spare: list[torch.Tensor], params: list[torch.Tensor]) -> list[torch.Tensor]:
-        kinds = [[(t.shape, t.dtype, t.device, t.layout) for t in several] for several in (spare, params)]
-        if kinds[0] != kinds[1]:
-            return [p.detach().clone() for p in params]
-        for old, parameter in zip(spare, params, strict=True):
-            old.copy_(parameter.detach())
-        return spare
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         if index not in self._gradients:

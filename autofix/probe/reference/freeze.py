@@ -14,7 +14,7 @@ from ..engine.aliased import data, set_data
 from ..engine.operators import Dispatch, Known, storage_key
 from ..engine.quiet import quiet
 from ..engine.refused import tensors
-from ..engine.taps import Call, Taps, parameters
+from ..engine.taps import Call, Taps, copies, parameters
 from ..engine.transforms import outside
 from .making import Making, leave
 from .perturb import Perturb
@@ -61,6 +61,7 @@ class Freeze(Perturb):
         self._drift = not asked.still
         self._round = 0
         self._before: dict[int, list[torch.Tensor]] = {}
+        self._spare: dict[int, list[torch.Tensor]] = {}
         self._trained: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
         """Each leaf that a backward has reached, and what it is put back to."""
         self._starts: dict[int, torch.Tensor] = {}
@@ -175,7 +176,7 @@ class Freeze(Perturb):
         super().step(index, optimizer)
         if index not in self._before:
             with quiet():
-                self._before[index] = [p.detach().clone() for p in parameters(optimizer)]
+                self._before[index] = copies(parameters(optimizer), self._spare.pop(index, []))
 
     def evaluate(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         mine = [parameter for parameter in parameters(optimizer) if id(parameter) in self._trained]
@@ -185,8 +186,9 @@ class Freeze(Perturb):
         self._courses.stepped(mine)
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._spare[index] = self._before.pop(index, [])
         with quiet():
-            for parameter, old in zip(parameters(optimizer), self._before.pop(index, []), strict=False):
+            for parameter, old in zip(parameters(optimizer), self._spare[index], strict=False):
                 data(parameter).copy_(old)
         self._courses.stepped(parameters(optimizer))
         if self._drift and min(self._stepping()) > self._round + self._due:

@@ -107,11 +107,7 @@ class Perturb(Listener):
     # Which ones, and where they are used ----------------------------------------------------------------------------
 
     def _register(self, _module: torch.nn.Module, _name: str, parameter: torch.Tensor | None) -> None:
-        if parameter is None:
-            return
-        with torch._C.DisableTorchFunction():
-            learns = parameter.requires_grad
-        if learns:
+        if parameter is not None and parameter.requires_grad:
             self._of_modules.add(id(parameter))
             self.meet(parameter, "registered")
 
