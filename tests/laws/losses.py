@@ -206,6 +206,56 @@ for _ in range(4):
     },
     frozenset({"cut the scale's"}),
 )
+SCORED = Program(
+    "a generator beside another loss takes its critic's score of what was cut off",
+    """\
+gen, critic = Net(4, 6), Net(6, 1)
+of_gen, of_critic = (torch.optim.SGD(net.parameters(), lr=0.05) for net in (gen, critic))
+for _ in range(5):
+    fake, real = gen(torch.randn(8, 4)), torch.randn(8, 6)
+    score = critic(fake.detach())
+    of_critic.zero_grad()
+    (F.mse_loss(critic(real), torch.ones(8, 1)) + F.mse_loss(score, torch.zeros(8, 1))).backward()
+    of_critic.step()
+    loss = F.l1_loss(fake, real) + 0.1 * F.mse_loss(score, torch.ones(8, 1))
+    of_gen.zero_grad()
+    loss.backward()
+    of_gen.step()
+""",
+    {
+        "anew": (("    loss = F", "    score = critic(fake)\n    loss = F"),),
+        "anew, and cut off": (("    loss = F", "    score = critic(fake.detach())\n    loss = F"),),
+        "a constant": (("    loss = F", "    score = score.detach()\n    loss = F"),),
+        "kept": (("torch.zeros(8, 1))).backward()", "torch.zeros(8, 1))).backward(retain_graph=True)"),
+                 ("    of_critic.step()\n", ""), ("    of_gen.step()\n", "    of_gen.step()\n    of_critic.step()\n")),
+    },
+    frozenset({"anew"}),
+)  # fmt: skip
+PROBED = Program(
+    "the loss of a probe that is cut off from what it reads is added to another one",
+    """\
+net, task, probe = Net(4, 6), Net(6, 1), Net(6, 3)
+of_net = torch.optim.SGD([*net.parameters(), *task.parameters()], lr=0.05)
+of_probe = torch.optim.SGD(probe.parameters(), lr=0.05)
+for _ in range(5):
+    h = net(torch.randn(8, 4))
+    seen = F.cross_entropy(probe(h.detach()), torch.randint(0, 3, (8,)))
+    of_probe.zero_grad()
+    seen.backward()
+    of_probe.step()
+    loss = F.mse_loss(task(h), torch.ones(8, 1)) + 0.1 * seen
+    of_net.zero_grad()
+    loss.backward()
+    of_net.step()
+""",
+    {
+        "not cut off": (("probe(h.detach())", "probe(h)"), ("seen.backward()", "seen.backward(retain_graph=True)"),
+                        ("    of_probe.step()\n", ""),
+                        ("    of_net.step()\n", "    of_net.step()\n    of_probe.step()\n")),
+        "kept": (("seen.backward()", "seen.backward(retain_graph=True)"),),
+    },
+)  # fmt: skip
+
 PROGRAMS = (
     VALUED,
     VALUED.mutated("its weight has a minimum in the value", ("weight = advantage", "weight = advantage.square()")),
@@ -258,4 +308,6 @@ PROGRAMS = (
         "the policy's loss has none",
         ("logp - critic(torch.cat([seen, action], 1)).squeeze(1)", "logp - 0 * seen[:, 0]"),
     ),
+    SCORED,
+    PROBED,
 )

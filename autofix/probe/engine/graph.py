@@ -15,6 +15,8 @@ LIMIT = 200_000
 
 Node = Any
 _KINDS: dict[type, bool] = {}
+LAID = ("TBackward0", "TransposeBackward0", "PermuteBackward0", "ViewBackward0", "ExpandBackward0")
+"""How a parameter is laid out before it is applied."""
 
 
 def _counted() -> int:

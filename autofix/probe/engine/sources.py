@@ -40,10 +40,6 @@ _GRADIENT = "grad"
 """Asks for a tensor's gradient, as an attribute or as a derivative by it."""
 
 
-_LAID = ("TBackward0", "TransposeBackward0", "PermuteBackward0", "ViewBackward0", "ExpandBackward0")
-"""How a parameter is laid out before it is applied."""
-
-
 _NONE: frozenset[Any] = frozenset()
 
 
@@ -197,7 +193,7 @@ class DataSources(TorchFunctionMode, Listener):
         if made is None:
             return isinstance(tensor, torch.nn.Parameter)
         of = (graph.leaf(one) for one in graph.children(made))
-        return made.name() in _LAID and any(isinstance(one, torch.nn.Parameter) for one in of)
+        return made.name() in graph.LAID and any(isinstance(one, torch.nn.Parameter) for one in of)
 
     def backward(self, call: Call) -> None:
         """Look which optimizers' parameters the loss depends on by values alone."""

@@ -188,5 +188,5 @@ def _leading(nodes: Iterable[graph.Node], to: Iterable[graph.Node]) -> set[graph
         below = set(graph.children(node))
         if below & found:
             found.add(node)
-            beside |= below
+            beside |= {child for child in below if child.name() in graph.LAID}
     return (found | beside).difference(to)
