@@ -65,7 +65,7 @@ PROGRAMS = (
     BALANCE.mutated(
         "what earlier calls left is thrown away",
         ("        (loss / 3)", "        both.zero_grad()\n        (loss / 3)"),
-        right=("keep", "the last loss"),
+        right=(),
     ),
     TASKS,
     TASKS.mutated(

@@ -132,7 +132,7 @@ DEAR = (
     FIELD.mutated(
         "the last one is used",
         ("    return torch.stack(seen)", "    return seen[-1]"),
-        right=("out of place", "a copy is read"),
+        right=("a copy is written", "out of place", "a copy is read"),
     ),
     FIELD.mutated(
         "they are joined, and the last one is used",
