@@ -79,7 +79,7 @@ Why it works: The earlier backward keeps the graph.
 
 Other edits that get past the failure:
   2. AG202 Detach the shared input (unsafe) changed: net.weight gets a gradient of norm 1 instead of 2 at step 1
-     graph-older-than-update: weight was normalised before it was updated
+     graph-older-than-update: train.py:1: weight was normalised before it was updated
 
 To apply it: autofix fix --write train.py --epochs 1
 """)
@@ -127,7 +127,7 @@ def test_after_writing_it_says_so(made: Report) -> None:
 def test_with_only_unsafe_fixes_the_next_command_says_so(made: Report) -> None:
     shown = text(replace(made, fixes=made.fixes[1:]))
     assert "autofix fix --write --unsafe-fixes train.py --epochs 1" in shown
-    assert "graph-older-than-update: weight was normalised before it was updated" in shown
+    assert "graph-older-than-update: train.py:1: weight was normalised before it was updated" in shown
 
 
 def test_an_unsafe_fix_that_keeps_the_gradients_has_its_reason(made: Report) -> None:

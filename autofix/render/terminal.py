@@ -160,9 +160,19 @@ def _effect(fix: Fix, snapshot: Snapshot) -> Iterator[Text]:
     yield Text("Effect: ").append(words.effect(fix), _TRUST[trust])
     if later := snapshot.later(fix):
         yield Text(f"  {later}", "yellow")
-    for reason in words.reasons(fix):
-        name, _, sentence = reason.partition(": ")
+    for name, sentence in _reasons(fix, snapshot):
         yield Text().append(f"  {name}: ", "yellow").append(sentence)
+
+
+def _reasons(fix: Fix, snapshot: Snapshot) -> Iterator[tuple[str, str]]:
+    """Why a fix is not safe: the name of each reason, and its sentence with the line of the file that it is about."""
+    # Where an edit adds a line, that has no number in the file.
+    at = [next((one for one in finding.place[:1] if one.line), None) for finding in fix.verdict.findings]
+    for number, reason in enumerate(words.reasons(fix)):
+        name, _, sentence = reason.partition(": ")
+        frame = at[number] if number < len(at) else None
+        where = f"{snapshot.where(snapshot.place(frame), column=False)}: " if frame is not None else ""
+        yield name, f"{where}{sentence}"
 
 
 def _alternatives(others: list[Fix], report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
@@ -176,7 +186,7 @@ def _alternatives(others: list[Fix], report: Report, snapshot: Snapshot, look: L
         line = Text(f"  {report.fixes.index(fix) + 1}. {_named(fix)} ").append(f"({trust})", _TRUST[trust])
         known = fix.verdict.effect.keeps_gradients and not look.verbose
         yield line.append(f" {EFFECTS[fix.verdict.effect] if known else words.effect(fix)}", "dim")
-        reasons = words.reasons(fix)
+        reasons = [f"{name}: {sentence}" for name, sentence in _reasons(fix, snapshot)]
         yield from (Text(f"     {reason}", "yellow") for reason in (reasons if look.verbose else reasons[:1]))
         if look.verbose:
             yield from _diff(fix, snapshot)

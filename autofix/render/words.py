@@ -92,6 +92,7 @@ OUTCOMES = {
     Outcome.UNSAFE: "unsafe: the edit is not shown to keep the gradients that the code describes",
     Outcome.STILL_FAILING: "still failing with the edit",
 }
+_DOUBTED = "unsafe: the edit keeps the gradients, but something else speaks against it"
 _NOT_KNOWN = "not known: the runs do not tell whether the edit keeps the gradients that the code describes"
 JUDGED = {Outcome.SAFE, Outcome.UNSAFE, Outcome.STILL_FAILING}
 """Where an edit that somebody else offers was judged."""
@@ -207,9 +208,13 @@ def sentence(report: Report) -> str:
 
 
 def judged(report: Report) -> str:
-    """The verdict on an edit that somebody else offers: an effect that is not known is none that was seen."""
-    unknown = any(fix.verdict.effect is Effect.UNKNOWN for fix in report.fixes)
-    return _NOT_KNOWN if report.outcome is Outcome.UNSAFE and unknown else OUTCOMES[report.outcome]
+    """The verdict on an edit that somebody else offers: what is not known was not seen, and a doubt is no change."""
+    effects = [fix.verdict.effect for fix in report.fixes]
+    if report.outcome is not Outcome.UNSAFE or not effects:
+        return OUTCOMES[report.outcome]
+    if Effect.UNKNOWN in effects:
+        return _NOT_KNOWN
+    return _DOUBTED if all(one.keeps_gradients for one in effects) else OUTCOMES[report.outcome]
 
 
 def unfollowed(answer: Answer) -> str:
