@@ -11,25 +11,23 @@ from autofix.experiments.compare import (
     cuts_the_graph,
     departures,
     differences,
-    figures,
-    first_apart,
-    norms,
     of_rounding,
     rounded,
     same_gradients,
     same_projections,
     same_shape,
 )
-from autofix.experiments.readings import OPERATION, UPDATE, unsaid, words
+from autofix.experiments.readings import OPERATION, UPDATE
 from autofix.experiments.sketches import EXACT, FOLLOWED, FROZEN, LIVE, norm
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
 from autofix.experiments.values import compared_ends, lost_writes, moved_otherwise, vanished
-from autofix.verdict.blame import blame
+from autofix.verdict.unjudged import unjudged
+from autofix.verdict.wording import changed, equal_to, one_of_two, with_reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from autofix.core.model import Change, Reading
+    from autofix.core.model import Reading
     from autofix.probe import wire
     from autofix.verdict.runs import Runs
 
@@ -104,15 +102,15 @@ class _Comparison:
         found = [self._against(letter, frozen) for letter in self._letters.readings]
         equal = [one for one in found if one.effect.keeps_gradients]
         if equal and (len(equal) < len(found) or self._letters.void) and not self._letters.alike:
-            return self._one_of_two(equal[0])
+            return one_of_two(self._runs, equal[0])
         best = (equal or found)[0]
         if best.effect is not Effect.CHANGED:
-            return self._with_reading(best)
+            return with_reading(self._runs, best)
         if self._letters.void:
             return Assessment(Effect.UNKNOWN, "the code does not say which gradient is meant", (), best.reading)
         if best.reading is None and (noise := self._noise()):
             return replace(best, effect=Effect.UNKNOWN, sentence=noise)
-        return self._with_reading(best)
+        return with_reading(self._runs, best)
 
     def _frozen(self) -> wire.Trace:
         """The run with every step undone, side by side with all references that it is compared with."""
@@ -126,10 +124,10 @@ class _Comparison:
 
     def _without_frozen(self) -> Assessment | None:
         letter = self._runs.letter
-        if reason := self._incomparable(letter):
+        if reason := unjudged(self._runs):
             return _unknown(reason)
         if self._runs.converts and (gone := vanished(letter, self._live)):
-            return self._changed(gone, letter)
+            return changed(self._runs, gone, letter)
         if (exact := self._exactly()) is not None:
             return exact
         live, within = self._live, self._live_tolerance
@@ -138,21 +136,8 @@ class _Comparison:
             # Leaves that only one run holds are compared by the frozen runs.
             apart = differences(letter, live, within)
             small = of_rounding(apart, (state.name for state in letter.states))
-            return self._changed(apart, letter) if apart and not small else None
+            return changed(self._runs, apart, letter) if apart and not small else None
         return None
-
-    def _incomparable(self, letter: wire.Trace) -> str:
-        """Why nothing can be said of the edit; '' where something can."""
-        return (
-            unsaid(self._runs.case.diagnosis, letter)
-            or comparable(letter)
-            or self._pool.unproven
-            or self._pool.too_few
-            or self._unseen(letter)
-            or _unexecuted(self._live, "writes")
-            or _unexecuted(letter, "removes")
-            or self._unread(letter)
-        )
 
     def _exactly(self) -> Assessment | None:
         """The effect where a candidate equals a reference to the last bit, from perturbed parameters; else None.
@@ -165,7 +150,7 @@ class _Comparison:
             return None
         for one in self._pool.readings():
             if self._to_the_last_bit(one):
-                return self._with_reading(self._equal(one, same_live=True))
+                return with_reading(self._runs, equal_to(self._runs, one, same_live=True))
         return None
 
     def _to_the_last_bit(self, reading: Reading) -> bool:
@@ -174,22 +159,6 @@ class _Comparison:
         if comparable(reference) or not (_moves(letter) and letter.intact and self._live.intact):
             return False
         return not differences(reference, self._live, EXACT, **compared_with(self._runs, reading))
-
-    def _unseen(self, letter: wire.Trace) -> str:
-        """Why nothing after the failure can be compared; '' where something can."""
-        first = self._pool.baseline
-        before = first.backward_count - (first.failure is not None and first.failure.in_backward)
-        passed = letter.counts != first.counts if letter.steps else len(letter.leaves) > before
-        if passed or figures(letter.stdout) > figures(first.stdout):
-            return ""
-        return "after the failure no step, leaf gradient or printed number follows that could be compared"
-
-    def _unread(self, letter: wire.Trace) -> str:
-        """Which changed file the runs never loaded as code; '' where there is none."""
-        for path in self._runs.files if self._offered else ():
-            if str(path) not in self._live.marked.keys() | letter.marked.keys():
-                return f"{path.name}, which the edit changes, was not loaded within the passes compared"
-        return ""
 
     # By the frozen run ----------------------------------------------------------------------------------------------
 
@@ -205,20 +174,20 @@ class _Comparison:
             one for one in readings if at_ends or not differences(still[one], frozen, self._frozen_tolerance, **also)
         ]
         if not equal and self._same_but_for_rounding(readings[0], frozen, also):
-            return self._equal(readings[0], same_live=True)
+            return equal_to(self._runs, readings[0], same_live=True)
         if not equal and _moves_draws(still[readings[0]], frozen):
             return self._with_moved_draws(readings, also)
         if not equal and self._writes_later(still[readings[0]], frozen, readings[0], also):
-            return self._equal(readings[0], same_live=False)
+            return equal_to(self._runs, readings[0], same_live=False)
         for one in equal:
             if not differences(self._runs.of(one), self._live, self._live_tolerance, **also):
-                return self._equal(one, same_live=True)
+                return equal_to(self._runs, one, same_live=True)
         later = not also["printed"] or (not full.counts and frozen.undone)
         for one in filter(self._is_newer, (equal or self._equal_at_rest(readings)) if later else ()):
             # Where nothing that learns is behind what outlives a round, only the drift moved it.
-            return self._equal(one, same_live=self._to_the_last_bit(one))
+            return equal_to(self._runs, one, same_live=self._to_the_last_bit(one))
         if self._projects_elsewhere(readings[0], also):
-            return self._equal(readings[0], same_live=True)
+            return equal_to(self._runs, readings[0], same_live=True)
         return self._departing(self._runs.of(readings[0]), self._live, still[readings[0]], frozen, also)
 
     def _same_but_for_rounding(self, reading: Reading, frozen: wire.Trace, also: Mapping[str, bool]) -> bool:
@@ -285,7 +254,7 @@ class _Comparison:
             reference = self._runs.of(one, *moving)
             same = not differences(reference, live, self._live_tolerance, **also)
             if same or not (also["printed"] or _cuts_or_loses(reference, live)):
-                return self._equal(one, same_live=same)
+                return equal_to(self._runs, one, same_live=same)
         first = readings[0]
         return self._departing(self._runs.of(first, *moving), live, self._runs.of(first, *undone), frozen, also)
 
@@ -294,7 +263,7 @@ class _Comparison:
     ) -> Assessment:  # fmt: skip
         """The effect of an edit that departs from a reading: where it does live, else with steps undone."""
         apart = differences(full, live, self._live_tolerance, **also)
-        return self._changed(apart or differences(still, frozen, self._frozen_tolerance, **also), full)
+        return changed(self._runs, apart or differences(still, frozen, self._frozen_tolerance, **also), full)
 
     def _equal_at_rest(self, readings: list[Reading]) -> list[Reading]:
         """Readings that the edit equals while parameters do not drift from round to round.
@@ -358,69 +327,6 @@ class _Comparison:
             return self._runs.sourced
         return self._runs.of(self._runs.code, intervention=Intervention.REPEATED)
 
-    # In words -------------------------------------------------------------------------------------------------------
-
-    def _equal(self, reading: Reading, *, same_live: bool) -> Assessment:
-        told = whose(self._runs)
-        if reading.separated:
-            sentence = (
-                "each step uses its own loss alone; in the code as written a step also uses what another loss left"
-            )
-            apart = differences(self._runs.of(reading.letter), self._live, LIVE)
-            return Assessment(Effect.CHANGED, sentence, tuple(apart), reading)
-        if reading.truncated:
-            effect = Effect.TRUNCATED if same_live else Effect.REFRESHED_TRUNCATED
-            sentence = (
-                f"{told} equal within each iteration; none flows into earlier iterations, and each goes on from the "
-                "last value: if each is to begin anew, reset it instead"
-            )
-            return Assessment(effect, sentence, (), reading)
-        if same_live:
-            return Assessment(Effect.IDENTICAL, f"{told} identical to those that the code describes", (), reading)
-        newer = f"{told} the same, computed with parameters one update newer{self._also_newer(reading)}"
-        return Assessment(Effect.REFRESHED, newer, (), reading)
-
-    def _also_newer(self, reading: Reading) -> str:
-        """Which optimizers' gradients the edit refreshes before any of those whose loss fails; in words."""
-        full, failed = self._runs.of(reading), self._pool.baseline.backward_count
-        calls = min((step.calls for step in full.steps if step.calls >= failed), default=0)
-        failing = {step.optimizer for step in full.steps if step.calls == calls}
-        named = dict.fromkeys(full.owner(index) for index in first_apart(full, self._live, failing))
-        return f"; so are those of {' and '.join(named)}, whose loss does not fail" if failing and named else ""
-
-    def _changed(self, changes: Sequence[Change], reference: wire.Trace) -> Assessment:
-        first = changes[0]
-        if first.note:
-            return Assessment(Effect.CHANGED, f"changed: {first.note}", tuple(changes))
-        more = len({change.parameter for change in changes}) - 1
-        others = f" (and {more} more)" if more else ""
-        sentence = (
-            f"changed: {first.parameter}{others} gets {norms(first)} at step {first.step + 1}"
-            f"{blame(first, reference, self._live)}"
-        )
-        return Assessment(Effect.CHANGED, sentence, tuple(changes))
-
-    def _one_of_two(self, one: Assessment) -> Assessment:
-        """An edit that follows one reading where the program does not tell which is meant, or speaks against it."""
-        mine = one.reading.refused if one.reading is not None else UPDATE
-        other = UPDATE if mine is OPERATION else OPERATION
-        said = words(self._runs.letter)
-        if why := self._letters.contradicted.get(mine):
-            return replace(one, effect=Effect.CHANGED, sentence=f"changed: with this edit {why}")
-        sentence = f"the code can mean two things: with this edit, {said[mine]}; with another one, {said[other]}"
-        return replace(one, effect=Effect.UNKNOWN, sentence=sentence)
-
-    def _with_reading(self, one: Assessment) -> Assessment:
-        """With the reason why a refused operation is taken in the one way that is left, or why either way will do."""
-        if self._letters.alike and one.effect.keeps_gradients:
-            first, second = words(self._runs.letter).values()
-            return replace(one, sentence=f"{one.sentence}; whether {first} or {second}, the optimizers move all alike")
-        if len(self._letters.contradicted) != 1:
-            return one
-        ((refused, why),) = self._letters.contradicted.items()
-        said = words(self._runs.letter)[refused]
-        return replace(one, sentence=f"{one.sentence}; the code means nothing else: if {said}, {why}")
-
 
 def _cuts_or_loses(reference: wire.Trace, edited: wire.Trace) -> bool:
     """Whether an edit can be no refreshment: only its graph is another, or a write is gone."""
@@ -457,29 +363,3 @@ def _moves(trace: wire.Trace) -> bool:
 
 def _any(sketches: Sequence[tuple[float, ...]]) -> bool:
     return any(norm(sketch) > 0 for sketch in sketches)
-
-
-def _unexecuted(trace: wire.Trace, verb: str) -> str:
-    """A changed statement that the run never reached cannot have been judged."""
-    for path, places in trace.marked.items():
-        missed = sorted(set(places) - set(trace.executed.get(path, ())))
-        if missed:
-            name = path.rsplit("/", 1)[-1]
-            return f"line {missed[0] // 10_000} of {name}, which the edit {verb}, never ran within the passes compared"
-    return ""
-
-
-def whose(runs: Runs) -> str:
-    """Whose gradients were compared: 'gradients of G (4 tensors) and D (4 tensors) at 3 steps are'."""
-    live, past = runs.edited, runs.letter.past
-    stepped = sorted({step.optimizer for step in live.steps})
-    known = [index for index in stepped if index < len(live.names)] if live.steps else range(len(live.names))[-1:]
-    parts = []
-    for index in known:
-        owners, names = live.owners(index), live.names[index]
-        label = ", ".join(owners[:3]) + (", ..." if len(owners) > 3 else "")  # noqa: PLR2004
-        parts.append(f"{label} ({len(names)} tensor{'s' if len(names) != 1 else ''})")
-    steps = len(live.steps) or len(live.leaves)
-    where = f"{steps} step{'s' if steps != 1 else ''}" if live.steps else f"{steps} backward calls"
-    took = f", in {past:.0f} s beyond the failure," if past >= 1 else ""
-    return f"gradients of {' and '.join(parts) or 'all leaves'} at {where}{took} are"

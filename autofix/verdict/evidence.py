@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autofix.core.model import Effect
-from autofix.verdict.aims import with_constants
-from autofix.verdict.effect import assess, follows, whose
+from autofix.verdict.effect import assess, follows
+from autofix.verdict.left_open.aims import with_constants
+from autofix.verdict.left_open.own_output import with_input
+from autofix.verdict.left_open.start import with_start
 from autofix.verdict.meant import meant
-from autofix.verdict.own_output import with_input
 from autofix.verdict.runs import Runs, once
-from autofix.verdict.start import with_start
+from autofix.verdict.wording import whose
 
 if TYPE_CHECKING:
     from autofix.core.model import Answer, Assessment, Question

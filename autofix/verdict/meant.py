@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from autofix.core.model import Effect
 from autofix.experiments.compare import comparable
-from autofix.verdict.effect import follows, trains_alike, whose
+from autofix.verdict.effect import follows, trains_alike
 from autofix.verdict.law import Word, broken, laws
+from autofix.verdict.wording import whose
 
 if TYPE_CHECKING:
     from autofix.core.model import Assessment, Reading

@@ -13,13 +13,13 @@ from autofix.experiments.readings import LEAF_WORDS, LOSS_WORDS, words
 from autofix.probe import wire
 from autofix.syntax import calls
 from autofix.syntax.sources import Sources
-from autofix.verdict import aims, own_output, start
-from autofix.verdict.averages import constant_averages
 from autofix.verdict.blame import loss
 from autofix.verdict.derivatives import derivative, gradient
 from autofix.verdict.effect import trains_alike
-from autofix.verdict.handed_on import ended_by_call
 from autofix.verdict.law import at, broken
+from autofix.verdict.left_open import aims, own_output, start
+from autofix.verdict.left_open.averages import constant_averages
+from autofix.verdict.left_open.handed_on import ended_by_call
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from autofix.core.model import Effect
-from autofix.verdict.averages import constant_averages
+from autofix.verdict.left_open.averages import constant_averages
 from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:

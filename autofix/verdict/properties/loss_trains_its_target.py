@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from autofix.verdict import aims
+from autofix.verdict.left_open import aims
 from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from autofix.verdict import own_output
+from autofix.verdict.left_open import own_output
 from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autofix.verdict.handed_on import ended_by_call
+from autofix.verdict.left_open.handed_on import ended_by_call
 from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from autofix.verdict import start
+from autofix.verdict.left_open import start
 from autofix.verdict.property import Example, Property
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from autofix.core.model import Answer, Effect, Question
 from autofix.experiments.compare import comparable
-from autofix.verdict.effect import follows, whose
+from autofix.verdict.effect import follows
+from autofix.verdict.wording import whose
 
 if TYPE_CHECKING:
     from autofix.core.model import Assessment, Reading

@@ -9,7 +9,8 @@ from autofix.core.model import Effect
 from autofix.experiments.compare import comparable
 from autofix.experiments.readings import deprived
 from autofix.probe import wire
-from autofix.verdict.effect import follows, trains_alike, whose
+from autofix.verdict.effect import follows, trains_alike
+from autofix.verdict.wording import whose
 
 if TYPE_CHECKING:
     from autofix.core.model import Assessment, Reading

@@ -1,0 +1,54 @@
+"""Why nothing can be said of an edit, although its run got past the failure: what no run shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofix.experiments.compare import comparable, figures
+from autofix.experiments.readings import unsaid
+
+if TYPE_CHECKING:
+    from autofix.probe import wire
+    from autofix.verdict.runs import Runs
+
+
+def unjudged(runs: Runs) -> str:
+    """Why nothing can be said of the edit; '' where something can."""
+    letter, pool = runs.letter, runs.case.pool
+    return (
+        unsaid(runs.case.diagnosis, letter)
+        or comparable(letter)
+        or pool.unproven
+        or pool.too_few
+        or _unseen(letter, pool.baseline)
+        or _unexecuted(runs.edited, "writes")
+        or _unexecuted(letter, "removes")
+        or _unread(runs)
+    )
+
+
+def _unseen(letter: wire.Trace, first: wire.Trace) -> str:
+    """Why nothing after the failure can be compared; '' where something can."""
+    before = first.backward_count - (first.failure is not None and first.failure.in_backward)
+    passed = letter.counts != first.counts if letter.steps else len(letter.leaves) > before
+    if passed or figures(letter.stdout) > figures(first.stdout):
+        return ""
+    return "after the failure no step, leaf gradient or printed number follows that could be compared"
+
+
+def _unread(runs: Runs) -> str:
+    """Which changed file the runs never loaded as code; '' where there is none."""
+    for path in runs.files if runs.case.offered else ():
+        if str(path) not in runs.edited.marked.keys() | runs.letter.marked.keys():
+            return f"{path.name}, which the edit changes, was not loaded within the passes compared"
+    return ""
+
+
+def _unexecuted(trace: wire.Trace, verb: str) -> str:
+    """A changed statement that the run never reached cannot have been judged."""
+    for path, places in trace.marked.items():
+        missed = sorted(set(places) - set(trace.executed.get(path, ())))
+        if missed:
+            name = path.rsplit("/", 1)[-1]
+            return f"line {missed[0] // 10_000} of {name}, which the edit {verb}, never ran within the passes compared"
+    return ""

@@ -1,0 +1,101 @@
+"""What an effect is in one sentence: what the gradients of an edit are equal to, or how they differ."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from autofix.core.model import Assessment, Effect
+from autofix.experiments.compare import differences, first_apart, norms
+from autofix.experiments.readings import OPERATION, UPDATE, words
+from autofix.experiments.sketches import LIVE
+from autofix.verdict.blame import blame
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from autofix.core.model import Change, Reading
+    from autofix.probe import wire
+    from autofix.verdict.runs import Runs
+
+
+def equal_to(runs: Runs, reading: Reading, *, same_live: bool) -> Assessment:
+    """The effect of an edit that equals a reading of the code: live too, or with every step undone alone."""
+    told = whose(runs)
+    if reading.separated:
+        sentence = "each step uses its own loss alone; in the code as written a step also uses what another loss left"
+        apart = differences(runs.of(reading.letter), runs.edited, LIVE)
+        return Assessment(Effect.CHANGED, sentence, tuple(apart), reading)
+    if reading.truncated:
+        effect = Effect.TRUNCATED if same_live else Effect.REFRESHED_TRUNCATED
+        sentence = (
+            f"{told} equal within each iteration; none flows into earlier iterations, and each goes on from the "
+            "last value: if each is to begin anew, reset it instead"
+        )
+        return Assessment(effect, sentence, (), reading)
+    if same_live:
+        return Assessment(Effect.IDENTICAL, f"{told} identical to those that the code describes", (), reading)
+    newer = f"{told} the same, computed with parameters one update newer{_also_newer(runs, reading)}"
+    return Assessment(Effect.REFRESHED, newer, (), reading)
+
+
+def _also_newer(runs: Runs, reading: Reading) -> str:
+    """Which optimizers' gradients the edit refreshes before any of those whose loss fails; in words."""
+    full, failed = runs.of(reading), runs.case.pool.baseline.backward_count
+    calls = min((step.calls for step in full.steps if step.calls >= failed), default=0)
+    failing = {step.optimizer for step in full.steps if step.calls == calls}
+    named = dict.fromkeys(full.owner(index) for index in first_apart(full, runs.edited, failing))
+    return f"; so are those of {' and '.join(named)}, whose loss does not fail" if failing and named else ""
+
+
+def changed(runs: Runs, changes: Sequence[Change], reference: wire.Trace) -> Assessment:
+    """The effect of an edit that departs from a reference, by the first of what differs."""
+    first = changes[0]
+    if first.note:
+        return Assessment(Effect.CHANGED, f"changed: {first.note}", tuple(changes))
+    more = len({change.parameter for change in changes}) - 1
+    others = f" (and {more} more)" if more else ""
+    sentence = (
+        f"changed: {first.parameter}{others} gets {norms(first)} at step {first.step + 1}"
+        f"{blame(first, reference, runs.edited)}"
+    )
+    return Assessment(Effect.CHANGED, sentence, tuple(changes))
+
+
+def one_of_two(runs: Runs, one: Assessment) -> Assessment:
+    """An edit that follows one reading where the program does not tell which is meant, or speaks against it."""
+    mine = one.reading.refused if one.reading is not None else UPDATE
+    other = UPDATE if mine is OPERATION else OPERATION
+    said = words(runs.letter)
+    if why := runs.case.pool.letters.contradicted.get(mine):
+        return replace(one, effect=Effect.CHANGED, sentence=f"changed: with this edit {why}")
+    sentence = f"the code can mean two things: with this edit, {said[mine]}; with another one, {said[other]}"
+    return replace(one, effect=Effect.UNKNOWN, sentence=sentence)
+
+
+def with_reading(runs: Runs, one: Assessment) -> Assessment:
+    """With the reason why a refused operation is taken in the one way that is left, or why either way will do."""
+    if runs.case.pool.letters.alike and one.effect.keeps_gradients:
+        first, second = words(runs.letter).values()
+        return replace(one, sentence=f"{one.sentence}; whether {first} or {second}, the optimizers move all alike")
+    if len(runs.case.pool.letters.contradicted) != 1:
+        return one
+    ((refused, why),) = runs.case.pool.letters.contradicted.items()
+    said = words(runs.letter)[refused]
+    return replace(one, sentence=f"{one.sentence}; the code means nothing else: if {said}, {why}")
+
+
+def whose(runs: Runs) -> str:
+    """Whose gradients were compared: 'gradients of G (4 tensors) and D (4 tensors) at 3 steps are'."""
+    live, past = runs.edited, runs.letter.past
+    stepped = sorted({step.optimizer for step in live.steps})
+    known = [index for index in stepped if index < len(live.names)] if live.steps else range(len(live.names))[-1:]
+    parts = []
+    for index in known:
+        owners, names = live.owners(index), live.names[index]
+        label = ", ".join(owners[:3]) + (", ..." if len(owners) > 3 else "")  # noqa: PLR2004
+        parts.append(f"{label} ({len(names)} tensor{'s' if len(names) != 1 else ''})")
+    steps = len(live.steps) or len(live.leaves)
+    where = f"{steps} step{'s' if steps != 1 else ''}" if live.steps else f"{steps} backward calls"
+    took = f", in {past:.0f} s beyond the failure," if past >= 1 else ""
+    return f"gradients of {' and '.join(parts) or 'all leaves'} at {where}{took} are"
