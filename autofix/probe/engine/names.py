@@ -12,7 +12,7 @@ from . import graph
 from .remembered import Remembered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from types import FrameType
 
     from ..program.frames import Frames
@@ -113,8 +113,14 @@ class Names:
         return isinstance(value, (torch.nn.Module, dict, list, tuple)) or self._frames.is_users(value)
 
     def _tensors(self, roots: list[tuple[str, Any]]) -> Iterator[tuple[str, torch.Tensor]]:
-        """Tensors reachable from `roots`, breadth first, so that each comes under its shortest name."""
+        """Tensors reachable from `roots`, breadth first, so that each comes under its shortest name.
+
+        A parameter comes under its module's: a loop over `named_parameters()` leaves the last one in a variable.
+        """
         queue = [(name, value, 0) for name, value in roots]
+        if any(isinstance(value, torch.nn.Parameter) for _, value in roots):
+            owned = self._of_modules(roots)
+            queue = [one for one in queue if id(one[1]) not in owned]
         seen: set[int] = set()
         at = 0
         while at < len(queue) and len(seen) < _ITEMS:
@@ -128,6 +134,13 @@ class Names:
             elif depth < _DEPTH and self._is_container(value):
                 seen.add(id(value))
                 queue.extend((inner, item, depth + 1) for inner, item in _inside(name, value))
+
+    def _of_modules(self, roots: Iterable[tuple[str, Any]]) -> set[int]:
+        """The parameters of the modules that are held by these, or by an attribute of theirs."""
+        values = [value for _, value in roots]
+        values += [inner for value in values if self._frames.is_users(value) for inner in vars(value).values()]
+        modules = [value for value in values if isinstance(value, torch.nn.Module)]
+        return {id(parameter) for module in modules for parameter in module.parameters()}
 
 
 def _inside(name: str, value: Any) -> Iterator[tuple[str, Any]]:
