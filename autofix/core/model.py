@@ -145,8 +145,8 @@ class Culprit:
     """A line of the user's code that explains the failure, and the part it played.
 
     Roles: built, made, saved, shared, carried, stored, used_earlier, freed, written, stepped, stale, cut, called, used,
-    failed. `also`: further parts that the same line played. `note`: names of variables, or an operation. An aside adds
-    detail that few readers need.
+    gave_none, failed. `also`: further parts that the same line played. `note`: names of variables, or an operation. An
+    aside adds detail that few readers need.
     """
 
     role: str
@@ -174,6 +174,11 @@ class Diagnosis:
     def lost(self, kind: str) -> list[wire.Stack]:
         """Where what the failure is about was made as it should not be, by one kind of origin."""
         return [one.stack for one in self.trace.origins if one.kind == kind]
+
+    @property
+    def asked(self) -> wire.Stack:
+        """Where a derivative was asked for that could not be given: the failing call, or one that gave a None."""
+        return next((one.stack for one in self.trace.origins if one.kind in wire.NONE_GIVEN), self.failure.stack)
 
 
 @dataclass(frozen=True, slots=True)

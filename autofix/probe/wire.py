@@ -29,6 +29,8 @@ PYTHON_2 = frozenset((
     "ConfigParser", "Queue", "StringIO", "Tkinter", "__builtin__", "cPickle", "cStringIO", "commands", "urllib2",
 ))  # fmt: skip
 """Modules of another Python: what needs them needs that."""
+NONE_GIVEN = ("none_given", "none_among")
+"""The kinds of a derivative that gave None for all its inputs, or for some: nothing that they lead to was used."""
 LEFT_OUT = "what it does is left out"
 """How it is told that a stand-in for a package does nothing."""
 
@@ -437,7 +439,8 @@ class Origin:
     `made` is of a tensor without a graph, `nonleaf` of one that has a graph and therefore gets no gradient of its own;
     `name` is the user's expression for it, where the failing statement has one. `miscounted` is of a backward of the
     user's own; `node` says then how many gradients it gave, and which arguments of the forward needed one: `1 of 10`.
-    `written`: there values were written into another leaf whose graph leads to a leaf that got no gradient.
+    `written`: there values were written into another leaf whose graph leads to a leaf that got no gradient. Those of
+    NONE_GIVEN are derivatives that gave None, which the program then used as a tensor.
     """
 
     kind: str
@@ -465,7 +468,7 @@ class Behind:
 class Site:
     """An expression whose value a reference run treats otherwise, whenever it is computed."""
 
-    action: str  # leaf | update | keep | follow | grad | require | unfreeze | create | zero | stand
+    action: str  # leaf | update | keep | follow | grad | require | unfreeze | create | zeros | zero | stand
     frame: Frame
     node: str = ""
 
