@@ -135,6 +135,7 @@ class Request:
     targets: tuple[Given, ...] = ()  # what is to have no graph where it is used
     through: Stack = ()  # where a derivative has a graph, and leaves no gradient in what optimizers own
     addends: bool = False  # an addend of a loss is trained once between two steps, by the first backward that has it
+    sent_once: bool = False  # a gradient that a call has sent on from a tensor is not sent on from there again
     off: bool = False  # what leaves a region in which the script has gradients off is a constant
     sources: bool = False  # whether data went into what several passes share is told
     compared: bool = False  # where what is compared is the same is told
@@ -352,6 +353,7 @@ class Fact:
     """
 
     # stale | cross-talk | growth | kept-growth | mixed | wasted | same-loss-twice | loss-grows |
+    # gradient-sent-twice | sent-once | starts-at-kept-gradient |
     # loss-grows-over-steps | elder | zero-difference | memory-held | one-memory-joined | part-overwritten |
     # mixed-with-itself | old-gradient-read | target-handed-on | term-is-late | gradient-adds-up |
     # array-may-be-constant | value-left-numpy | term-is-array | weight-has-graph | written-of | range-is-left |
