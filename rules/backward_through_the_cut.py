@@ -2,7 +2,7 @@
 
 ## What it does
 Makes the tensor a leaf for the part that takes it, `h = h.detach().requires_grad_()`: where it is taken, where it is
-sent, or, where one function does both, under a name of its own.
+sent, or, where one function does both, under a name of its own. Or leaves out the second backward.
 
 ## Why autograd fails
 In split learning, in pipelines and in two-stage models the loss goes back to the tensor at the cut, and the part before
@@ -21,12 +21,14 @@ import ast
 from collections.abc import Iterator
 
 from autofix.probe.wire import Carrier, Crossing, Frame
+from autofix.search import leaves
 from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names, nested, vocabulary
-from autofix.syntax.edits import Step, append_call, delete, insert_after, insert_before, replace
+from autofix.syntax.edits import append_call, delete, insert_before
 
 WHY = "The gradient arrives in a leaf at the cut, and each part goes backward once."
-LEAF = ".detach().requires_grad_()"
+WHY_LEFT_OUT = "The earlier backward went through this tensor, and has sent on the same gradient from there."
+LEFT_OUT = "Leave out the second backward"
 
 
 class BackwardThroughTheCut(Rule):
@@ -93,11 +95,25 @@ for _ in range(4):
 -    h.backward(gradient=h.grad)
 +    h.backward(gradient=h_leaf.grad)
     opt.step()
+! parts that were collected in a list: the loss has gone through all of them
+parts = torch.nn.ModuleList([torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)])
+opt = torch.optim.SGD(parts.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    kept = [torch.randn(5, 3)]
+    for part in parts:
+        kept.append(part(kept[-1]).tanh())
+        kept[-1].retain_grad()
+    (kept[-1] - 1).square().mean().backward()
+    for h in reversed(kept[1:]):
+-        h.backward(h.grad)
++        pass
+    opt.step()
 ! two losses with a part in common: no gradient is handed back
 w = torch.ones(3, requires_grad=True)
 h = (w * 2).exp()
 h.retain_grad()
-h.sum().backward()
+h.square().sum().backward()
 h.backward(torch.ones(3))
 ! the same loss twice
 w = torch.ones(3, requires_grad=True)
@@ -107,30 +123,35 @@ loss.backward()
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """Where the tensor is taken, where it is sent, and where one function or class does both."""
+        """Where the tensor is taken, where it is sent, where one function or class does both; else the second call."""
         made = {fact.stack for fact in diagnosis.trace.seen("starts-at-kept-gradient")}
-        for crossing in diagnosis.trace.crossings if made else ():
-            if crossing.by == "earlier" and crossing.made in made:
-                yield from self._taken(crossing, sources)
-                yield from self._sent(crossing, diagnosis, sources)
-        if made:
-            yield from self._both(diagnosis, sources)
+        if not made:
+            return
+        crossings = [one for one in diagnosis.trace.crossings if one.by == "earlier" and one.made in made]
+        cuts = [*self._taken(crossings, sources), *self._sent(crossings, diagnosis, sources)]
+        yield from cuts or self._both(diagnosis, sources)
+        yield from self._left_out(diagnosis, sources)
 
-    def _taken(self, crossing: Crossing, sources: Sources) -> Iterator[Proposal]:
-        """At the top of a function that is given the tensor, and reads its gradient there or in its class."""
-        for frame in crossing.used:
-            source, function = sources.source(frame.file), sources.function(frame)
-            if source is None or function is None or not _reads_gradient(source, function):
-                continue
-            for name in calls.parameters(function):
-                form = next((one.kind for one in crossing.carriers if _is(one, frame, name)), "")
-                if line := _leaves(source, name, form):
-                    yield self.propose(insert_before(source, blocks.top(function), [line]), WHY)
+    def _taken(self, crossings: list[Crossing], sources: Sources) -> Iterator[Proposal]:
+        """At the top of a function that is given the tensors, and reads their gradients there or in its class."""
+        lines: dict[calls.Function, tuple[Source, dict[str, None]]] = {}
+        for crossing in crossings:
+            for frame in crossing.used:
+                source, function = sources.source(frame.file), sources.function(frame)
+                if source is None or function is None or not _reads_gradient(source, function):
+                    continue
+                for name in calls.parameters(function):
+                    form = next((one.kind for one in crossing.carriers if _is(one, frame, name)), "")
+                    if line := _leaves(source, name, form):
+                        lines.setdefault(function, (source, {}))[1][line] = None
+        for function, (source, each) in lines.items():
+            yield self.propose(insert_before(source, blocks.top(function), list(each)), WHY)
 
-    def _sent(self, crossing: Crossing, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+    def _sent(self, crossings: list[Crossing], diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Where a function gives back the tensor that it keeps for its own backward."""
         holder, _, attribute = _root(diagnosis, sources).rpartition(".")
-        for _, source, node in sources.nodes(crossing.made) if holder else ():
+        made = dict.fromkeys(frame for crossing in crossings for frame in crossing.made)
+        for _, source, node in sources.nodes(made) if holder else ():
             function = source.function(node)
             kept = [one for one in names.assignments(source, f"self.{attribute}") if source.function(one) is function]
             if function is None or not kept:
@@ -139,7 +160,7 @@ loss.backward()
             for given in (one for one in ast.walk(function) if isinstance(one, ast.Return)):
                 parts = given.value.elts if isinstance(given.value, ast.Tuple) else [given.value]
                 for part in (one for one in parts if one is not None and calls.path_of(one) in alike - {""}):
-                    yield self.propose(append_call(source, part, LEAF), WHY, later=1)
+                    yield self.propose(append_call(source, part, leaves.LEAF), WHY, later=1)
 
     def _both(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """A name of its own for the leaf, by which all but the second backward knows the tensor."""
@@ -152,32 +173,18 @@ loss.backward()
             scope = _class(source, function) if path.startswith("self.") else function or source.tree
             bound = [one for one in names.assignments(source, path) if scope is not None and _within(scope, one)]
             if len(bound) == 1 and isinstance(bound[0], ast.Assign) and scope is not None:
-                if edits := _renamed(source, scope, bound[0], path, root):
+                if edits := leaves.under_own_name(source, scope, bound[0], path, root):
                     yield self.propose(edits, WHY, later=2)
                 return
             if function is None or path not in calls.parameters(function):
                 return
 
-
-def _renamed(source: Source, scope: ast.AST, bound: ast.stmt, path: str, root: ast.expr) -> list[Step]:
-    """All reads of a variable but one by the name of a leaf; `[]` where nothing else reads its gradient."""
-    uses = (part for one in names.uses(scope) for part in _held(one, path))
-    reads = [one for one in uses if one is not root and one.lineno > bound.lineno]
-    if not any(isinstance(whole := source.parent(one), ast.Attribute) and whole.attr == "grad" for one in reads):
-        return []
-    name = f"{path}_leaf" if "." in path else names.unused(source, f"{path}_leaf")
-    edits = insert_after(source, bound, [f"{name} = {path}{LEAF}"])
-    keeps = {one for one in map(source.statement, reads) if calls.method(one) == "retain_grad"}
-    edits += [step for one in keeps for step in delete(source, one)]
-    return edits + [s for one in reads if source.statement(one) not in keeps for s in replace(source, one, name)]
-
-
-def _held(node: ast.expr, path: str) -> Iterator[ast.expr]:
-    """The part of a read that is the variable itself: `h` of `h.grad`."""
-    while isinstance(node, ast.Attribute) and calls.path_of(node) != path:
-        node = node.value
-    if calls.path_of(node) == path:
-        yield node
+    def _left_out(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """The second call left out: the first has sent on all that it would send."""
+        for _, source, node in sources.nodes(diagnosis.failure.stack[:1]):
+            statement = source.statement(node)
+            if isinstance(statement, ast.Expr):
+                yield self.propose(delete(source, statement), WHY_LEFT_OUT, title=LEFT_OUT, later=9)
 
 
 def _is(carrier: Carrier, frame: Frame, name: str) -> bool:
@@ -187,11 +194,11 @@ def _is(carrier: Carrier, frame: Frame, name: str) -> bool:
 def _leaves(source: Source, name: str, form: str) -> str:
     """What makes what a variable holds leaves: a tensor, or a list or tuple of nothing else."""
     if form == "tensor":
-        return f"{name} = {name}{LEAF}"
+        return f"{name} = {name}{leaves.LEAF}"
     if not nested.is_flat(form):
         return ""
     one = names.unused(source, "t")
-    each = f"{one}{LEAF} for {one} in {name}"
+    each = f"{one}{leaves.LEAF} for {one} in {name}"
     return f"{name} = [{each}]" if form.startswith("[") else f"{name} = tuple({each})"
 
 
