@@ -118,7 +118,7 @@ adapt(torch.ones(1, 2))
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For the inputs of the failing call: all calls, behind where the copies are made, of what they are made of."""
-        for _, source, node in sources.located(diagnosis.failure.stack[:1]):
+        for _, source, node in sources.located(diagnosis.asked[:1]):
             given = calls.argument(node, vocabulary.GRAD, "inputs")
             copies = _held(given) if given is not None else ""
             found = _copied(source, node, copies) if copies else None

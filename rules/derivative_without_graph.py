@@ -5,7 +5,8 @@ Asks `torch.autograd.grad` for a graph of its result: `create_graph=True`.
 
 ## Why autograd fails
 `torch.autograd.grad` returns plain values unless it is told otherwise. A second derivative, or a loss made of the first
-one (a physics residual, a gradient penalty), finds no graph behind them and has nowhere to go.
+one (a physics residual, a gradient penalty), finds no graph behind them and has nowhere to go. With
+`allow_unused=True` the second derivative is None, and what computes with it fails.
 
 ## Fix safety
 A derivative by something without a graph, or a loss that is nothing but constants, can only mean that the first
@@ -33,7 +34,7 @@ class DerivativeWithoutGraph(Rule):
 
     code, name = "AG407", "derivative-without-graph"
     title = "Give the derivative a graph"
-    causes = frozenset({Cause.NO_GRAPH, Cause.DIFFERENTIATED_ONCE})
+    causes = frozenset({Cause.NO_GRAPH, Cause.DIFFERENTIATED_ONCE, Cause.UNUSED_INPUT})
     tier = Tier.ANSWER
     usual = "failed", "a backward that is to be differentiated again is usually made of torch operations, unmarked"
     examples = Example.each("""\
@@ -82,6 +83,22 @@ for _ in range(3):
     loss = slope.norm()
     opt.zero_grad()
     loss.backward()
+    opt.step()
+! the outer derivative is allowed to find nothing, and gives None
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    x, y, weights = torch.randn(8, 3), torch.randn(8, 1), torch.zeros(8, 1, requires_grad=True)
+    weighted = (weights * (net(x) - y).square()).sum()
+-    inner = torch.autograd.grad(weighted, list(net.parameters()))
++    inner = torch.autograd.grad(weighted, list(net.parameters()), create_graph=True)
+    weight, bias = [p - 0.1 * g for p, g in zip(net.parameters(), inner)]
+    held_out = (torch.nn.functional.linear(x, weight, bias) - 1).square().mean()
+    slope = torch.autograd.grad(held_out, weights, allow_unused=True)[0]
+    useful = (-slope).clamp(min=0)
+    opt.zero_grad()
+    (useful.detach() * (net(x) - y).square()).sum().backward()
     opt.step()
 ! the flag is given by position
 w = torch.ones(2, requires_grad=True)

@@ -52,7 +52,7 @@ class LossCutFromGraph(Rule):
 
     code, name = "AG401", "loss-cut-from-graph"
     title = "Keep the tensor instead of a value without a graph"
-    causes = frozenset({Cause.NO_GRAPH})
+    causes = frozenset({Cause.NO_GRAPH, Cause.UNUSED_INPUT})
     tier = Tier.MEANT
     examples = Example.each("""\
 import numpy
@@ -207,6 +207,8 @@ torch.from_numpy(numpy.sqrt(w.detach().numpy())).mean().backward()
 
     def _remade(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[list[Step]]:
         """`torch.stack(...)`, or the tensor itself, in place of each tensor made of numbers."""
+        if diagnosis.cause is not Cause.NO_GRAPH:
+            return
         stacks: list[Stack] = [diagnosis.failure.stack, *(origin.stack for origin in diagnosis.trace.origins)]
         for source in sources.files(frame for stack in stacks for frame in stack):
             yield from (edits for node in source.walk() for edits in of_tensors(source, node))

@@ -36,7 +36,7 @@ class TrainedWithoutGradient(Rule):
 
     code, name = "AG409", "trained-without-gradient"
     title = "Take the forward out of the block"
-    causes = frozenset({Cause.NO_GRAPH, Cause.CONVERSION})
+    causes = frozenset({Cause.NO_GRAPH, Cause.CONVERSION, Cause.UNUSED_INPUT})
     tier = Tier.MEANT
     examples = Example.each("""\
 import contextlib

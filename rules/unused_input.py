@@ -3,6 +3,7 @@
 ## What it does
 Lets the input require a gradient where it is made or handed in (`x.requires_grad_()`), so that what is computed from it
 knows it; for a parameter that one loss does not use, asks for zeros with `allow_unused=True, materialize_grads=True`.
+Where that was allowed already, and the None is then computed with, only among other inputs.
 
 ## Why autograd fails
 `torch.autograd.grad` goes back from the result to the inputs. It does not find an input that required no gradient when
@@ -19,7 +20,7 @@ import ast
 from collections.abc import Iterator
 
 from autofix.probe.wire import Origin
-from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names, vocabulary
 from autofix.syntax.edits import append_call, insert_before, move_before, set_keyword
 
@@ -96,6 +97,29 @@ a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
 -grads = torch.autograd.grad(a.pow(2).sum(), [a, b])
 +grads = torch.autograd.grad(a.pow(2).sum(), [a, b], allow_unused=True, materialize_grads=True)
 print(sum(g.sum() for g in grads).item())
+! what is not used is allowed, and its None is computed with
+net = torch.nn.ModuleDict({"body": torch.nn.Linear(3, 1), "head": torch.nn.Linear(3, 1)})
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+def stepped(params, grads):
+    return [p - 0.1 * g for p, g in zip(params, grads)]
+
+
+for _ in range(4):
+    x, params = torch.randn(8, 3), list(net.parameters())
+    inner = net["body"](x).square().mean()
+-    grads = torch.autograd.grad(inner, params, create_graph=True, allow_unused=True)
++    grads = torch.autograd.grad(inner, params, create_graph=True, allow_unused=True, materialize_grads=True)
+    fast = stepped(params, grads)
+    loss = sum((torch.nn.functional.linear(x, w, b) - 1).square().mean() for w, b in (fast[:2], fast[2:]))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+! all that is given is None: zeros would train nothing
+w, other = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+(slope,) = torch.autograd.grad(w.exp().sum(), [other], allow_unused=True)
+w.data -= 0.1 * slope
 ! the options are in a mapping that is made elsewhere
 a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
 options = {"create_graph": True}
@@ -136,7 +160,7 @@ derivative(a.pow(2).sum())
 
     def _each_time(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """At the top of the loop that asks for the gradient: a name bound anew needs the flag each time."""
-        for _, source, node in sources.located(diagnosis.failure.stack[:1]):
+        for _, source, node in sources.located(diagnosis.asked[:1]):
             given = _input(node) if isinstance(node, ast.Call) else None
             loop = next(blocks.loops(source, node), None)
             if not isinstance(given, ast.Name) or loop is None:
@@ -148,10 +172,10 @@ derivative(a.pow(2).sum())
     def _handed(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """`x.requires_grad_()` at the top of each function whose parameter the input is, innermost first."""
         wanted = ""
-        for depth, (_, source, node) in enumerate(sources.located(diagnosis.failure.stack[:_DEEPEST])):
+        for depth, (_, source, node) in enumerate(sources.located(diagnosis.asked[:_DEEPEST])):
             if not isinstance(node, ast.Call):
                 return
-            helper = sources.function(diagnosis.failure.stack[depth - 1])
+            helper = sources.function(diagnosis.asked[depth - 1])
             given = _input(node) if depth == 0 else _given(node, wanted, helper)
             if not isinstance(given, ast.Name):
                 return
@@ -163,15 +187,31 @@ derivative(a.pow(2).sum())
             yield self.propose(edits, WHY_INPUT, later=depth)
 
     def _allowed(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        for _, source, node in sources.located(diagnosis.failure.stack[:1]):
+        for _, source, node in sources.located(diagnosis.asked[:1]):
             if not isinstance(node, ast.Call) or _input(node) is None:
                 raise Declined("the inputs are not an argument of this call")
             title = "Take zeros for what is not used"
+            if _is_allowed(node):
+                yield from self._zeros(diagnosis, source, node)
+                return
             allow = set_keyword(source, node, "allow_unused", "True", position=vocabulary.GRAD.index("allow_unused"))
             if calls.keyword(node, "materialize_grads") is None:
                 zeros = set_keyword(source, node, "materialize_grads", "True")
                 yield self.propose([*allow, *zeros], WHY_UNUSED, title=title, later=1)
             yield self.propose(allow, WHY_UNUSED, title="Allow what is not used", later=4)
+
+    def _zeros(self, diagnosis: Diagnosis, source: Source, call: ast.Call) -> Iterator[Proposal]:
+        """Zeros in place of the None that the call may give; not where it gives nothing else."""
+        if not any(origin.kind == "none_among" for origin in diagnosis.trace.origins):
+            raise Declined("nothing that the derivative is by was used: zeros would train nothing")
+        zeros = set_keyword(source, call, "materialize_grads", "True")
+        yield self.propose(zeros, WHY_UNUSED, title="Take zeros for what is not used", later=1)
+
+
+def _is_allowed(call: ast.Call) -> bool:
+    """Whether a call may give None for what is not used."""
+    allowed = calls.argument(call, vocabulary.GRAD, "allow_unused")
+    return isinstance(allowed, ast.Constant) and allowed.value is True
 
 
 def _binds_before(loop: ast.For | ast.While, node: ast.expr, name: str) -> bool:

@@ -30,7 +30,7 @@ class ValuesWrittenIntoParameters(Rule):
 
     code, name = "AG310", "values-written-into-parameters"
     title = "Call the module with what is written into it"
-    causes = frozenset({Cause.GRADIENT_NONE})
+    causes = frozenset({Cause.GRADIENT_NONE, Cause.UNUSED_INPUT})
     tier = Tier.MEANT
     examples = Example.each("""\
 import torch

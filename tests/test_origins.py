@@ -91,6 +91,8 @@ class Exp(torch.autograd.Function):
 torch.autograd.grad(Exp.apply(w).pow(2).sum(), w, create_graph=True)[0].sum().backward()
 """
 
+GIVEN = "given = torch.autograd.grad(w.sum(), [net.weight, w], allow_unused=True)\n"
+
 
 @pytest.mark.parametrize(
     ("kind", "body"),
@@ -114,6 +116,16 @@ torch.autograd.grad(Exp.apply(w).pow(2).sum(), w, create_graph=True)[0].sum().ba
         ("nonscalar_backward", "(w * 2).backward(torch.tensor(1.0))\n"),
         ("unused_input", "torch.autograd.grad(w.sum(), net.weight)\n"),
         ("unused_input", "net(x).sum().backward()\nprint(1 * x.grad)\n"),
+        ("unused_input", GIVEN + "given[0].sum()\n"),
+        ("unused_input", GIVEN + "new = [p - 0.1 * g for p, g in zip([w, net.bias], given)]\n"),
+        ("unused_input", GIVEN + "for g in given:\n    if g.norm() > 1:\n        pass\n"),
+        ("unused_input", GIVEN + "def use(gs):\n    for g in gs:\n        torch.stack([g])\nuse(given)\n"),
+        ("unused_input", GIVEN + "class A:\n    pass\na = A()\na.g, _ = given\nfun = lambda: -a.g\nfun()\n"),
+        ("unused_input", "-torch.autograd.grad(net(x).sum(), w, allow_unused=True)[0]\n"),
+        ("", GIVEN + "nothing = None\nprint(given)\nnothing.sum()\n"),
+        ("", GIVEN + "def use(gs, nothing=None):\n    nothing.sum()\nuse(w)\n"),
+        ("", GIVEN + "def use(gs):\n    nothing = None\n    return nothing * 2\nuse(given)\n"),
+        ("", GIVEN.replace("w.sum(), [net.weight, w]", "w.sum(), w") + "x.g = None\nx.g(given)\n"),
         ("no_graph", "net(x).sum().item().backward()\n"),
         ("no_graph", "torch.tensor([1, 2], requires_grad=True)\n"),
         ("no_graph", "torch.arange(3).requires_grad_()\n"),
@@ -136,6 +148,22 @@ def test_a_refusal_is_told_by_the_state_of_its_tensors(script: Scripts, kind: st
     trace = script(HEAD + textwrap.dedent(body)).traced()
     assert trace.failure is not None
     assert trace.failure.kind == kind
+
+
+def test_a_derivative_that_gave_none_is_named_with_the_graph_that_was_lost_before_it(script: Scripts) -> None:
+    body = """\
+    eps, other = torch.zeros(3, requires_grad=True), torch.zeros(3, requires_grad=True)
+    (g,) = torch.autograd.grad((eps * w.exp()).sum(), w)
+    fast = (w - g).exp()
+    torch.autograd.grad(fast.sum(), {asked}, allow_unused=True)[0].sum()
+    """
+    found = {
+        asked: {origin.kind for origin in script(HEAD + textwrap.dedent(body).format(asked=asked)).traced().origins}
+        for asked in ("eps", "other", "[eps, w]")
+    }
+    assert found == {
+        "eps": {"none_given", "derivative"}, "other": {"none_given"}, "[eps, w]": {"none_among", "derivative"}
+    }  # fmt: skip
 
 
 def test_a_scripted_module_among_the_variables_is_looked_through(script: Scripts) -> None:

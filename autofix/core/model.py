@@ -145,8 +145,8 @@ class Culprit:
     """A line of the user's code that explains the failure, and the part it played.
 
     Roles: built, made, saved, shared, carried, stored, used_earlier, freed, written, stepped, stale, cut, called, used,
-    failed. `also`: further parts that the same line played. `note`: names of variables, or an operation. An aside adds
-    detail that few readers need.
+    gave_none, failed. `also`: further parts that the same line played. `note`: names of variables, or an operation. An
+    aside adds detail that few readers need.
     """
 
     role: str
@@ -174,6 +174,11 @@ class Diagnosis:
     def lost(self, kind: str) -> list[wire.Stack]:
         """Where what the failure is about was made as it should not be, by one kind of origin."""
         return [one.stack for one in self.trace.origins if one.kind == kind]
+
+    @property
+    def asked(self) -> wire.Stack:
+        """Where a derivative was asked for that could not be given: the failing call, or one that gave a None."""
+        return next((one.stack for one in self.trace.origins if one.kind in wire.NONE_GIVEN), self.failure.stack)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +230,8 @@ class Reading:
     `truncated`: no gradient flows into earlier passes; `separated`: each step uses its own loss alone. `apart`: these
     backward calls leave no gradient in the parameters of these optimizers. `old_values`: a name that was bound before
     a write keeps the value that it had. `constant`: no gradient flows into what is made once for several passes.
-    `addends`: of a loss that grows from one backward to the next, each addend is trained once. `copied`: a write to a
+    `addends`: of a loss that grows from one backward to the next, each addend is trained once. `sent_once`: a
+    gradient that one call has sent on from a tensor is not sent on by another that starts there. `copied`: a write to a
     part of a tensor goes to a copy, so that what was bound before keeps the value that it had. `through`: what the
     derivative at this place gives has a graph, and it leaves no gradient in what optimizers own. `uncut`: the graph is
     not cut at this place. `averages`: averages that passes hand on are constants, in the pass that makes them too.
@@ -243,6 +249,7 @@ class Reading:
     old_values: bool = False
     constant: bool = False
     addends: bool = False
+    sent_once: bool = False
     copied: bool = False
     through: wire.Stack = ()
     uncut: wire.Stack = ()

@@ -15,15 +15,16 @@ TOLD = 6
 """How many places are told to everybody; the others are asides."""
 _HAPPENED = (
     "built", "made", "saved", "shared", "carried", "stored", "used_earlier", "freed", "written", "stepped", "stale",
-    "cut", "given", "called", "used", "failed",
+    "cut", "given", "called", "used", "gave_none", "failed",
 )  # fmt: skip
 """Roles in the order in which what they tell of happened."""
 _WEIGHT = (
-    "failed", "freed", "written", "stepped", "given", "cut", "carried", "shared", "made", "saved", "stored", "built",
-    "stale", "used_earlier", "used", "called",
+    "failed", "freed", "written", "stepped", "given", "gave_none", "cut", "carried", "shared", "made", "saved",
+    "stored", "built", "stale", "used_earlier", "used", "called",
 )  # fmt: skip
 """Roles by what is told first where not all can be."""
-_ROLES = {"made": "made", "nonleaf": "made", "rebound": "made", "miscounted": "given"}
+_ROLES = dict.fromkeys(("made", "nonleaf", "rebound"), "made") | {"miscounted": "given"}
+_ROLES |= dict.fromkeys(wire.NONE_GIVEN, "gave_none")
 _CARRYING = (Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED)
 _OUTER = 2
 """How many further frames of a place are asides."""

@@ -142,6 +142,8 @@ def sites(diagnosis: Diagnosis) -> tuple[tuple[wire.Site, ...], ...]:
         return ()
     if found := _only(diagnosis, origins):
         return (found,)
+    if diagnosis.cause is Cause.UNUSED_INPUT:
+        return _unused(origins, refused=diagnosis.failure.in_backward)
     return _lost(origins) if diagnosis.cause is Cause.NO_GRAPH else ()
 
 
@@ -162,6 +164,19 @@ def _only(diagnosis: Diagnosis, origins: list[wire.Origin]) -> tuple[wire.Site, 
     if diagnosis.cause is Cause.NO_GRAPH and any(o.kind in _THROUGH for o in origins):
         return (wire.Site("follow", origins[0].stack[0]),)
     return ()
+
+
+def _unused(origins: list[wire.Origin], *, refused: bool) -> tuple[tuple[wire.Site, ...], ...]:
+    """Where the graph was lost by which an output is made of an input; zeros for what is unused among others.
+
+    Where a derivative gives something, too, its letter is what it gives: with a graph in between that would be another.
+    A call that torch refused needs no place: zeros are how it is performed.
+    """
+    lost = [one for one in origins if one.kind in _ACTIONS]
+    some = [wire.Site("zeros", one.stack[0]) for one in origins if one.kind == "none_among"]
+    if some:
+        return () if refused else (tuple(some),)
+    return _lost(lost) if lost else ()
 
 
 def _lost(origins: list[wire.Origin]) -> tuple[tuple[wire.Site, ...], ...]:

@@ -29,6 +29,8 @@ PYTHON_2 = frozenset((
     "ConfigParser", "Queue", "StringIO", "Tkinter", "__builtin__", "cPickle", "cStringIO", "commands", "urllib2",
 ))  # fmt: skip
 """Modules of another Python: what needs them needs that."""
+NONE_GIVEN = ("none_given", "none_among")
+"""The kinds of a derivative that gave None for all its inputs, or for some: nothing that they lead to was used."""
 LEFT_OUT = "what it does is left out"
 """How it is told that a stand-in for a package does nothing."""
 
@@ -133,6 +135,7 @@ class Request:
     targets: tuple[Given, ...] = ()  # what is to have no graph where it is used
     through: Stack = ()  # where a derivative has a graph, and leaves no gradient in what optimizers own
     addends: bool = False  # an addend of a loss is trained once between two steps, by the first backward that has it
+    sent_once: bool = False  # a gradient that a call has sent on from a tensor is not sent on from there again
     off: bool = False  # what leaves a region in which the script has gradients off is a constant
     sources: bool = False  # whether data went into what several passes share is told
     compared: bool = False  # where what is compared is the same is told
@@ -350,6 +353,7 @@ class Fact:
     """
 
     # stale | cross-talk | growth | kept-growth | mixed | wasted | same-loss-twice | loss-grows |
+    # gradient-sent-twice | sent-once | starts-at-kept-gradient |
     # loss-grows-over-steps | elder | zero-difference | memory-held | one-memory-joined | part-overwritten |
     # mixed-with-itself | old-gradient-read | target-handed-on | term-is-late | gradient-adds-up |
     # array-may-be-constant | value-left-numpy | term-is-array | weight-has-graph | written-of | range-is-left |
@@ -437,7 +441,8 @@ class Origin:
     `made` is of a tensor without a graph, `nonleaf` of one that has a graph and therefore gets no gradient of its own;
     `name` is the user's expression for it, where the failing statement has one. `miscounted` is of a backward of the
     user's own; `node` says then how many gradients it gave, and which arguments of the forward needed one: `1 of 10`.
-    `written`: there values were written into another leaf whose graph leads to a leaf that got no gradient.
+    `written`: there values were written into another leaf whose graph leads to a leaf that got no gradient. Those of
+    NONE_GIVEN are derivatives that gave None, which the program then used as a tensor.
     """
 
     kind: str
@@ -465,7 +470,7 @@ class Behind:
 class Site:
     """An expression whose value a reference run treats otherwise, whenever it is computed."""
 
-    action: str  # leaf | update | keep | follow | grad | require | unfreeze | create | zero | stand
+    action: str  # leaf | update | keep | follow | grad | require | unfreeze | create | zeros | zero | stand
     frame: Frame
     node: str = ""
 

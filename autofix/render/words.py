@@ -21,6 +21,7 @@ ROLES = {
     "written": "the tensor is written in place here",
     "stepped": "this step writes the parameters in place",
     "stale": "what was computed before the write is used after it here",
+    "gave_none": "this derivative is None: its output is not made of what it is by",
     "cut": "the graph of {} ends here",
     "given": "this gives fewer gradients than its forward takes arguments",
     "called": "it is called from here",

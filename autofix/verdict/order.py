@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _EFFECTS = list(Effect)
 _EITHER_WAY = ("shared-across-passes",)
-_UNUSUAL = ("range-is-left", "loss-trains-its-target", "weight-is-trained")
+_UNUSUAL = ("range-is-left", "loss-trains-its-target", "weight-is-trained", "gradient-sent-twice")
 """Findings that say that another edit is usually meant: one that trains otherwise and has no doubt comes before."""
 _STARVED = ("switched-off-for-what-is-owned",)
 """Findings that say of an edit that something owned would never learn."""

@@ -13,6 +13,7 @@ from .. import wire
 from ..engine import graph
 from ..engine.taps import parameters
 from ..program.frames import frames_of
+from .absent import giver
 from .copies import held
 from .given import refused_parameters
 from .missing import empty, missing
@@ -148,6 +149,9 @@ def _without_gradient(error: BaseException, run: State) -> str:
         for tensor in (one for _, one in found if watched and id(one) in owned):
             run.found += run.origins.written(tensor) if run.tracer.never_reached(tensor) else ()
         return "gradient_none"
+    if run.origins is not None and (call := giver(error, run.frames, run.overlay.read, run.origins.gaps.places)):
+        run.found = run.origins.gap(call)
+        return "unused_input"
     return ""
 
 
@@ -206,7 +210,9 @@ def _backward_kind(run: State, frame: FrameType) -> str:
         return ""
     unused = _unused(roots, given)
     if unused and run.origins is not None:
-        run.found = tuple(origin for tensor in unused for origin in run.origins.made(tensor))
+        run.found = run.origins.unused(unused, roots)
+        if run.found and len(unused) < len(given) and run.taps.current is not None:
+            run.found += (wire.Origin("none_among", run.frames.resolve(run.taps.current.stack)),)
     return "unused_input" if unused else ""
 
 

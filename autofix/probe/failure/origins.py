@@ -14,6 +14,7 @@ from ..engine import graph
 from ..engine.cuts import Cuts
 from ..engine.refused import DERIVATIVE, name_of, numbers, short_name, tensors
 from ..engine.remembered import Remembered
+from .gaps import Gaps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,6 +42,7 @@ class Origins(TorchFunctionMode):
         super().__init__()
         self._frames = frames
         self._lost = Remembered[tuple[Record, ...]]()
+        self.gaps = Gaps(frames)
         self._made = Remembered["Raw"]()
         self._left: deque[tuple[Record, frozenset[float]]] = deque(maxlen=_KEPT)
         self._frozen: dict[int, Raw] = {}
@@ -76,22 +78,26 @@ class Origins(TorchFunctionMode):
             if name in _WRITES and len(args) > 1 and isinstance(args[1], torch.Tensor):
                 self._wrote(*args[:2])
             self._cuts.heard(name, args, result)
-            self._note(name, args, kwargs, result)
+            if name.endswith(("requires_grad.__set__", "requires_grad_")):
+                self._flagged(args, kwargs)
+            else:
+                self._note(name, args, kwargs, result)
         return result
 
     def _note(self, name: str, args: Any, kwargs: Any, result: Any) -> None:
-        last = short_name(name)
-        if name.endswith(("requires_grad.__set__", "requires_grad_")):
-            self._flagged(args, kwargs)
-            return
-        derivative = name == DERIVATIVE
+        last, derivative = short_name(name), name == DERIVATIVE
         if not derivative and last in _NO_DATA:
             return
         results = list(tensors(result))
         out = [t for t in results if not t.requires_grad]
+        given = list(tensors((args, kwargs)))
+        if derivative:
+            self.gaps.gave(args, result)
+        elif len(out) < len(results):
+            lost = (record for t in given for record in self._lost.of(t) or () if record[0] != DISCRETE)
+            self.gaps.flows(lost, given, results)
         if not out and last not in _NUMBERS and last not in _ARRAYS:
             return
-        given = list(tensors((args, kwargs)))
         if derivative and kwargs.get("create_graph"):
             return  # what has no graph even so is a constant: nothing was lost
         # A derivative is by what a graph begins at: what was cut before that is not why there is none behind it.
@@ -189,6 +195,15 @@ class Origins(TorchFunctionMode):
         known = [record for record, had in latest if bool(had) is bool(latest[-1][1])]  # of numbers, the last alone
         records = self._returned([value]) or (known[-1:] if latest and latest[-1][1] else known)
         return tuple(wire.Origin(kind, self._frames.resolve(raw)) for kind, raw in dict.fromkeys(records))
+
+    def gap(self, stack: wire.Stack) -> tuple[wire.Origin, ...]:
+        """The latest derivative at a place that gave None, and why it did."""
+        found, inputs = self.gaps.latest(stack)
+        return (*found, *(origin for one in inputs for origin in self.written(one)))
+
+    def unused(self, inputs: list[torch.Tensor], outputs: Iterable[Any]) -> tuple[wire.Origin, ...]:
+        """Where inputs were made that have no graph; of others, where the graph was lost that led to them."""
+        return tuple(one for each in inputs for one in self.made(each)) or self.gaps.lost(inputs, outputs)
 
     def written(self, tensor: torch.Tensor) -> tuple[wire.Origin, ...]:
         """Where values that are made of a leaf were written into others."""

@@ -16,6 +16,7 @@ from ..engine.operators import Dispatch, Known, storage_key, tensors_at, written
 from ..engine.quiet import quiet
 from ..engine.refused import name_of, refused
 from ..engine.remembered import Remembered
+from ..engine.resent import is_given
 from ..engine.taps import Call, Listener, Taps
 from ..instruments.aimed import Graph, spoiled_aims, targets, weights
 from .carriers import KEPT, Carriers
@@ -106,6 +107,8 @@ class Tracer(Dispatch, Listener):
         self._steps: dict[Raw, int] = {}
         self._stepped: list[tuple[int, torch.Tensor, int]] = []
         self._ends: dict[int, int] = {}
+        self._kept_gradient: list[wire.Fact] = []
+        """Where the results were made that the latest backward starts from, and that keep a gradient already."""
         self.violation: Handle | None = None
         self._handles: deque[weakref.ref[Handle]] = deque(maxlen=_KEPT_HANDLES)
 
@@ -181,6 +184,11 @@ class Tracer(Dispatch, Listener):
         if not self._entered:
             return
         current = _Pass(call)
+        self._kept_gradient = [
+            wire.Fact("starts-at-kept-gradient", "", self.made(root))
+            for root, gradient in zip(call.roots, call.gradients, strict=False)
+            if is_given(root, gradient)
+        ]
         for node in graph.operations(graph.walk(call.roots)):
             age = node._sequence_nr()
             current.nodes[age] = node.name()
@@ -252,7 +260,7 @@ class Tracer(Dispatch, Listener):
         return {
             "saved": self._modified() or self.freed(), "also": self._also(), "crossings": self._crossings(),
             "remade": self._remade(), "earlier": self._earlier(), "step_sites": self._step_sites(),
-            "facts": (*self._scaled(), *self._aimed()),
+            "facts": (*self._scaled(), *self._aimed(), *self._kept_gradient),
         }  # fmt: skip
 
     def _modified(self) -> tuple[wire.Saved, ...]:

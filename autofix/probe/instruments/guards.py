@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .. import wire
 from ..engine import graph
 from ..engine.quiet import quiet
+from ..engine.resent import Resent
 from ..engine.sketch import is_zero
 from ..engine.taps import Call, Listener, Taps, parameters
 from .terms import sums_of
@@ -112,8 +113,10 @@ class Guards(Listener):
         self._used: dict[int, set[int]] = {}
         self._started: deque[tuple[int, set[tuple[int, int]], set[tuple[int, int]]]] = deque(maxlen=_LATEST)
         """The latest calls that give losses all their weight: where each starts from, and all that it sums up."""
-        self._again: list[tuple[int, int]] = []
-        """Pairs of calls of which one starts from the loss of the other, or from a sum in which that is a term."""
+        self._again: list[tuple[str, int, int]] = []
+        """Pairs of calls that send the same, and how: one starts from the loss of the other, or from a sum in which
+        that is a term; or from where the other has left the gradient that it sends."""
+        self._resent = Resent()
         self._undecided: dict[tuple[Raw, ...], _Mixed] = {}
         self._passed_by: set[tuple[Raw, int]] = set()
         """Losses of these, and optimizers that stepped after them: whatever these did not use is thrown away."""
@@ -162,10 +165,9 @@ class Guards(Listener):
         waiting = [given for given in self._given.values() if not given.used]
         only = _inputs_only(call)
         self._calls[call.index] = (call.stack, set())
-        old = 0
+        old, ages = 0, set[int]()
         self.leaves = []
         with quiet():
-            self._look_again(call)
             for node in graph.walk(call.roots):
                 variable = graph.leaf(node)
                 if variable is not None:
@@ -174,15 +176,17 @@ class Guards(Listener):
                         self._receive(variable, call)
                     continue
                 age = node._sequence_nr()
+                ages.add(age)
                 for given in waiting:
                     given.used |= given.begin <= age < given.end
                 if age < site.mark:
                     old += 1
                     self._check_stale(node, age, site, call)
+            self._look_again(call, ages)
         self._check_growth(site, old, call)
         if call.create and not call.accumulate:
-            before = self._given.get(call.stack)
-            self._given[call.stack] = _Given(graph.now(), used=before is not None and before.used)
+            known = self._given.get(call.stack)
+            self._given[call.stack] = _Given(graph.now(), used=known is not None and known.used)
 
     def _count(self, call: Call) -> list[Counter[str]]:
         """For each optimizer, the kinds of nodes through which `call` leads to its parameters.
@@ -304,27 +308,29 @@ class Guards(Listener):
                     left.times += left.latest < self._steps[index]
                     left.latest, left.segment = self._steps[index], self._segment
 
-    def _look_again(self, call: Call) -> None:
+    def _look_again(self, call: Call, ages: set[int]) -> None:
+        if (before := self._resent.of(call, ages)) is not None:
+            self._again.append(("gradient-sent-twice", before.index, call.index))
         for root, gradient in zip(call.roots, call.gradients, strict=False) if call.accumulate else ():
             if not graph.is_leaf(root) and (gradient is None or bool((gradient == 1).all())):
                 starts, summed = sums_of(root)
                 self._again += [
-                    (index, call.index)
+                    ("same-loss-twice", index, call.index)
                     for index, started, held in self._started
                     if index != call.index and (starts & held or started & summed)
                 ]
                 self._started.append((call.index, starts, summed))
 
     def _check_twice(self, optimizer: torch.optim.Optimizer) -> None:
-        """Two calls went backward from one loss, and what both left in a parameter is used."""
+        """Two calls sent the same, and what both left in a parameter is used."""
         for parameter in parameters(optimizer) if self._again else ():
             sent = self._sent.get(id(parameter))
             if sent is None or parameter.grad is None:
                 continue
-            for first, second in self._again:
+            for name, first, second in self._again:
                 if {first, second} <= sent.calls:
                     stack = self._calls[second][0]
-                    self._report("same-loss-twice", stack, self._names.name(parameter, "a parameter"))
+                    self._report(name, stack, self._names.name(parameter, "a parameter"))
 
     def _check_mixed(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         """Two losses train this optimizer's parameters, and one of them another's too: was it meant to train both?"""

@@ -22,6 +22,7 @@ from .given import Given
 from .one_memory import OneMemory
 from .perform import Perform
 from .saved import KeepGraphs, MutationSafe
+from .sent_once import SentOnce
 from .separate import Constants, GivesGraph, Separate, of_other_segments
 from .sites import Sites
 from .standing import Standing
@@ -77,8 +78,7 @@ def _arm_cuts(run: State) -> SwitchedOff:
         heard.append(Constants(asked.constants))
     if asked.through:
         heard += [GivesGraph(is_through), Separate(run.taps, lambda call, _owner: is_through(call))]
-    if asked.addends:
-        heard.append(Addends())
+    heard += [kind() for kind, wanted in ((Addends, asked.addends), (SentOnce, asked.sent_once)) if wanted]
     off = SwitchedOff(run.frames, run.taps, cut=asked.off)
     heard.append(off)
     if asked.segments:

@@ -18,14 +18,16 @@ if TYPE_CHECKING:
     from ..program.frames import Frames, Raw
 
 _WEIGHS = frozenset(("mul", "mul_", "multiply", "rmul", "imul", "div", "div_", "truediv", "itruediv"))
+_DETACHES = ("torch.Tensor.detach", "torch.Tensor.data.__get__")
 _NONE: frozenset[Raw] = frozenset()
 
 
 class DerivedWeights(TorchFunctionMode, Listener):
     """Follows derivatives without a graph, and what is made of them, to where they meet what is trained.
 
-    A weight is one number, by which what is computed is multiplied on its way to the sum that a backward starts from.
-    A penalty, a residual and a point that was moved along a derivative take it in another way.
+    A weight is one number, by which what is computed is multiplied on its way to the sum that a backward starts from;
+    or several, of each example its own, where the code says by `detach` that they are constants. A penalty, a residual
+    and a point that was moved along a derivative take it in another way.
     """
 
     def __init__(self, frames: Frames) -> None:
@@ -33,6 +35,8 @@ class DerivedWeights(TorchFunctionMode, Listener):
         self._frames = frames
         self._made_of = Remembered[frozenset["Raw"]]()
         """Of a tensor without graph, the places whose derivatives it is made of."""
+        self._detached = Remembered[bool]()
+        """Those of them that the code has detached, though they have no graph, and what is made of these alone."""
         self._takers: list[tuple[range, bool, frozenset[Raw]]] = []
         """The ages of nodes that took such a tensor, whether each may take it as a weight, and the places."""
         self._weigh: set[Raw] = set()
@@ -47,21 +51,27 @@ class DerivedWeights(TorchFunctionMode, Listener):
             elif len(self._made_of):
                 given = list(tensors((args, kwargs)))
                 if made_of := _NONE.union(*(self._made_of.of(one) or _NONE for one in given)):
-                    self._keep(result, made_of)
+                    self._keep(result, made_of, detached=name_of(func) in _DETACHES or self._are_detached(given))
                     if graph.now() > before:
                         self._takers.append((range(before, graph.now()), self._weighs(func, given), made_of))
         return result
 
-    def _keep(self, result: Any, made_of: frozenset[Raw]) -> None:
+    def _keep(self, result: Any, made_of: frozenset[Raw], *, detached: bool = False) -> None:
         for one in tensors(result):
             if not one.requires_grad:
                 self._made_of.keep(one, made_of)
+                if detached:
+                    self._detached.keep(one, True)
+
+    def _are_detached(self, given: list[torch.Tensor]) -> bool:
+        return all(one in self._detached for one in given if one in self._made_of)
 
     def _weighs(self, func: Any, given: list[torch.Tensor]) -> bool:
         weights = [one for one in given if one in self._made_of]
         others = [one for one in given if one not in self._made_of]
         named = short_name(name_of(func)).strip("_") in _WEIGHS
-        return named and all(one.numel() == 1 for one in weights) and not any(map(graph.is_leaf, others))
+        constants = self._are_detached(given) or all(one.numel() == 1 for one in weights)
+        return named and constants and not any(map(graph.is_leaf, others))
 
     def backward(self, call: Call) -> None:
         """Look how a loss takes what is made of derivatives."""

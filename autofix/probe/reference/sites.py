@@ -6,7 +6,8 @@ its gradient can be zeroed as that of a leaf can. `keep`: the graph is not cut t
 `require`: what is made there requires a gradient. `unfreeze`: what was
 frozen there requires a gradient again when an optimizer takes it, if that optimizer leaves other frozen ones alone;
 what an optimizer has taken before is not frozen there.
-`create`: the derivative computed there has a graph. `zero`: a gradient that is still None is one of zeros there.
+`create`: the derivative computed there has a graph. `zeros`: it is zero by what it does not depend on.
+`zero`: a gradient that is still None is one of zeros there.
 `stand`: a leaf into which values are written there stands for the result that has them (`standing`).
 """
 
@@ -137,6 +138,9 @@ class Sites(Listener):
 
     def _derivative(self, func: Any, args: Any, kwargs: Any) -> Any:
         raw, actions = self._here()
+        if "zeros" in actions:
+            self.met[raw] = "unused_input"
+            return func(*args, **kwargs | {"materialize_grads": True})
         if "create" not in actions or kwargs.get("create_graph"):
             return NOTHING
         self.met[raw] = "no_graph"

@@ -118,6 +118,20 @@ for _ in range(4):
     loss.backward()
     optimizer.step()
 """
+REWEIGHTED = """
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    each = net(torch.randn(8, 3)).square().flatten()
+    slope = torch.autograd.grad(each.sum(), net.weight)[0].detach()
+    optimizer.zero_grad()
+    (slope.norm(dim=0).repeat(3)[:8] * each).sum().backward()
+    optimizer.step()
+"""
+WEIGHT = ("net.weight)[0]", "net.weight, retain_graph=True)[0]")
 FIRST_ORDER = ("grad(term, weights)", "grad(term, weights, retain_graph=True)")
 OUT = ("score *= 2", "score = score * 2")
 KEPT = "score.sum().backward(retain_graph=True)"
@@ -139,12 +153,15 @@ class DerivativeIsConstant(Property):
         Example(BY_GRAD, "score.sum(), x)[0]", "score.sum(), x, create_graph=True)[0].detach()"),
         Example(ELSEWHERE.replace("LOSS", "score + (slope - 1).square()"), *OUT),
         Example(BALANCED.replace("* second", "* second + (other - 1).square()"), *FIRST_ORDER),
+        Example(REWEIGHTED.replace(".detach()", ""), *WEIGHT),
+        Example(REWEIGHTED.replace("repeat(3)[:8] * each)", "sum().square() + each)"), *WEIGHT),
     )
     silent = (
         Example(ELSEWHERE.replace("LOSS", "score + (net(x.detach() + 0.1 * slope.sign()) - 1).square()"), *OUT),
         Example(ATTACK, "score.sum().backward()", KEPT),
         Example(NATURAL, "sum(), weights)", "sum(), weights, create_graph=True)"),
         Example(BALANCED, *FIRST_ORDER),
+        Example(REWEIGHTED, *WEIGHT),
         Example(FIGURE, "score.sum(), x)", "score.sum(), x, retain_graph=True)"),
         Example(BY_GRAD, "score.sum(), x)", GIVEN),
         Example(TASKS, "first.mean(), weights)", "first.mean(), weights, retain_graph=True)"),

@@ -113,6 +113,7 @@ class LossTrainsTwoNetworks(Seen):
             return None
         # An edit that keeps every gradient keeps what the code as it stands does.
         found = evidence.assessment
-        apart = found.reading is not None and (found.reading.apart or found.reading.separated)
+        reading = found.reading
+        apart = reading is not None and (reading.apart or reading.separated or reading.sent_once)
         kept = (evidence.letter,) if found.effect.keeps_gradients and not apart else ()
         return self.first(evidence.edited, *kept)

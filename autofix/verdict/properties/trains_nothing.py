@@ -8,7 +8,8 @@ The code asks for the derivative of an output by an input that the output does n
 
 A residual of zeros trains nothing: the output was meant to depend on that input. This is not said where only some of
 several inputs are unused, such as a head that an inner loop leaves out. Nor is it of a column of an input that was used
-whole: the derivative by that is a column of the derivative by the whole.
+whole: the derivative by that is a column of the derivative by the whole. But it is said of one that the output is made
+of by a derivative without a graph, such as an inner learning rate: zeros would never train it.
 """
 
 from __future__ import annotations
@@ -41,16 +42,50 @@ for _ in range(4):
 BESIDE_OTHERS = SLICED.replace("u.sum(), x, create_graph=True)[0]", "u.sum(), [points, other], create_graph=True)[0]")
 ALLOWED = ("create_graph=True)", "create_graph=True, allow_unused=True, materialize_grads=True)")
 
+INNER = """
+import torch
+
+torch.manual_seed(0)
+w, rate = torch.nn.Parameter(torch.randn(3)), torch.nn.Parameter(torch.zeros(()))
+optimizer = torch.optim.Adam([w, rate], lr=0.01)
+for _ in range(4):
+    x, y = torch.randn(8, 3), torch.randn(8)
+    inner = (x @ w - y).square().mean() + rate.exp() * w.square().sum()
+    fast = w - 0.1 * torch.autograd.grad(inner, w)[0]
+    outer = (x @ fast - 1).square().mean()
+    grads = torch.autograd.grad(outer, [w, rate])
+    optimizer.zero_grad()
+    for p, g in zip([w, rate], grads):
+        p.grad = g.clone()
+    optimizer.step()
+"""
+ALLOWED_INNER = ("[w, rate])\n    opt", "[w, rate], allow_unused=True, materialize_grads=True)\n    opt")
+NONE_AMONG = INNER.replace("(outer, [w, rate])", "(outer, [w, rate], allow_unused=True)")
+MATERIALIZED = ("allow_unused=True", "allow_unused=True, materialize_grads=True")
+
 
 class TrainsNothing(Property):
     name, former = "trains-nothing", "unused"
-    runs = ("letter",)
-    sentence = "this derivative is zero: its output is not made of anything that the derivative is asked for"
-    raises = (Example(SLICED, *ALLOWED),)
-    silent = (Example(BESIDE_OTHERS, *ALLOWED),)
+    runs = ("letter", "trace")
+    sentence = "this derivative is zero: its output is not made of {subject} that the derivative is asked for"
+    raises = (
+        Example(SLICED, *ALLOWED),
+        Example(INNER, *ALLOWED_INNER),
+        Example(NONE_AMONG, *MATERIALIZED),
+    )
+    silent = (
+        Example(BESIDE_OTHERS, *ALLOWED),
+        Example(INNER.replace("rate.exp() * w.square", "0.1 * w.square"), *ALLOWED_INNER),
+        Example(NONE_AMONG.replace("rate.exp() * w.square", "0.1 * w.square"), *MATERIALIZED),
+    )
 
     def find(self, evidence: Evidence) -> Finding | None:
         if not evidence.assessment.effect.keeps_gradients:
             return None  # the zeros are those of the code as it stands, from which the edit departs
-        zeros = (done.stack for done in evidence.letter.performed if done.kind == "nothing_used")
-        return next((self.found(stack) for stack in zeros), None)
+        lost = any(origin.kind == "derivative" for origin in evidence.trace.origins)
+        for done in evidence.letter.performed:
+            if done.kind == "nothing_used":
+                return self.found(done.stack, subject="anything")
+            if done.kind == "unused_input" and lost:
+                return self.found(done.stack, subject="everything")
+        return None

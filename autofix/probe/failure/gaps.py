@@ -1,0 +1,90 @@
+"""Derivatives that gave None, and the lost graph by which their outputs are made of their inputs all the same."""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+
+from .. import wire
+from ..engine import graph
+from ..engine.remembered import Remembered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ..program.frames import Frames, Raw
+
+    Record = tuple[str, Raw]
+
+_KEPT = 8
+_MOST = 8
+
+
+class _Gap(NamedTuple):
+    """One such call, the inputs without gradient, whether these are all, and what its outputs lost on their way."""
+
+    raw: Raw
+    inputs: tuple[weakref.ref[torch.Tensor], ...]
+    all: bool
+    lost: tuple[Record, ...]
+
+
+class Gaps:
+    """Hears of each derivative, and of each tensor with a graph that is also made of something without."""
+
+    def __init__(self, frames: Frames) -> None:
+        self._frames = frames
+        self._within = Remembered[tuple["Record", ...]]()
+        """Of tensors with a graph, how that of what they are also made of was lost."""
+        self._behind: dict[Record, set[int]] = {}
+        """By the derivatives without a graph, the leaves behind what was differentiated."""
+        self._seen: deque[_Gap] = deque(maxlen=_KEPT)
+
+    def flows(self, lost: Iterable[Record], given: Iterable[torch.Tensor], results: Iterable[torch.Tensor]) -> None:
+        """Something is made of tensors: `lost` is what those have lost that have no graph."""
+        within = (record for one in given for record in self._within.of(one) or ())
+        if records := tuple(dict.fromkeys((*lost, *within)))[:_MOST]:
+            for tensor in (one for one in results if one.requires_grad):
+                self._within.keep(tensor, records)
+
+    def gave(self, args: Sequence[Any], result: Sequence[torch.Tensor | None]) -> None:
+        """A derivative was taken: remember what is behind its outputs, and which of its inputs it gave None for."""
+        outputs, inputs = args[:2]
+        if any(one is not None and not one.requires_grad for one in result):
+            behind = self._behind.setdefault(("derivative", self._frames.here()), set())
+            behind.update(map(id, graph.leaves(graph.walk(outputs))))
+        unused = [one for one, gradient in zip(inputs, result, strict=False) if gradient is None]
+        if unused:
+            references, whole = tuple(map(weakref.ref, unused)), len(unused) == len(result)
+            self._seen.append(_Gap(self._frames.here(), references, whole, self._lost(unused, outputs)))
+
+    def _lost(self, inputs: Iterable[torch.Tensor], outputs: Iterable[Any]) -> tuple[Record, ...]:
+        inputs = list(inputs)
+        leaves = {id(one) for one in inputs if graph.is_leaf(one)}
+        results = any(not graph.is_leaf(one) for one in inputs)
+        known = dict.fromkeys(record for one in outputs for record in self._within.of(one) or ())
+        return tuple(one for one in known if results or leaves & self._behind.get(one, leaves))
+
+    # What is asked --------------------------------------------------------------------------------------------------
+
+    @property
+    def places(self) -> list[wire.Stack]:
+        """The latest calls that gave None, in order."""
+        return [self._frames.resolve(gap.raw) for gap in self._seen]
+
+    def latest(self, stack: wire.Stack) -> tuple[tuple[wire.Origin, ...], list[torch.Tensor]]:
+        """The latest of them at a place with what its outputs lost on their way, and the inputs that it is about."""
+        gap = next(one for one in reversed(self._seen) if self._frames.resolve(one.raw) == stack)
+        inputs = [one for reference in gap.inputs if (one := reference()) is not None]
+        none = wire.Origin(wire.NONE_GIVEN[not gap.all], stack)
+        return (none, *self._told(gap.lost)), inputs
+
+    def lost(self, inputs: Iterable[torch.Tensor], outputs: Iterable[Any]) -> tuple[wire.Origin, ...]:
+        """Where the graph was lost by which outputs may be made of inputs that they do not lead to."""
+        return self._told(self._lost(inputs, outputs))
+
+    def _told(self, records: Iterable[Record]) -> tuple[wire.Origin, ...]:
+        return tuple(wire.Origin(kind, self._frames.resolve(raw)) for kind, raw in records)
