@@ -532,7 +532,33 @@ SUMMED = (
     "    (out.square().mean() + (out - 1).abs().mean()).backward()\n",
 )
 
+IN_STAGES = f"""{HEAD}
+G, D = (nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, out)) for out in (4, 1))
+first_opt = torch.optim.Adam(G.parameters(), lr=0.01)
+d_opt, g_opt = torch.optim.Adam(D.parameters(), lr=0.01), torch.optim.Adam(G.parameters(), lr=0.01)
+for step in range(3):
+    G.zero_grad()
+    G(torch.randn(8, 4)).square().mean().backward()
+    first_opt.step()
+for step in range(4):
+    D.requires_grad_(True)
+    G.requires_grad_(False)
+    D.zero_grad()
+    fake = G(torch.randn(8, 4))
+    (D(fake.detach()) - D(torch.randn(8, 4))).mean().backward()
+    d_opt.step()
+    D.requires_grad_(False)
+    G.requires_grad_(True)
+    G.zero_grad()
+    (-D(fake).mean()).backward()
+    g_opt.step()
+"""
+"""Of two optimizers of one network, the second begins when the first has made all its steps."""
+FREEZE_G = "    G.requires_grad_(False)\n"
+THROUGH_D = "(-D(fake).mean())"
+
 RIGHT: dict[str, tuple[str, Edit]] = {
+    "a second optimizer of what was trained": (IN_STAGES, ((FREEZE_G, ""),)),
     "statistics of what rounds otherwise": (NORMALISED, (SUMMED,)),
     "twins met in another order": (TWINS, (KEEP_LOSS, NETS_EXCHANGED, LEAVES_EXCHANGED)),
     "what rounds otherwise": (WITHOUT_TERM, AT_ONCE),
@@ -574,6 +600,8 @@ RIGHT: dict[str, tuple[str, Edit]] = {
     "small figures": (FIGURES, (("out.sum(), w)", "out.sum(), w, retain_graph=True)"),)),
 }
 WRONG: dict[str, tuple[str, Edit]] = {
+    "nothing to train for a second optimizer": (IN_STAGES, (("    D.requires_grad_(False)\n", ""),)),
+    "a second optimizer of another loss": (IN_STAGES, ((FREEZE_G, ""), (THROUGH_D, "D(fake).mean()"))),
     "statistics that are kept otherwise": (NORMALISED, (SUMMED, ("BatchNorm1d(16)", "BatchNorm1d(16, momentum=0.11)"))),
     "statistics of half a batch": (
         NORMALISED,

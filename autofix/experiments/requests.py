@@ -324,4 +324,5 @@ def _ending_with(asked: wire.Request, first: wire.Trace) -> wire.Request:
     more = 1 if died_later(first) and not asked.frozen else 0
     stop = tuple(n + more for n in (first.backward_count, *first.counts)) if first.outcome == "stopped" else ()
     most = tuple(n + _FURTHER for n in first.counts) if first.outcome == "finished" else ()
-    return replace(asked, failed_at=(), stop_at=stop, most=most, budget=0.0)
+    idle = tuple(index for index, n in enumerate(first.counts) if not n)
+    return replace(asked, failed_at=(), stop_at=stop, most=most, idle=idle, budget=0.0)

@@ -126,6 +126,7 @@ class Request:
     ordered: bool = False  # random draws are told apart by what is drawn and how often, not by where
     still: bool = False  # frozen, and parameters stay where they are from round to round
     late: bool = False  # frozen: parameters drift where a forward next uses them, not right after a step
+    idle: tuple[int, ...] = ()  # frozen: the optimizers that never step, and so end no round
     by_hand: bool = True  # frozen: steps that are made by hand, into a leaf that lasts, are undone, too
     shapes: bool = False  # what the graphs behind each step are made of is told
     held: bool = False  # what other state than parameters held at each step is told

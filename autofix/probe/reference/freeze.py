@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from ..program.frames import Frames
     from ..wire import Request
 
-_TWICE = 2
-
 
 class Freeze(Perturb):
     """Undoes each step, and drifts: moves all parameters after each round.
@@ -59,6 +57,7 @@ class Freeze(Perturb):
         """Whether a step made by hand was undone."""
         self._leaves = leaves
         self._drift = not asked.still
+        self._idle = asked.idle
         self._round = 0
         self._before: dict[int, list[torch.Tensor]] = {}
         self._spare: dict[int, list[torch.Tensor]] = {}
@@ -191,7 +190,7 @@ class Freeze(Perturb):
             for parameter, old in zip(parameters(optimizer), self._spare[index], strict=False):
                 data(parameter).copy_(old)
         self._courses.stepped(parameters(optimizer))
-        if self._drift and min(self._stepping()) > self._round + self._due:
+        if self._drift and min(self._stepping(), default=0) > self._round + self._due:
             self._due = True
             if not self._late:
                 self._move_all()
@@ -217,12 +216,8 @@ class Freeze(Perturb):
                     self._starts[id(parameter)] = parameter.detach().clone()
 
     def _stepping(self) -> list[int]:
-        """How often each optimizer has stepped, but for one that only wraps others: they step twice, and it never."""
-        counts, owned = self._taps.counts, self._taps.owned
-        if max(counts) < _TWICE:
-            return counts
-        rest = [set().union(*(own for other, own in enumerate(owned) if other != i)) for i in range(len(owned))]
-        return [count for i, count in enumerate(counts) if count or not owned[i] <= rest[i]]
+        """How often each optimizer has stepped, but for those that never do, such as one that only wraps others."""
+        return [count for index, count in enumerate(self._taps.counts) if index not in self._idle]
 
     def _move(self, moved: list[torch.Tensor]) -> None:
         self._round += 1
