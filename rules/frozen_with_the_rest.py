@@ -2,14 +2,17 @@
 
 ## What it does
 Lets the part train that the optimizer was given or that was put in anew, puts the new part in after freezing, or lets
-what a function froze for a while train again.
+what a function froze for a while train again. Where networks take turns, and a value is made while its network is
+switched off and trained when it is on again, the network is not switched off, or the value is made before that, or
+again when the network is on.
 
 ## Why autograd fails
 For parameters that require no gradient no graph is recorded. A loss of nothing else has none either.
 
 ## Fix safety
 Safe where every parameter that an optimizer owns gets its gradient and the rest stays frozen. Where an optimizer was
-given all frozen parameters, the code does not say which of them should train.
+given all frozen parameters, the code does not say which of them should train. Of what is switched off for a while
+nothing may reach it meanwhile: a loss that goes through the value, and not through `.detach()`, would.
 """
 
 from __future__ import annotations
@@ -18,7 +21,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from autofix.probe.wire import Frame
+from autofix.probe.wire import Frame, Origin
+from autofix.search import asleep
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names, update
 from autofix.syntax.edits import append_call, at_end, insert_after, move_after
@@ -26,11 +30,34 @@ from autofix.syntax.edits import append_call, at_end, insert_after, move_after
 WHY_HEAD = "The part that the optimizer was given trains; the rest stays frozen."
 WHY_PLAIN = "The optimizer can only move what a gradient reaches, and none reaches a tensor that asks for none."
 WHY_MEANWHILE = "It is frozen while the gradient of something else is taken, and trains again for what comes after."
+_ASLEEP = (
+    "what is made of parameters while they are switched off has no graph, also when they are on again: make it before "
+    "or after that, or leave them on and detach what others are given of it"
+)
 _FROZEN = (
     "nothing that the loss needs requires a gradient after this: see that what is to train is named here as the model "
     "names it, and count what still requires one"
 )
 _FLAG = re.compile(r"(requires_grad *= *|requires_grad_\()False\b")
+
+_WAYS = (
+    (
+        "Leave the parameters switched on",
+        "What is made of the parameters records its graph; a loss that takes it detached trains none of them.",
+        Tier.MEANT, asleep.left_on,
+    ),
+    (
+        "Make it before the parameters are switched off",
+        "What is made of the parameters before they are switched off records its graph.",
+        Tier.ORDER, asleep.made_before,
+    ),
+    (
+        "Make it again when the parameters are on",
+        "What is made of the parameters once they are on again records its graph.",
+        Tier.AGAIN, asleep.made_again,
+    ),
+)  # fmt: skip
+"""What can be done where something is made of parameters while they are switched off."""
 
 
 class FrozenWithTheRest(Rule):
@@ -80,6 +107,22 @@ for _ in range(4):
 net = torch.nn.Linear(2, 1)
 list(map(lambda p: p.requires_grad_(False), net.parameters()))
 net(torch.randn(5, 2)).pow(2).mean().backward()
+! two networks take turns
+G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
+g_opt, d_opt = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (G, D))
+for _ in range(4):
+    D.requires_grad_(True)
+-    for p in G.parameters():
+-        p.requires_grad = False
+    fake = G(torch.randn(5, 2))
+    d_opt.zero_grad()
+    (D(fake.detach()) - D(torch.randn(5, 3))).mean().backward()
+    d_opt.step()
+    D.requires_grad_(False)
+    G.requires_grad_(True)
+    g_opt.zero_grad()
+    (-D(fake).mean()).backward()
+    g_opt.step()
 ! gradients are off, and nothing was frozen
 net = torch.nn.Linear(2, 1)
 with torch.no_grad():
@@ -88,8 +131,10 @@ with torch.no_grad():
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """At each place that froze parameters, and at each tensor that an optimizer owns and that was never marked."""
+        dormant = [one for one in diagnosis.trace.origins if one.used]
+        yield from self._asleep(dormant, diagnosis, sources)
         seen: set[tuple[str, int]] = set()
-        for origin in diagnosis.trace.origins:
+        for origin in diagnosis.trace.origins if not dormant else ():
             for _, source, node in sources.nodes(origin.stack[:1]):
                 if (place := (str(source.path), getattr(node, "lineno", 0))) in seen:
                     continue
@@ -102,8 +147,19 @@ with torch.no_grad():
                     yield self.propose(edits, WHY_PLAIN, title="Let the tensor train that the optimizer was given")
 
     def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
-        """Where parameters were frozen."""
-        yield from ((one.stack[0], _FROZEN) for one in diagnosis.trace.origins if one.kind == "frozen" and one.stack)
+        """Where parameters were frozen; where some are on again, what was made of these meanwhile."""
+        frozen = [one for one in diagnosis.trace.origins if one.kind == "frozen" and one.stack]
+        dormant = [(one.used[0], _ASLEEP) for one in frozen if one.used]
+        yield from dormant or ((one.stack[0], _FROZEN) for one in frozen)
+
+    def _asleep(self, origins: list[Origin], diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """In each way all places where something was made of what was switched off, then one alone."""
+        for title, why, tier, way in _WAYS:
+            found = [tuple(way(one, diagnosis, sources)) for one in origins]
+            places = [edits for edits in dict.fromkeys(found) if edits]
+            together = dict.fromkeys(edit for edits in places for edit in edits)
+            for later, edits in enumerate(dict.fromkeys((tuple(together), *places)) if places else ()):
+                yield self.propose(edits, why, title=title, tier=tier, later=later)
 
     def _meanwhile(self, source: Source, statement: ast.stmt) -> Iterator[Proposal]:
         """What a function freezes while it differentiates by something else, trains again where the function ends."""

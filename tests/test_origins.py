@@ -43,6 +43,29 @@ def test_the_place_that_cut_the_graph_is_named(script: Scripts, kind: str, body:
     assert {origin.stack[0].line for origin in trace.origins} == {HEAD.count("\n") + 1}
 
 
+@pytest.mark.parametrize(("again", "used"), [("net.requires_grad_(True)", ["a = net(x)"]), ("", [])])
+def test_what_was_made_while_parameters_were_off_is_named_where_they_are_on_again(
+    script: Scripts, again: str, used: list[str]
+) -> None:  # fmt: skip
+    body = f"""\
+    def switch(net, on):
+        for p in net.parameters():
+            p.requires_grad = on
+    other = torch.nn.Linear(1, 1)
+    switch(other, False)
+    switch(net, False)
+    a = net(x)
+    {again}
+    other(a).mean().backward()
+    """
+    text = HEAD + textwrap.dedent(body)
+    trace, lines = script(text).traced(), text.splitlines()
+    asleep = [one for one in trace.origins if one.used]
+    assert [lines[one.used[0].line - 1] for one in asleep] == used
+    assert [lines[one.again[0].line - 1] for one in asleep] == [again] * len(used)
+    assert {lines[one.stack[1].line - 1] for one in trace.origins} == {"switch(other, False)", "switch(net, False)"}
+
+
 def test_two_cuts_are_both_named(script: Scripts) -> None:
     body = """\
     a = net(x).detach()

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from autofix.core.model import Cause, Reading, Refused, Treatment
 from autofix.experiments import later, readings
 from autofix.experiments.client import JOBS
-from autofix.experiments.compare import comparable, differences
+from autofix.experiments.compare import comparable
 from autofix.experiments.requests import Builder, changed_lines, first_steps, line_maps
-from autofix.experiments.sketches import LIVE
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
 from autofix.experiments.unwritten import begun_anew, copied, kept_inputs, old_values
 
@@ -104,23 +103,11 @@ class Pool:
             self._runs.builder = replace(self._runs.builder, converts=True)
 
     def _chosen(self, choices: tuple[tuple[wire.Site, ...], ...]) -> tuple[wire.Site, ...]:
-        """The one choice of places with which everything that optimizers own is trained; () where none is the only one.
-
-        The last has all places. What it adds must train nothing else: then only the one place was to have a graph.
-        """
         if len(choices) < 2:  # noqa: PLR2004  nothing to choose
             return choices[0] if choices else ()
         requests = [replace(self._runs.builder, sites=sites).first(_FIRST_RUN) for sites in choices]
         numbers = [self._probe.submit(request) for request in requests]
-        *each, together = [self._probe.wait(number, self.target.time_limit) for number in numbers]
-        good = [
-            (sites, run)
-            for sites, run in zip(choices, each, strict=False)
-            if not comparable(run) and not readings.contradiction(Refused.UPDATE, run, run)
-        ]
-        if len(good) != 1 or comparable(together) or differences(good[0][1], together, LIVE):
-            return ()
-        return good[0][0]
+        return readings.chosen(choices, [self._probe.wait(number, self.target.time_limit) for number in numbers])
 
     def _learns_nothing(self, sites: tuple[wire.Site, ...]) -> bool:
         """Whether something that an optimizer owns has no gradient at any step of a reference with these sites."""

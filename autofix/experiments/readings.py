@@ -12,18 +12,19 @@ Where a graph is missing, the one reading is that it was not cut, if there is on
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from autofix.core.model import Cause, Reading, Refused
-from autofix.experiments.compare import comparable, same_gradients, same_moves
+from autofix.experiments.compare import comparable, differences, same_gradients, same_moves
 from autofix.experiments.later import died_early
 from autofix.experiments.losses import losses
-from autofix.experiments.sketches import FOLLOWED, norm
+from autofix.experiments.sketches import FOLLOWED, LIVE, norm
 from autofix.probe import wire
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from autofix.core.model import Diagnosis
 
@@ -180,14 +181,46 @@ def _unused(origins: list[wire.Origin], *, refused: bool) -> tuple[tuple[wire.Si
 
 
 def _lost(origins: list[wire.Origin]) -> tuple[tuple[wire.Site, ...], ...]:
-    """What is frozen may stay so where something else lost the graph, too: it shows if an optimizer owns it."""
-    sites = dict.fromkeys(wire.Site(_ACTIONS.get(o.kind, ""), o.stack[0]) for o in origins)
+    """What is frozen may stay so where something else lost the graph, too: it shows if an optimizer owns it.
+
+    What was switched off when it was used, and is on again, is something else: it is meant to train by now. All of that
+    is a choice, and all but one place of it.
+    """
+    asleep = tuple(dict.fromkeys(wire.Site("record", o.stack[0]) for o in origins if o.used))
+    known = {site.frame for site in asleep}
+    found = (wire.Site(_ACTIONS.get(o.kind, ""), o.stack[0]) for o in origins if o.stack[0] not in known)
+    sites = tuple(dict.fromkeys((*asleep, *found)))
     frozen = tuple(site for site in sites if site.action == "unfreeze")
     others = [site for site in sites if site not in frozen]
     if len({site.action for site in others}) > 1 or any(not one.action for one in others) or len(sites) > _MOST_PLACES:
         return ()
-    each = [*((one,) for one in others), *([frozen] if others and frozen else ((one,) for one in frozen))]
-    return tuple(each) if len(each) == 1 else (*each, tuple(sites))
+    alone = itertools.combinations(others, max(1, len(asleep) - 1))
+    each = [*alone, asleep, *([frozen] if others and frozen else ((one,) for one in frozen))]
+    return tuple(one for one in dict.fromkeys((*each, sites)) if one)
+
+
+def chosen(choices: Sequence[tuple[wire.Site, ...]], runs: Sequence[wire.Trace]) -> tuple[wire.Site, ...]:
+    """The one choice of places with which everything that optimizers own is trained; () where none is the only one.
+
+    The last has all places. What it adds must train nothing else: then only the one place was to have a graph. To what
+    was switched off for a while only more of that is added: what is off when the failing call is made is meant to be.
+    """
+    found = dict(zip(choices, runs, strict=True))
+    asleep = max(filter(_records, choices), key=len, default=())
+    good = [
+        one for one, run in found.items()
+        if (one == asleep or one != choices[-1]) and not comparable(run) and not contradiction(UPDATE, run, run)
+    ]  # fmt: skip
+    if len(good) > 1 and asleep in good:
+        good.remove(asleep)
+    if len(good) != 1:
+        return ()
+    most = found[asleep if _records(good[0]) else choices[-1]]
+    return () if comparable(most) or differences(found[good[0]], most, LIVE) else good[0]
+
+
+def _records(sites: tuple[wire.Site, ...]) -> bool:
+    return all(site.action == "record" for site in sites)
 
 
 def standing(diagnosis: Diagnosis) -> tuple[wire.Site, ...]:

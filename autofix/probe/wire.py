@@ -444,12 +444,16 @@ class Origin:
     user's own; `node` says then how many gradients it gave, and which arguments of the forward needed one: `1 of 10`.
     `written`: there values were written into another leaf whose graph leads to a leaf that got no gradient. Those of
     NONE_GIVEN are derivatives that gave None, which the program then used as a tensor.
+    Where what was switched off is on again when the failure comes: `used` is where something was made of it meanwhile,
+    as a function sees it that has to do with both, and `again` where it was switched on.
     """
 
     kind: str
     stack: Stack
     name: str = ""
     node: str = ""
+    used: Stack = ()
+    again: Stack = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -471,7 +475,7 @@ class Behind:
 class Site:
     """An expression whose value a reference run treats otherwise, whenever it is computed."""
 
-    action: str  # leaf | update | keep | follow | grad | require | unfreeze | create | zeros | zero | stand
+    action: str  # leaf | update | keep | follow | grad | require | unfreeze | record | create | zeros | zero | stand
     frame: Frame
     node: str = ""
 

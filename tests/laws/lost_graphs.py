@@ -253,6 +253,107 @@ for _ in range(5):
     },
     frozenset({"with gradients"}),
 )  # fmt: skip
+TURNS = Program(
+    "networks take turns, and the value of one is made while it is off",
+    """\
+G, D, seen = Net(4, 3), Net(3, 1), Net(3, 2)
+g_opt, d_opt = (torch.optim.SGD(net.parameters(), lr=0.05) for net in (G, D))
+seen.requires_grad_(False)
+
+
+def switch(net, on):
+    for parameter in net.parameters():
+        parameter.requires_grad = on
+
+
+for _ in range(5):
+    g_opt.zero_grad()
+    d_opt.zero_grad()
+    noise = torch.randn(6, 4)
+    switch(D, True)
+    switch(G, False)
+    fake = G(noise)
+    d_loss = D(fake.detach()).mean() - D(torch.randn(6, 3)).mean()
+    d_loss.backward()
+    d_opt.step()
+    switch(D, False)
+    switch(G, True)
+    g_loss = F.mse_loss(seen(fake), torch.ones(6, 2)) - D(fake).mean()
+    g_loss.backward()
+    g_opt.step()
+    d_opt.zero_grad()
+""",
+    {
+        "left on": (("    switch(G, False)\n", "    switch(G, True)\n"),),
+        "made before": (
+            ("    fake = G(noise)\n", ""),
+            ("    switch(G, False)\n", "    fake = G(noise)\n    switch(G, False)\n"),
+        ),
+        "made again": (("    switch(G, True)\n", "    switch(G, True)\n    fake = G(noise)\n"),),
+        "the other left on": (("    switch(D, False)\n", "    switch(D, True)\n"),),
+        "what is frozen is on": (("seen.requires_grad_(False)\n", "seen.requires_grad_(True)\n"),),
+        "left on, its graph kept": (
+            ("    switch(G, False)\n", "    switch(G, True)\n"),
+            ("d_loss.backward()", "d_loss.backward(retain_graph=True)"),
+        ),
+        "a leaf of the loss": (("    g_loss.backward()", "    g_loss.requires_grad_().backward()"),),
+    },
+    frozenset({"left on", "made before", "made again", "left on, its graph kept"}),
+)  # fmt: skip
+TWO_OFF = Program(
+    "values of two networks are made while both are off",
+    """\
+A, B, D = Net(4, 4), Net(4, 4), Net(4, 1)
+g_opt = torch.optim.SGD([*A.parameters(), *B.parameters()], lr=0.05)
+d_opt = torch.optim.SGD(D.parameters(), lr=0.05)
+for _ in range(5):
+    a, b = torch.randn(6, 4), torch.randn(6, 4)
+    A.requires_grad_(False)
+    B.requires_grad_(False)
+    D.requires_grad_(True)
+    like_b, like_a = A(a), B(b)
+    d_opt.zero_grad()
+    (D(like_b.detach()) + D(like_a.detach()) - D(a) - D(b)).mean().backward()
+    d_opt.step()
+    D.requires_grad_(False)
+    A.requires_grad_(True)
+    B.requires_grad_(True)
+    g_opt.zero_grad()
+    (D(like_a) + D(like_b)).mean().neg().backward()
+    g_opt.step()
+""",
+    {
+        "both": (("    A.requires_grad_(False)", "    pass"), ("    B.requires_grad_(False)", "    pass")),
+        "one": (("    A.requires_grad_(False)", "    pass"),),
+        "the other": (("    B.requires_grad_(False)", "    pass"),),
+    },
+    frozenset({"both"}),
+)  # fmt: skip
+IN_TURN = Program(
+    "what is off is to be trained, and what was made while off is a constant",
+    """\
+G, D = Net(4, 3), Net(3, 1)
+g_opt, d_opt = (torch.optim.SGD(net.parameters(), lr=0.05) for net in (G, D))
+for _ in range(6):
+    noise = torch.randn(6, 4)
+    G.requires_grad_(False)
+    fake = G(noise)
+    G.requires_grad_(True)
+    d_opt.zero_grad()
+    (D(fake).mean() + (D(fake) - 1).square().mean()).backward()
+    d_opt.step()
+    D.requires_grad_(False)
+    g_opt.zero_grad()
+    (-D(G(noise)).mean()).backward()
+    g_opt.step()
+""",
+    {
+        "left on": (("    G.requires_grad_(False)\n", "    G.requires_grad_(True)\n"),),
+        "made again": (("    G.requires_grad_(True)\n", "    G.requires_grad_(True)\n    fake = G(noise)\n"),),
+        "the other on again": (("    d_opt.zero_grad()\n", "    d_opt.zero_grad()\n    D.requires_grad_(True)\n"),),
+    },
+    frozenset({"the other on again"}),
+)  # fmt: skip
 PROGRAMS = (
     GUIDED,
     GUIDED.mutated(
@@ -303,5 +404,16 @@ PROGRAMS = (
     ),
     CUT,
     CUT.mutated("one network is both", ("Net(4, 1), Net(4, 1)", "[Net(4, 1)] * 2")),
+    TURNS,
+    TURNS.mutated("the other loss goes through the value", ("fake.detach()", "fake"), right=("made again",)),
+    TURNS.mutated(
+        "what is trained is a constant in the other's place",
+        ("seen(fake), torch.ones(6, 2)", "learner(noise), seen(fake).detach()"),
+        (" - D(fake).mean()\n", "\n"),
+        ("(3, 2)\n", "(3, 2)\nlearner = Net(4, 2).requires_grad_(False)\n"),
+        ("in (G, D))", "in (learner, D))"),
+    ),
+    TWO_OFF,
+    IN_TURN,
     CUT.mutated("the optimizer has both", ("(net.parameters()", "([*net.parameters(), *target.parameters()]")),
 )

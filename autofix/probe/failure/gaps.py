@@ -17,10 +17,16 @@ if TYPE_CHECKING:
 
     from ..program.frames import Frames, Raw
 
-    Record = tuple[str, Raw]
-
 _KEPT = 8
 _MOST = 8
+
+
+class Record(NamedTuple):
+    """How the graph was lost and where; of what was switched off, also where it was used."""
+
+    kind: str
+    raw: Raw
+    used: Raw = ()
 
 
 class _Gap(NamedTuple):
@@ -37,7 +43,7 @@ class Gaps:
 
     def __init__(self, frames: Frames) -> None:
         self._frames = frames
-        self._within = Remembered[tuple["Record", ...]]()
+        self._within = Remembered[tuple[Record, ...]]()
         """Of tensors with a graph, how that of what they are also made of was lost."""
         self._behind: dict[Record, set[int]] = {}
         """By the derivatives without a graph, the leaves behind what was differentiated."""
@@ -54,7 +60,7 @@ class Gaps:
         """A derivative was taken: remember what is behind its outputs, and which of its inputs it gave None for."""
         outputs, inputs = args[:2]
         if any(one is not None and not one.requires_grad for one in result):
-            behind = self._behind.setdefault(("derivative", self._frames.here()), set())
+            behind = self._behind.setdefault(Record("derivative", self._frames.here()), set())
             behind.update(map(id, graph.leaves(graph.walk(outputs))))
         unused = [one for one, gradient in zip(inputs, result, strict=False) if gradient is None]
         if unused:
@@ -87,4 +93,4 @@ class Gaps:
         return self._told(self._lost(inputs, outputs))
 
     def _told(self, records: Iterable[Record]) -> tuple[wire.Origin, ...]:
-        return tuple(wire.Origin(kind, self._frames.resolve(raw)) for kind, raw in records)
+        return tuple(dict.fromkeys(wire.Origin(one.kind, self._frames.resolve(one.raw)) for one in records))

@@ -14,15 +14,14 @@ from ..engine import graph
 from ..engine.cuts import Cuts
 from ..engine.refused import DERIVATIVE, name_of, numbers, short_name, tensors
 from ..engine.remembered import Remembered
-from .gaps import Gaps
+from .flags import Flags
+from .gaps import Gaps, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..program.frames import Frames, Raw
 
-Record = tuple[str, "Raw"]
-"""How the graph was lost and where."""
 DISCRETE = "discrete"
 """The kind of a result that can have no graph."""
 _MOST = 8
@@ -45,7 +44,7 @@ class Origins(TorchFunctionMode):
         self.gaps = Gaps(frames)
         self._made = Remembered["Raw"]()
         self._left: deque[tuple[Record, frozenset[float]]] = deque(maxlen=_KEPT)
-        self._frozen: dict[int, Raw] = {}
+        self._flags = Flags(frames)
         self._cuts = Cuts()
         self._into: dict[tuple[int, Raw], list[weakref.ref[torch.Tensor]]] = {}
         """By the leaf and the place of a write, the leaves behind what was written."""
@@ -79,7 +78,7 @@ class Origins(TorchFunctionMode):
                 self._wrote(*args[:2])
             self._cuts.heard(name, args, result)
             if name.endswith(("requires_grad.__set__", "requires_grad_")):
-                self._flagged(args, kwargs)
+                self._flags.heard(args, kwargs)
             else:
                 self._note(name, args, kwargs, result)
         return result
@@ -94,7 +93,7 @@ class Origins(TorchFunctionMode):
         if derivative:
             self.gaps.gave(args, result)
         elif len(out) < len(results):
-            lost = (record for t in given for record in self._lost.of(t) or () if record[0] != DISCRETE)
+            lost = (record for t in given for record in self._lost.of(t) or () if record.kind != DISCRETE)
             self.gaps.flows(lost, given, results)
         if not out and last not in _NUMBERS and last not in _ARRAYS:
             return
@@ -104,7 +103,7 @@ class Origins(TorchFunctionMode):
         cut = [t for t in given if not (derivative and t.requires_grad)]
         records = self._records(cut) + self._new("derivative" if derivative else last, given, out, len(results))
         if records and not any(map(_is_continuous, out)) and any(map(_is_continuous, given)):
-            records = [(DISCRETE, self._frames.here())]  # no graph before it would lead through it
+            records = [Record(DISCRETE, self._frames.here())]  # no graph before it would lead through it
         if not records and not given:
             records = self._returned(args)
         if last in _NUMBERS or last in _ARRAYS:
@@ -128,22 +127,14 @@ class Origins(TorchFunctionMode):
             behind = graph.leaves(graph.walk([source]))
             self._into[place] = [weakref.ref(one) for one in behind if one is not leaf]
 
-    def _flagged(self, args: Any, kwargs: Any) -> None:
-        flag = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
-        for tensor in tensors(args[:1]):
-            if flag:
-                self._frozen.pop(id(tensor), None)
-            else:
-                self._frozen[id(tensor)] = self._frames.here()
-
     def _records(self, given: list[torch.Tensor]) -> list[Record]:
         """How the graph behind the arguments was lost already."""
         found: list[Record] = []
         for tensor in given:
             if known := self._lost.of(tensor):
                 found.extend(known)
-            elif not tensor.requires_grad and (isinstance(tensor, torch.nn.Parameter) or id(tensor) in self._frozen):
-                found.append(("frozen", self._frozen.get(id(tensor), ())))
+            elif not tensor.requires_grad and (used := self._flags.uses(tensor)) is not None:
+                found.append(Record("frozen", *used))
         return found
 
     def _new(self, name: str, given: list[torch.Tensor], out: list[torch.Tensor], results: int) -> list[Record]:
@@ -151,7 +142,7 @@ class Origins(TorchFunctionMode):
         if not out or not any(t.requires_grad for t in given) or name.endswith("_like") or name in _SHAPED:
             return []
         if not torch.is_grad_enabled() and name not in ("detach", "data", "derivative"):
-            return [("no_grad", self._off)]
+            return [Record("no_grad", self._off)]
         if name in ("detach", "data", "derivative"):
             kind = name
         elif not any(map(_is_continuous, out)):
@@ -160,7 +151,7 @@ class Origins(TorchFunctionMode):
             kind = "rebuilt" if name in ("tensor", "as_tensor", "new_tensor") else "undifferentiable"
             if len(out) < results:  # each of several is made of its own argument: broadcast_tensors, meshgrid
                 return []
-        return [(kind, self._frames.here())]
+        return [Record(kind, self._frames.here())]
 
     def _leave(self, name: str, given: list[torch.Tensor], records: list[Record], result: Any) -> None:
         """Numbers and arrays that leave torch take the graph's end with them; they may come back."""
@@ -168,7 +159,7 @@ class Origins(TorchFunctionMode):
             return
         kind = "numpy" if name in _ARRAYS else "item"
         values = frozenset(numbers(result)) if kind == "item" else frozenset()
-        for record in [(kind, self._frames.here()), *records][: 1 if kind == "item" else _MOST]:
+        for record in [Record(kind, self._frames.here()), *records][: 1 if kind == "item" else _MOST]:
             self._left.append((record, values))
 
     def _returned(self, args: Any) -> list[Record]:
@@ -184,17 +175,27 @@ class Origins(TorchFunctionMode):
         Of what is discrete, as a choice is, only where nothing else was lost: it never had a graph to lose.
         """
         records = dict.fromkeys(self._records([t for t in roots if graph.is_leaf(t)]))
-        records = {one: None for one in records if one[0] != DISCRETE} or records
+        records = {one: None for one in records if one.kind != DISCRETE} or records
         if not records:
             records = dict.fromkeys(record for record, _ in list(self._left)[-_MOST:])
-        return tuple(wire.Origin(kind, self._frames.resolve(raw)) for kind, raw in records)
+        return self._told(records)
 
     def number(self, value: float) -> tuple[wire.Origin, ...]:
         """The calls that took a number out of torch, or the latest where none gave this one."""
         latest = list(self._left)[-_MOST:]
         known = [record for record, had in latest if bool(had) is bool(latest[-1][1])]  # of numbers, the last alone
         records = self._returned([value]) or (known[-1:] if latest and latest[-1][1] else known)
-        return tuple(wire.Origin(kind, self._frames.resolve(raw)) for kind, raw in dict.fromkeys(records))
+        return self._told(records)
+
+    def _told(self, records: Iterable[Record]) -> tuple[wire.Origin, ...]:
+        again = ((one, self._flags.again(one.raw, one.used)) for one in records)
+        resolve = self._frames.resolve
+        return tuple(
+            dict.fromkeys(
+                wire.Origin(one.kind, resolve(one.raw), used=resolve(one.used if on else ()), again=resolve(on))
+                for one, on in again
+            )
+        )
 
     def gap(self, stack: wire.Stack) -> tuple[wire.Origin, ...]:
         """The latest derivative at a place that gave None, and why it did."""

@@ -5,7 +5,8 @@ its gradient can be zeroed as that of a leaf can. `keep`: the graph is not cut t
 `grad`: gradients are not switched off there, and what torch draws there by a distribution is drawn along a path.
 `require`: what is made there requires a gradient. `unfreeze`: what was
 frozen there requires a gradient again when an optimizer takes it, if that optimizer leaves other frozen ones alone;
-what an optimizer has taken before is not frozen there.
+what an optimizer has taken before is not frozen there. `record`: what is switched off there for a while records its
+graph all the same (`asleep`).
 `create`: the derivative computed there has a graph. `zeros`: it is zero by what it does not depend on.
 `zero`: a gradient that is still None is one of zeros there.
 `stand`: a leaf into which values are written there stands for the result that has them (`standing`).
@@ -26,6 +27,7 @@ from ..engine.quiet import quiet
 from ..engine.refused import DERIVATIVE, name_of, tensors
 from ..engine.sketch import is_zero
 from ..engine.taps import Call, Listener, parameters
+from .asleep import Asleep
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,6 +63,7 @@ class Sites(Listener):
         for site in sites:
             self._sites.setdefault(site.frame, {})[site.action] = site.node
         self._modes = {(site.frame.file, site.frame.line) for site in sites if site.action == "grad"}
+        self._asleep = Asleep()
         self._remake = any(site.action == "keep" for site in sites)
         if self._modes:
             self._draw_along_paths()
@@ -78,8 +81,8 @@ class Sites(Listener):
     def before(self, func: Any, args: Any, kwargs: Any) -> Any:
         """The result of a call that is not to run as written; NOTHING where it is."""
         name = name_of(func)
-        if name.endswith(_SETTERS) and False in (*args[1:2], *kwargs.values()):
-            return self._frozen_here(args)
+        if name.endswith(_SETTERS):
+            return self._flagged(args, off=False in (*args[1:2], *kwargs.values()))
         if name == DERIVATIVE:
             return self._derivative(func, args, kwargs)
         if name == _GRADIENT:
@@ -107,8 +110,15 @@ class Sites(Listener):
                 return _listed(args[0])
             return args[0].reshape(()) if name in _NUMBERS else args[0].view_as(args[0])
 
-    def _frozen_here(self, args: Any) -> Any:
+    def _flagged(self, args: Any, *, off: bool) -> Any:
         raw, actions = self._here()
+        if not off:
+            self._asleep.switched_on(args[0])
+            return NOTHING
+        if "record" in actions and args[0].requires_grad:
+            self.met[raw] = "no_graph"
+            self._asleep.switched_off(args[0])
+            return args[0]
         if "unfreeze" not in actions:
             return NOTHING
         if id(args[0]) in self._taken:
@@ -214,6 +224,7 @@ class Sites(Listener):
 
     def backward(self, call: Call) -> None:
         """Find the leaves that the script still holds, of those that leaves were made of."""
+        self._asleep.backward(call)
         while self._behind:
             leaf = self._behind.pop()
             if sys.getrefcount(leaf) > _OURS:

@@ -1,0 +1,60 @@
+"""Which tensors the script has switched off (`requires_grad`): where, what used them then, where they are on again."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING
+
+import torch
+
+from ..engine.refused import tensors
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..program.frames import Frames, Raw
+
+
+class Flags:
+    """Follows the flags that the script sets."""
+
+    def __init__(self, frames: Frames) -> None:
+        self._frames = frames
+        self._off: dict[int, Raw] = {}
+        self._on: dict[int, Raw] = {}
+        """Where those were switched on that had been off."""
+        self._used: dict[tuple[Raw, Raw], weakref.ref[torch.Tensor]] = {}
+        """By where it was switched off and used, the first such tensor."""
+        self._first: dict[Raw, Raw] = {}
+
+    def heard(self, args: Any, kwargs: Any) -> None:
+        """A flag is set."""
+        flag = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
+        for tensor in tensors(args[:1]):
+            if not flag:
+                self._off[id(tensor)] = self._frames.here()
+            elif self._off.pop(id(tensor), None) is not None:
+                self._on[id(tensor)] = self._frames.here()
+
+    def uses(self, tensor: torch.Tensor) -> tuple[Raw, Raw] | None:
+        """Where a tensor that is used now was switched off, and that use; None where nothing makes it require one."""
+        off = self._off.get(id(tensor))
+        if off is None and not isinstance(tensor, torch.nn.Parameter):
+            return None
+        if not off:
+            return (), ()
+        use = self._in_function_of(off)
+        self._used.setdefault((off, use), weakref.ref(tensor))
+        return off, use
+
+    def _in_function_of(self, off: Raw) -> Raw:
+        """The use that goes on now, as a function sees it that also switched off, or called what did."""
+        here, codes = self._frames.here(), {code for code, _ in off}
+        near = next((place for place, (code, _) in enumerate(here) if code in codes), None)
+        return self._first.setdefault(off, here) if near is None else here[near:]
+
+    def again(self, off: Raw, use: Raw) -> Raw:
+        """Where what was so used was switched on again; () where it is off still."""
+        held = self._used.get((off, use))
+        tensor = held() if held is not None else None
+        return self._on.get(id(tensor), ()) if tensor is not None and tensor.requires_grad else ()

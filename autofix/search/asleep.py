@@ -1,0 +1,65 @@
+"""Edits where something is made of parameters while they are switched off, and trained when they are on again."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+
+from autofix.core.model import Diagnosis
+from autofix.diagnosis import scenes
+from autofix.probe.wire import Origin
+from autofix.search import anew
+from autofix.syntax import blocks, calls, names, update
+from autofix.syntax.edits import Step, delete, insert_after, insert_before, move_before
+from autofix.syntax.sources import Sources
+
+_FLAGGING = re.compile(r"\.requires_grad( *=|_\()")
+
+
+def left_on(origin: Origin, _diagnosis: Diagnosis, sources: Sources) -> Sequence[Step]:
+    """Without what switches the parameters off: the statement, or the call of what does nothing else."""
+    for _, source, node in sources.nodes(origin.stack):
+        statement, function = source.statement(node), source.function(node)
+        while isinstance(loop := source.parent(statement), ast.For) and loop.body == [statement]:
+            statement = loop
+        if function is None or not _only_flags(function):
+            return delete(source, statement)
+    return ()
+
+
+def made_before(origin: Origin, diagnosis: Diagnosis, sources: Sources) -> Sequence[Step]:
+    """It before the parameters are switched off."""
+    scene = scenes.scene(sources, origin.stack, origin.used, diagnosis.failure.stack)
+    if scene is None or blocks.block_of(scene.source, scene.made) is not scene.block or update.trains(scene.step):
+        return ()
+    if names.bound_by(scene.before) & names.reads(scene.step):
+        return ()
+    return move_before(scene.source, [scene.step], scene.made)
+
+
+def made_again(origin: Origin, diagnosis: Diagnosis, sources: Sources) -> Sequence[Step]:
+    """It, and what leads from it to the loss, once more when the parameters are on; not where that draws anew."""
+    scene = scenes.scene(sources, origin.used, origin.again, diagnosis.failure.stack)
+    if scene is None:
+        return ()
+    leading = names.backward(names.reads(scene.backward), (*scene.before, *scene.after[:-1]))
+    made = [one for one in names.forward(scene.made, scene.before[1:]) if one is scene.made or one in leading]
+    if any(map(update.trains, made)) or any(anew.draws(one, scene.source, sources) for one in calls.within(*made)):
+        return ()
+    lines = [line for one in made for line in names.copied(scene.source, one)]
+    anchor = scene.first_use(names.bound_by(made))
+    return insert_before(scene.source, anchor, lines) if anchor else insert_after(scene.source, scene.step, lines)
+
+
+def _only_flags(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function does nothing but switch parameters, so that a call of it can go."""
+    plain = (one for one in ast.walk(function) if isinstance(one, ast.stmt) and not hasattr(one, "body"))
+    return all(_FLAGGING.search(ast.unparse(one)) or _harmless(one) for one in plain)
+
+
+def _harmless(statement: ast.stmt) -> bool:
+    """Whether it binds a name of the function, or says something about it."""
+    named = isinstance(statement, ast.Assign) and all(isinstance(one, ast.Name) for one in statement.targets)
+    told = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    return isinstance(statement, ast.Pass) or told or (named and not update.calls(statement))
