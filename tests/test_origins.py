@@ -66,6 +66,20 @@ def test_what_was_made_while_parameters_were_off_is_named_where_they_are_on_agai
     assert {lines[one.stack[1].line - 1] for one in trace.origins} == {"switch(other, False)", "switch(net, False)"}
 
 
+def test_what_the_failure_itself_switches_on_again_was_off_when_it_came(script: Scripts) -> None:
+    body = """\
+    for _ in range(2):
+        try:
+            net.requires_grad_(False)
+            loss = net(x).mean() + (0 if _ else w.sum())
+            loss.backward()
+        finally:
+            net.requires_grad_(True)
+    """
+    trace = script(HEAD + textwrap.dedent(body)).traced()
+    assert [(one.kind, one.used, one.again) for one in trace.origins] == [("frozen", (), ())]
+
+
 def test_two_cuts_are_both_named(script: Scripts) -> None:
     body = """\
     a = net(x).detach()

@@ -11,21 +11,31 @@ from autofix.diagnosis import scenes
 from autofix.probe.wire import Origin
 from autofix.search import anew
 from autofix.syntax import blocks, calls, names, update
-from autofix.syntax.edits import Step, delete, insert_after, insert_before, move_before
+from autofix.syntax.edits import Step, delete, insert_after, insert_before, move_before, unwrap
+from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
 _FLAGGING = re.compile(r"\.requires_grad( *=|_\()")
 
 
 def left_on(origin: Origin, _diagnosis: Diagnosis, sources: Sources) -> Sequence[Step]:
-    """Without what switches the parameters off: the statement, or the call of what does nothing else."""
+    """Without what switches the parameters off: the statement, or the call or context of what does nothing else."""
     for _, source, node in sources.nodes(origin.stack):
         statement, function = source.statement(node), source.function(node)
         while isinstance(loop := source.parent(statement), ast.For) and loop.body == [statement]:
             statement = loop
         if function is None or not _only_flags(function):
-            return delete(source, statement)
+            return _without(source, statement, node)
     return ()
+
+
+def _without(source: Source, statement: ast.stmt, node: ast.AST) -> Sequence[Step]:
+    if not hasattr(statement, "body"):
+        return delete(source, statement)
+    if isinstance(statement, ast.With):
+        found = [one for one in statement.items if node in ast.walk(one) or len(statement.items) == 1]
+        return unwrap(source, statement, found[0]) if found else ()
+    return delete(source, statement) if isinstance(statement, ast.For) else ()
 
 
 def made_before(origin: Origin, diagnosis: Diagnosis, sources: Sources) -> Sequence[Step]:
@@ -61,5 +71,5 @@ def _only_flags(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 def _harmless(statement: ast.stmt) -> bool:
     """Whether it binds a name of the function, or says something about it."""
     named = isinstance(statement, ast.Assign) and all(isinstance(one, ast.Name) for one in statement.targets)
-    told = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    told = isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.Constant, ast.Yield))
     return isinstance(statement, ast.Pass) or told or (named and not update.calls(statement))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from typing import TYPE_CHECKING
 
@@ -28,11 +29,14 @@ class Flags:
         self._first: dict[Raw, Raw] = {}
 
     def heard(self, args: Any, kwargs: Any) -> None:
-        """A flag is set."""
+        """A flag is set; not on the way out of what failed, for that says nothing of the failing call."""
+        if sys.exc_info()[0] is not None:
+            return
         flag = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
         for tensor in tensors(args[:1]):
             if not flag:
                 self._off[id(tensor)] = self._frames.here()
+                self._on.pop(id(tensor), None)
             elif self._off.pop(id(tensor), None) is not None:
                 self._on[id(tensor)] = self._frames.here()
 
@@ -57,4 +61,4 @@ class Flags:
         """Where what was so used was switched on again; () where it is off still."""
         held = self._used.get((off, use))
         tensor = held() if held is not None else None
-        return self._on.get(id(tensor), ()) if tensor is not None and tensor.requires_grad else ()
+        return self._on.get(id(tensor), ()) if tensor is not None else ()
