@@ -6,7 +6,7 @@ its gradient can be zeroed as that of a leaf can. `keep`: the graph is not cut t
 `require`: what is made there requires a gradient. `unfreeze`: what was
 frozen there requires a gradient again when an optimizer takes it, if that optimizer leaves other frozen ones alone;
 what an optimizer has taken before is not frozen there. `record`: what is switched off there for a while records its
-graph all the same (`asleep`).
+graph all the same (`switched_off`).
 `create`: the derivative computed there has a graph. `zeros`: it is zero by what it does not depend on.
 `zero`: a gradient that is still None is one of zeros there.
 `stand`: a leaf into which values are written there stands for the result that has them (`standing`).
@@ -27,7 +27,7 @@ from ..engine.quiet import quiet
 from ..engine.refused import DERIVATIVE, name_of, tensors
 from ..engine.sketch import is_zero
 from ..engine.taps import Call, Listener, parameters
-from .asleep import Asleep
+from .switched_off import Asleep
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,11 +2,14 @@
 
 Either all of it has gradients, or only what the backward calls in there need: then what leaves the region is a constant
 as the script has it, and a loss in there leaves no gradient for steps outside.
+
+The same of parameters that it switches off for a while.
 """
 
 from __future__ import annotations
 
 import bisect
+import functools
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -99,6 +102,31 @@ class SwitchedOff(Listener):
             return any((graph.made_by(one) or id(one)) not in reached for one in call.inputs)
         alone = ([term] for term in addends(call.roots))
         return any(_train(term, owned) and not _train(term, owned, self._is_outside) for term in alone)
+
+
+class Asleep(Listener):
+    """Parameters that are off and record their graph: no backward leaves a gradient in them until they are on again."""
+
+    def __init__(self) -> None:
+        self._tensors: dict[int, torch.Tensor] = {}
+
+    def switched_off(self, tensor: torch.Tensor) -> None:
+        self._tensors[id(tensor)] = tensor
+
+    def switched_on(self, tensor: torch.Tensor) -> None:
+        self._tensors.pop(id(tensor), None)
+
+    def backward(self, call: Call) -> None:
+        if call.accumulate and not call.inputs:
+            mine = tuple(self._tensors.values())
+            _flag(mine, on=False)
+            call.cleanups.append(functools.partial(_flag, mine, on=True))
+
+
+def _flag(tensors: Iterable[torch.Tensor], *, on: bool) -> None:
+    with torch._C.DisableTorchFunction():
+        for tensor in tensors:
+            tensor.requires_grad_(on)
 
 
 def _train(
