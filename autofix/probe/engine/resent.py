@@ -20,10 +20,11 @@ class Resent:
     """Remembers what the latest backward calls went through."""
 
     def __init__(self) -> None:
-        self._through: deque[tuple[Call, set[int]]] = deque(maxlen=_LATEST)
+        self._through: deque[tuple[int, set[int]]] = deque(maxlen=_LATEST)
+        """Each call's index, not the call: that holds its graph."""
 
-    def of(self, call: Call, ages: set[int]) -> Call | None:
-        """The latest call that went through all roots of `call`, if each keeps its gradient and is given one.
+    def of(self, call: Call, ages: set[int]) -> int | None:
+        """The index of the latest call through all roots of `call`, if each keeps its gradient and is given one.
 
         One that is the same in all its elements is the root's own, or begins a loss. `ages`: of the call's nodes.
         """
@@ -32,7 +33,7 @@ class Resent:
             roots = graph.ages(graph.starts(call.roots))
             found = next((before for before, through in reversed(self._through) if roots <= through), None)
         if call.accumulate and not call.inputs:
-            self._through.append((call, ages))
+            self._through.append((call.index, ages))
         return found
 
 

@@ -310,7 +310,7 @@ class Guards(Listener):
 
     def _look_again(self, call: Call, ages: set[int]) -> None:
         if (before := self._resent.of(call, ages)) is not None:
-            self._again.append(("gradient-sent-twice", before.index, call.index))
+            self._again.append(("gradient-sent-twice", before, call.index))
         for root, gradient in zip(call.roots, call.gradients, strict=False) if call.accumulate else ():
             if not graph.is_leaf(root) and (gradient is None or bool((gradient == 1).all())):
                 starts, summed = sums_of(root)
