@@ -47,6 +47,11 @@ class Case:
         return trace.outcome in ("stopped", "finished")
 
 
+def lines(stack: wire.Stack) -> list[tuple[str, int]]:
+    """The lines of a stack, which are the same where an expression in them is not."""
+    return [(frame.file, frame.line) for frame in stack]
+
+
 class once(functools.cached_property[Kept]):  # noqa: N801  read as a word: `@once`
     """A property that is kept, without the lock that Python 3.11 has for it in all objects at once.
 
@@ -113,7 +118,7 @@ class Runs:
         """Whether the failing loss also leads to what optimizers own that do not step behind it."""
         names, behind = self.letter.names, self.behind
         others = {name for index in range(len(self.letter.counts)) if index not in behind for name in names[index]}
-        failing = (one for one in self.letter.reaches if one.stack == self.failure.stack)
+        failing = (one for one in self.letter.reaches if lines(one.stack) == lines(self.failure.stack))
         return any(not others.isdisjoint(one.parameters) for one in failing)
 
     @property

@@ -33,6 +33,8 @@ _DRAWS = frozenset(
 """What draws at random by the values that it is given."""
 _MOST = 256
 """Nodes from which one tensor was drawn that are remembered, and draws that are."""
+_LATEST = 40
+"""Backward calls that are remembered: what losses of one pass share."""
 _LARGE = 1 << 20
 """Numbers of a tensor that are looked at."""
 _CUTS = ("detach", "data")
@@ -107,8 +109,8 @@ class DataSources(TorchFunctionMode, Listener):
         self._readers: deque[tuple[int, int, _Values]] = deque(maxlen=_MOST)
         """The latest ages of nodes that took values which had been cut from their graph."""
         self._cut_off: dict[tuple[int, Raw, Raw], tuple[bool, bool]] = {}
-        self._passed: dict[int, Raw] = {}
-        """The loss that first went backward through a node, by the node's age."""
+        self._through: deque[tuple[Raw, set[int]]] = deque(maxlen=_LATEST)
+        """The ages of the nodes that the latest losses went backward through."""
         self._in_leaves: dict[int, Raw] = {}
         """By its id, each leaf that the values of another one are made of, and a loss that leads to that."""
         self._asked: set[int] = set()
@@ -198,17 +200,18 @@ class DataSources(TorchFunctionMode, Listener):
     def backward(self, call: Call) -> None:
         """Look which optimizers' parameters the loss depends on by values alone."""
         nodes = list(graph.walk(call.roots))
-        ages = graph.ages(nodes)
+        made = {node._sequence_nr(): node for node in graph.operations(nodes)}
         owned = set().union(*self._taps.owned)
-        number = any(graph.is_number(node) for node in self._entered(call, nodes))
+        others = set().union(*(ages for stack, ages in self._through if stack != call.stack)) & made.keys()
+        number = any(graph.is_number(node) for node in _entered(call, made, others))
         for leaf in graph.leaves(nodes) if call.accumulate else ():
             self._in_leaves |= dict.fromkeys(self._behind(leaf) if id(leaf) not in owned else (), call.stack)
         for begin, end, values in self._readers:
-            if ages.isdisjoint(range(begin, end)):
+            takers = [made[age] for age in range(begin, end) if age in made]
+            if not takers:
                 continue
             leaves = set(map(id, graph.leaves(graph.walk_nodes(values.behind))))
-            takers = [node for node in nodes if begin <= node._sequence_nr() < end]
-            again = any(self._passed.get(age, call.stack) != call.stack for age in graph.ages(takers))
+            again = not others.isdisjoint(range(begin, end))
             reached = set(map(id, graph.leaves(graph.walk_nodes(takers)))) if again else set()
             for index, owned in enumerate(self._taps.owned):
                 if owned & leaves:
@@ -216,18 +219,7 @@ class DataSources(TorchFunctionMode, Listener):
                     for key in ((index, place, call.stack) for place in values.cut):
                         before = self._cut_off.get(key, (False, False))
                         self._cut_off[key] = before[0] or apart, before[1] or number
-        self._passed = dict.fromkeys(ages, call.stack) | self._passed
-
-    def _entered(self, call: Call, nodes: list[graph.Node]) -> Iterator[graph.Node]:
-        """The nodes by which a loss comes to what another one went through."""
-
-        def other(node: graph.Node) -> bool:
-            return self._passed.get(node._sequence_nr(), call.stack) != call.stack
-
-        yield from filter(other, graph.starts(call.roots))
-        for node in nodes:
-            if not other(node):
-                yield from filter(other, graph.operations(graph.children(node)))
+        self._through.append((call.stack, set(made)))
 
     def _behind(self, leaf: torch.Tensor) -> Iterable[int]:
         """The ids of the leaves whose values a leaf is made of."""
@@ -278,3 +270,10 @@ class DataSources(TorchFunctionMode, Listener):
         nodes = set(graph.operations(shared))
         sources = set(self._draws).union(*taken)
         return any(not nodes.isdisjoint(graph.walk_nodes([source])) for source in sources)
+
+
+def _entered(call: Call, made: dict[int, graph.Node], others: set[int]) -> Iterator[graph.Node]:
+    """The nodes, of those of a loss, by which it comes to what other losses went through."""
+    above = (node for age, node in made.items() if age not in others)
+    nodes = (*graph.starts(call.roots), *(child for node in above for child in graph.children(node)))
+    return (node for node in graph.operations(nodes) if node._sequence_nr() in others)

@@ -36,6 +36,7 @@ from autofix.experiments.readings import LEAST, deprived, orphans
 from autofix.experiments.sketches import norm
 from autofix.syntax.sources import Sources
 from autofix.verdict.law import KEPT, SILENT, Law, Ruling, Word, at
+from autofix.verdict.runs import lines
 from autofix.verdict.second_name import second_name
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def _cut_off(runs: Runs) -> wire.Stack:
         if one.optimizer in behind and (behind <= idle or (one.again and not one.number))
     ]
     places = {one.place[:1] for one in found}
-    depends = _lines(runs.failure.stack) in {_lines(one.loss) for one in found}
+    depends = any(lines(one.loss) == lines(runs.failure.stack) for one in found)
     return places.pop() if len(places) == 1 and depends else ()
 
 
@@ -105,10 +106,6 @@ def _written_over(runs: Runs) -> str:
         return ""
     place, name = next(iter(places.items()))
     return f"{lost} would never get a gradient, for {at(place)} writes to what {name} stands for"
-
-
-def _lines(stack: wire.Stack) -> tuple[tuple[str, int], ...]:
-    return tuple((frame.file, frame.line) for frame in stack)
 
 
 def _steps_in_vain(runs: Runs) -> bool:

@@ -9,8 +9,8 @@ from autofix.core.model import Effect
 from autofix.experiments.compare import comparable
 from autofix.experiments.readings import deprived
 from autofix.probe import wire
-from autofix.verdict.effect import follows, trains_alike
-from autofix.verdict.wording import whose
+from autofix.verdict.effect import trains_alike
+from autofix.verdict.left_open.told import told_as
 
 if TYPE_CHECKING:
     from autofix.core.model import Assessment, Reading
@@ -51,8 +51,5 @@ def with_constants(runs: Runs, found: Assessment) -> Assessment:
     """What an edit does, and that it is the code with such values as constants, where it changes that alone."""
     if found.effect is not Effect.CHANGED or (reading := constants(runs, runs.code)) is None:
         return found
-    if not follows(runs, reading):
-        return found
     what = "a target" if seen(runs)[0].name == TARGET else "what weighs a log-probability"
-    sentence = f"{whose(runs)} those of the code in which {what} is a constant; as it is written, that is trained, too"
-    return replace(found, reading=reading, sentence=sentence)
+    return told_as(runs, found, reading, f"{what} is a constant; as it is written, that is trained, too")

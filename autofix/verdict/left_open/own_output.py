@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from autofix.core.model import Answer, Effect, Question
 from autofix.experiments.compare import comparable
-from autofix.verdict.effect import follows
-from autofix.verdict.wording import whose
+from autofix.verdict.left_open.told import told_as
 
 if TYPE_CHECKING:
     from autofix.core.model import Assessment, Reading
@@ -47,9 +46,6 @@ def asked(runs: Runs, what: str, place: wire.Stack) -> Question | None:
 
 def with_input(runs: Runs, found: Assessment) -> Assessment:
     """What an edit does, and that it is the code in which the input stays, where it changes that alone."""
-    if found.effect is not Effect.CHANGED or found.reading or (reading := kept(runs)) is None:
+    if found.effect is not Effect.CHANGED or found.reading:
         return found
-    if not follows(runs, reading):
-        return found
-    sentence = f"{whose(runs)} those of the code in which each pass reads the input that the first one reads"
-    return replace(found, reading=reading, sentence=sentence)
+    return told_as(runs, found, kept(runs), "each pass reads the input that the first one reads")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from autofix.core.model import Answer, Effect, Question
 from autofix.experiments.compare import comparable
-from autofix.verdict.effect import follows, trains_alike
-from autofix.verdict.wording import whose
+from autofix.verdict.effect import trains_alike
+from autofix.verdict.left_open.told import told_as
 
 if TYPE_CHECKING:
     from autofix.core.model import Assessment, Reading
@@ -41,9 +41,6 @@ def asked(runs: Runs) -> Question | None:
 
 def with_start(runs: Runs, found: Assessment) -> Assessment:
     """What an edit does, and that it is the code in which each pass begins with its start, where that is all."""
-    if found.effect is not Effect.CHANGED or found.reading or (reading := anew(runs)) is None:
+    if found.effect is not Effect.CHANGED or found.reading:
         return found
-    if not follows(runs, reading):
-        return found
-    sentence = f"{whose(runs)} those of the code in which each pass begins with the start that only the first one reads"
-    return replace(found, reading=reading, sentence=sentence)
+    return told_as(runs, found, anew(runs), "each pass begins with the start that only the first one reads")

@@ -19,10 +19,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from autofix.verdict.property import Example, Property
+from autofix.verdict.runs import lines
 
 if TYPE_CHECKING:
     from autofix.core.model import Finding
-    from autofix.probe import wire
     from autofix.verdict.evidence import Evidence
 
 TYPO = """
@@ -87,9 +87,5 @@ class TermTrainsNothing(Property):
         if not assessment.effect.keeps_gradients or uncut or not (evidence.behind and evidence.reaches_others):
             return None
         found = (one for one in evidence.sourced.cut_off if one.again and one.optimizer in evidence.behind)
-        here = next((one for one in found if _lines(one.loss) == _lines(evidence.failure.stack)), None)
+        here = next((one for one in found if lines(one.loss) == lines(evidence.failure.stack)), None)
         return self.found(here.place, owner=evidence.letter.owner(here.optimizer)) if here is not None else None
-
-
-def _lines(stack: wire.Stack) -> list[tuple[str, int]]:
-    return [(frame.file, frame.line) for frame in stack]
