@@ -32,7 +32,7 @@ for _name in (*_AMBIENT, *_INTERPRETER):
 
 # Machines differ in speed, not in what is right: no deadline, and no example database between runs. `make test` tries
 # the same examples every time, so that it only fails for what was changed; `make fuzz` looks for new ones, for longer.
-settings.register_profile("autofix", deadline=None, database=None, derandomize=True, max_examples=50)
+settings.register_profile("autofix", deadline=None, database=None, derandomize=True, max_examples=25)
 settings.register_profile("fuzz", deadline=None, database=None, max_examples=2000, print_blob=True)
 settings.load_profile("autofix")
 

@@ -18,3 +18,8 @@ def one_in(count: int, values: Iterable[Any], name: Callable[[Any], str | None] 
         pytest.param(value, id=name(value), marks=[pytest.mark.apart("long")] * (at % count > 0))
         for at, value in enumerate(values)
     ]
+
+
+def row_in(count: int, rows: Iterable[tuple[Any, ...]]) -> list[ParameterSet]:
+    """The same of a table: a row has a value for each argument of the test."""
+    return [pytest.param(*row, marks=[pytest.mark.apart("long")] * (at % count > 0)) for at, row in enumerate(rows)]

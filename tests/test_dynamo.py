@@ -83,6 +83,7 @@ def test_training_and_a_look_through_all_modules_load_no_compiler(fresh: Probe, 
     assert not trace.compiles
 
 
+@pytest.mark.apart("long")
 def test_what_one_run_has_loaded_the_next_one_finds(fresh: Probe, tmp_path: Path) -> None:
     target = asked(tmp_path, THERE + TRAINING + WAYS["from the package"])
     with fresh:
@@ -90,6 +91,7 @@ def test_what_one_run_has_loaded_the_next_one_finds(fresh: Probe, tmp_path: Path
     assert said == ["False\n", "True\n", "True\n"]
 
 
+@pytest.mark.apart("long")
 def test_who_is_known_to_ask_finds_it_there(python: Path, tmp_path: Path) -> None:
     target = asked(tmp_path, THERE)
     with Probe(python, ["torch._dynamo"]) as ahead:

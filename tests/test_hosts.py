@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ROOT = Path(__file__).parent.parent
-VERSIONS = ("3.11", "3.12", "3.13", "3.14")
+VERSIONS = ("3.13", "3.11", "3.12", "3.14")
 START = "import sys; sys.path[:0] = sys.argv[1:3]; del sys.argv[1:3]; import autofix.__main__ as a; sys.exit(a.main())"
 
 
@@ -87,7 +87,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.torch
 @pytest.mark.slow
-@pytest.mark.parametrize("version", one_in(2, VERSIONS))
+@pytest.mark.parametrize("version", one_in(4, VERSIONS))
 def test_the_tool_runs_under_this_python_and_repairs_in_the_projects_environment(
     tool: Path, project: Path, python: Path, version: str, pytestconfig: pytest.Config
 ) -> None:

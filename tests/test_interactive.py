@@ -105,6 +105,7 @@ def test_a_fix_is_shown_explained_and_taken(script: Path) -> None:
     assert script.read_text() == KEPT
 
 
+@pytest.mark.apart("long")
 @pytest.mark.torch
 @pytest.mark.slow
 def test_an_edit_is_judged_before_it_is_written(script: Path) -> None:

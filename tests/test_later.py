@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from sampled import row_in
 from scripts import changed
 
 from autofix.core.model import Applicability, Effect, Outcome, RunOutcome
@@ -48,15 +49,22 @@ CUT = ("state = torch.tanh(net(x) + state)", "state = torch.tanh(net(x) + state.
 
 @pytest.mark.parametrize(
     ("inside", "end", "dies"),
-    [
-        ("pass", "import a_package_that_nobody_has", ("ModuleNotFoundError", 16)),
-        ("pass", "torch.load('weights.pt')", ("FileNotFoundError", 16)),
-        ("pass", "sys.exit(1)", ("SystemExit", 16)),
-        ("pass", "assert loss.item() > 100, f'bad loss {loss.item()}'", ("AssertionError", 16)),
-        ("pass", "net(torch.zeros(2, 5))", ("RuntimeError", 16)),
-        ("pass", "try:\n    open('missing.csv')\nexcept OSError:\n    sys.exit('no data')", ("FileNotFoundError", 17)),
-        ("if step == 3: raise ValueError(f'{loss}')", "", ("ValueError", 15)),
-    ],
+    row_in(
+        2,
+        [
+            ("pass", "import a_package_that_nobody_has", ("ModuleNotFoundError", 16)),
+            ("pass", "torch.load('weights.pt')", ("FileNotFoundError", 16)),
+            ("pass", "sys.exit(1)", ("SystemExit", 16)),
+            ("pass", "assert loss.item() > 100, f'bad loss {loss.item()}'", ("AssertionError", 16)),
+            ("pass", "net(torch.zeros(2, 5))", ("RuntimeError", 16)),
+            (
+                "pass",
+                "try:\n    open('missing.csv')\nexcept OSError:\n    sys.exit('no data')",
+                ("FileNotFoundError", 17),
+            ),
+            ("if step == 3: raise ValueError(f'{loss}')", "", ("ValueError", 15)),
+        ],
+    ),
 )
 def test_what_the_script_dies_of_afterwards_does_not_unmake_a_fix(
     script: Scripts, inside: str, end: str, dies: tuple[str, int]

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from autofix.experiments.client import Probe
 
 PROGRAMS = [
-    *one_in(9, [one for law in (cuts, losses, lost_graphs, reductions, teachers, terms) for one in law.PROGRAMS], str),
-    *(one for law in (collected, sums, values, views) for one in one_in(8, law.PROGRAMS, str)),
+    *one_in(14, [one for law in (cuts, losses, lost_graphs, reductions, teachers, terms) for one in law.PROGRAMS], str),
+    *(one for law in (collected, sums, values, views) for one in one_in(14, law.PROGRAMS, str)),
     *(
         pytest.param(one, id=one.name, marks=pytest.mark.apart("long"))
         for law in (collected, sums, views)

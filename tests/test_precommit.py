@@ -141,6 +141,7 @@ def step(name: str, folder: Path, inputs: dict[str, str]) -> subprocess.Complete
     return subprocess.run(bash, cwd=folder, capture_output=True, text=True, check=False, env=environment)
 
 
+@pytest.mark.apart("long")
 def test_the_action_annotates_and_summarises(project: Path) -> None:
     (project / "train.py").write_text(SUSPICIOUS)
     done = step("Check", project, {})

@@ -34,7 +34,7 @@ RAISING = [
     for at in range(len(one.raises))
 ]
 SILENT = [
-    pytest.param(name, at, marks=[pytest.mark.apart("long")] if at or number % 3 else [])
+    pytest.param(name, at, marks=[pytest.mark.apart("long")] if at or number % 6 else [])
     for number, (name, one) in enumerate(PROPERTIES.items())
     for at in range(len(one.silent))
 ]

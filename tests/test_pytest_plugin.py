@@ -64,6 +64,7 @@ def test_it_is_found_by_its_entry_point() -> None:
     assert found.value == "autofix.pytest_plugin"
 
 
+@pytest.mark.apart("long")
 def test_without_the_option_nothing_of_autofix_is_imported(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         "import json, sys\n"

@@ -319,6 +319,7 @@ def test_markup_in_the_script_stays_text(hostile: Made) -> None:
 # The command line -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.apart("long")
 @pytest.mark.torch
 def test_the_option_writes_the_page_and_a_second_run_replaces_it(tmp_path: Path) -> None:
     shutil.copy(FIRST / "leaf_plus_equals" / "broken.py", tmp_path / "train.py")

@@ -30,16 +30,16 @@ pytestmark = [
 RULES = registry.rules()
 
 
-def _first(count: int, *, declined: bool = False) -> list[ParameterSet]:
-    """The examples of each rule: the first of them in every run of the tests, the others with those that take long."""
+def _first(*, declined: bool = False, of: int = 1) -> list[ParameterSet]:
+    """The first example of one rule of each `of` in every run of the tests, the others with those that take long."""
     return [
-        pytest.param(rule, one, id=f"{rule.name}-{n}", marks=[pytest.mark.apart("long")] * (n > count))
-        for rule in RULES
+        pytest.param(rule, one, id=f"{rule.name}-{n}", marks=[pytest.mark.apart("long")] * (n > 1 or at % of > 0))
+        for at, rule in enumerate(RULES)
         for n, one in enumerate((one for one in rule.examples if (one.after is None) == declined), 1)
     ]
 
 
-REPAIRS, JUDGED, DECLINES = _first(1), _first(1), _first(1, declined=True)
+REPAIRS, JUDGED, DECLINES = _first(), _first(of=2), _first(declined=True)
 
 
 def written(folder: Path, text: str) -> Target:

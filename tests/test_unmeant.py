@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from sampled import row_in
 from scripts import properties
 
 from autofix.core.model import Applicability
@@ -148,17 +149,20 @@ def test_an_optimizer_that_no_loss_reaches_is_never_safe(script: Scripts, text: 
 @pytest.mark.torch
 @pytest.mark.parametrize(
     ("before", "loss", "then"),
-    [
-        ("", "", "second.step()"),  # idle: nothing uses its network
-        ("gate = False", "loss = loss + other(x).mean() if gate else loss", "second.step()"),
-        ("", "loss = loss + 0.0 * other(x).mean()", "second.step()"),  # a weight that begins at 0
-        ("other.requires_grad_(False)", "loss = loss + other(x).mean()", "second.step()"),
-        ("", "loss = loss + other(x).detach().mean()", "step == 2 and second.step()"),  # one step is no course
-        ("", "aside = other(x).square().mean()", "second.step()"),  # a head that no loss takes yet
-        ("", "print(F.mse_loss(other(x), x).item())", "second.step()"),
-        ("", "loss = other(x).square().mean() if step % 2 else loss", "second.step()"),
-        ("", "", "\n    with torch.no_grad():\n        other.weight.lerp_(net.weight, 0.1)\n    second.step()"),
-    ],
+    row_in(
+        3,
+        [
+            ("", "", "second.step()"),  # idle: nothing uses its network
+            ("gate = False", "loss = loss + other(x).mean() if gate else loss", "second.step()"),
+            ("", "loss = loss + 0.0 * other(x).mean()", "second.step()"),  # a weight that begins at 0
+            ("other.requires_grad_(False)", "loss = loss + other(x).mean()", "second.step()"),
+            ("", "loss = loss + other(x).detach().mean()", "step == 2 and second.step()"),  # one step is no course
+            ("", "aside = other(x).square().mean()", "second.step()"),  # a head that no loss takes yet
+            ("", "print(F.mse_loss(other(x), x).item())", "second.step()"),
+            ("", "loss = other(x).square().mean() if step % 2 else loss", "second.step()"),
+            ("", "", "\n    with torch.no_grad():\n        other.weight.lerp_(net.weight, 0.1)\n    second.step()"),
+        ],
+    ),
 )
 def test_optimizers_that_wait_are_left_alone(
     script: Scripts, before: str, loss: str, then: str

@@ -91,6 +91,7 @@ def test_a_probe_that_is_kept_serves_on_after_its_memory_was_packed(target: Targ
     assert results == {"2.0\n"}
 
 
+@pytest.mark.apart("long")
 def test_each_environment_has_its_own_probe_and_the_oldest_goes(target: Target) -> None:
     target.script.write_text("import os\n\nprint(os.environ['WHOSE'])\n")
     with warm.Warm(Probe, most=2) as kept:
