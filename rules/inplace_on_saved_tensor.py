@@ -24,6 +24,7 @@ from typing import TypeGuard
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls, writes
 from autofix.syntax.edits import Step, clone_before, embed, not_inplace, out_of_place
+from autofix.syntax.one_tensor import writes_to_one
 
 WHY = "The result becomes a new tensor, and the one that backward needs stays as it was saved."
 WHY_COPY = "The write goes to a copy; the tensor that backward needs stays as it was saved."
@@ -144,7 +145,8 @@ for _ in range(3):
             except Declined as reason:
                 declined.append(reason)
             else:
-                groups[node,] = groups[tuple(writes.neighbours(source, node))] = source
+                several = (writes_to_one(source, node), writes.neighbours(source, node))
+                groups.update(dict.fromkeys(((node,), *map(tuple, several)), source))
         for group, source in sorted(groups.items(), key=lambda item: len(item[0]))[: 2 * _MOST]:
             with suppress(Declined):
                 every = [edit for node in group for edit in out_of_place(source, node)]

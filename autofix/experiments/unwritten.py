@@ -12,6 +12,7 @@ from autofix.syntax.apply import apply
 from autofix.syntax.edits import append_call, begun, embed, in_local_name, out_of_place
 from autofix.syntax.edits.steps import rendered
 from autofix.syntax.lost import lost_write
+from autofix.syntax.one_tensor import are_one, writes_to_one
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
@@ -35,7 +36,8 @@ def old_values(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
     Only `x op= …` and `y = x.op_(…)`, wherever they wrote to whole tensors that the same pass had made: a write to a
     part, to a view or to what outlives the pass is a write to what it is a part of. Nor can a write be meant so whose
     new value nothing would read. What was written by a name without graph (`y = x.detach()`) is read later as `x`, with
-    its graph, and need not be a whole: there the name is given to a copy.
+    its graph, and need not be a whole: there the name is given to a copy. Writes to one tensor are meant alike, also
+    those that spoil nothing.
     """
     sources = Sources.of(target)
     places: dict[tuple[Source, ast.AST], bool] = {}
@@ -43,13 +45,19 @@ def old_values(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
         _, source, node = next(sources.nodes(write.alias or write.stack), (None, None, None))
         if source is not None and node is not None and write.optimizer < 0:
             places[source, node] = places.get((source, node), True) and write.whole
+    rebound: dict[tuple[Source, ast.AST], None] = {}
     steps: dict[Source, list[Step]] = {}
     for (source, node), whole in places.items():
-        with contextlib.suppress(Declined):
-            if whole and _binds(source, node):
-                steps.setdefault(source, []).extend(out_of_place(source, node))
-            elif whole and isinstance(node, (ast.Call, ast.Attribute)) and _names(source, node):
+        if whole and _binds(source, node):
+            group = writes_to_one(source, node)
+            alike = are_one(source, group) and all(places.get((source, one), True) for one in group)
+            rebound.update(dict.fromkeys((source, one) for one in (group if alike else [node])))
+        elif whole and isinstance(node, (ast.Call, ast.Attribute)) and _names(source, node):
+            with contextlib.suppress(Declined):
                 steps.setdefault(source, []).extend(append_call(source, node, ".clone()"))
+    for source, node in rebound:
+        with contextlib.suppress(Declined):
+            steps.setdefault(source, []).extend(out_of_place(source, node))
     files = {}
     for source, found in steps.items():
         try:

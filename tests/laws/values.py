@@ -299,6 +299,38 @@ for _ in range(4):
     },
     frozenset({"out of place", "into a copy"}),
 )
+MOMENTUM = Program(
+    "what was rebuilt is kept, less a momentum, and normalised",
+    """\
+start, move, head = Net(3, 4), Net(4, 4), Net(4, 1)
+all_three = Optimizers(start, move, head)
+for _ in range(4):
+    state, before = start(torch.randn(6, 3)), torch.zeros(6, 4)
+    for round in range(3):
+        rebuilt = move(state)
+        state = rebuilt
+        if round:
+            state -= 0.4 * before
+        state /= state.square().mean().sqrt() + 1e-3
+        before = rebuilt
+    loss = (head(state) - 1).square().mean()
+    all_three.zero_grad()
+    loss.backward()
+    all_three.step()
+""",
+    {
+        "both out of place": (
+            ("state -=", "state = state -"),
+            ("state /= state", "state = state / (state"),
+            ("1e-3", "1e-3)"),
+        ),
+        "of a copy": (("state = rebuilt", "state = rebuilt.clone()"), ("state.square()", "state.clone().square()")),
+        "one out of place": (("state /= state", "state = state / (state"), ("1e-3", "1e-3)")),
+        "as it is written": (("state.square()", "state.clone().square()"),),
+        "cut": (("state.square()", "state.detach().square()"),),
+    },
+    frozenset({"both out of place", "of a copy"}),
+)
 
 PROGRAMS = (
     SKIP,
@@ -334,6 +366,14 @@ PROGRAMS = (
         ("enumerate(states, 1)", "enumerate(states[-1:], 1)"),
         right=("out of place", "of a copy"),
     ),
+    MOMENTUM,
+    MOMENTUM.mutated(
+        "nobody else reads what was rebuilt",
+        ("before = rebuilt", "before = state"),
+        right=("both out of place", "of a copy", "one out of place", "as it is written"),
+    ),
+    MOMENTUM.mutated("it is kept between", ("        state /=", "        shown = [state]\n        state /=")),
+    MOMENTUM.mutated("a part of it is written", ("        state /=", "        state[:, 0] = 0.5\n        state /=")),
     HELPER,
     VIEWED,
     MEMORY,

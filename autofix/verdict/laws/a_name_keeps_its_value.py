@@ -16,13 +16,14 @@ to a copy.
 A write through a view, to a part, to a leaf or buffer, or to what outlives the pass changes its base on purpose. So
 does one whose new value nothing reads but by the old name (a helper that writes to what it is given, whose result the
 caller drops): the runs tell, for then it makes no difference what the new value is. `x.detach().mul_(2)` and
-`x.data[0] = …` write to nothing but `x`. Of several writes in doubt each may be meant in its own way, except for
-neighbours that write one variable (`x *= …`, then `x += …`): these are one write in two statements.
+`x.data[0] = …` write to nothing but `x`. Of several writes in doubt each may be meant in its own way, except for those
+of one variable (`x *= …`, then `x += …`) to which no name is given between: these are one write in two statements, also
+where only one of them spoils what backward needs. A part that is written, too, or a method whose value is dropped
+(`x.clamp_(0)`), is written on purpose, and then the others may be.
 """
 
 from __future__ import annotations
 
-import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ from autofix.core.model import Treatment
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.sketches import LIVE
 from autofix.experiments.spec import RunSpec
-from autofix.syntax import blocks
+from autofix.syntax.one_tensor import are_one, writes_to_one
 from autofix.syntax.sources import Sources
 from autofix.verdict.law import PASSES, KeptByChange, at
 
@@ -48,27 +49,24 @@ class ANameKeepsItsValue(KeptByChange):
         return replace(reading, old_values=True)
 
     def seen(self, runs: Runs) -> str:
-        places = {(stack[0].file, stack[0].line) for stack in runs.whole_writes}  # one line may chain several
-        one = len(places) == 1 or (bool(places) and _is_one(runs))
         others = any(write.view or not write.whole for saved in runs.trace.saved for write in saved.writes)
-        if not one or others or passes_apart(runs) < PASSES or not reads_what_is_written(runs):
+        if others or not _is_one(runs) or passes_apart(runs) < PASSES or not reads_what_is_written(runs):
             return ""
         where = at(runs.whole_writes[0])
         return f"what {where} writes is read later by a name bound before, and training differs by it"
 
 
 def _is_one(runs: Runs) -> bool:
-    """Whether all that is written is one variable, by statements that follow upon each other."""
+    """Whether all that is written is one variable's tensor, and all that writes to it is meant alike."""
     sources = Sources.of(runs.case.pool.target)
     found = [next(sources.nodes(stack), None) for stack in runs.whole_writes]
-    known = [(source, source.statement(node)) for _, source, node in filter(None, found)]
-    if len(known) < len(found) or len({source for source, _ in known}) > 1:
+    known = [(source, node) for _, source, node in filter(None, found)]
+    if not known or len(known) < len(found) or len({source for source, _ in known}) > 1:
         return False
-    source, statements = known[0][0], [statement for _, statement in known]
-    block = blocks.block_of(source, statements[0])
-    written = {ast.unparse(one.target) if isinstance(one, ast.AugAssign) else "" for one in statements}
-    together = [run for run in blocks.runs(block, statements) if set(statements) <= set(run)]
-    return bool(together) and len(written) == 1 and "" not in written
+    source, first = known[0]
+    group = writes_to_one(source, first)
+    statements = {source.statement(one) for one in group}
+    return {source.statement(node) for _, node in known} <= statements and are_one(source, group)
 
 
 def passes_apart(runs: Runs) -> int:
