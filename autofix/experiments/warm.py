@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
+from autofix.core.model import Target
 from autofix.experiments.client import Probe, ProbeError
 from autofix.probe import wire
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from autofix.core.model import Target
 
 _IMPORTS = re.compile(rb"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
 _COMPILER = "torch._dynamo"

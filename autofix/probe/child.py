@@ -10,16 +10,12 @@ import random
 import resource
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any, NoReturn
 
 from . import codec, wire
 from .instruments.state import State
 from .program import unwound
 from .standins import dynamo
-
-if TYPE_CHECKING:
-    from typing import NoReturn
-
 
 MESSAGE = 4000
 

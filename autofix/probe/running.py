@@ -7,13 +7,11 @@ import os
 import signal
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import codec, wire
 from .fence import isolate, usage
-
-if TYPE_CHECKING:
-    from .fence.fencing import Place
+from .fence.fencing import Place
 
 LOOK = 0.1
 """Seconds between two looks at what the processes of a run use."""

@@ -8,19 +8,15 @@ import select
 import signal
 import socket
 import time
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from . import codec
 from .fence import usage
 from .fence.fencing import Place
+from .fence.room import Room
 from .running import LOOK, Child
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from .fence.room import Room
-    from .wire import Request
+from .wire import Request
 
 _AFTER = 1.0
 """Seconds that a first run takes at least, before its beginning is worth a process of its own."""

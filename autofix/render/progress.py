@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from autofix.render.words import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rich.progress import Progress, TaskID
 
 _SELDOM = 5.0

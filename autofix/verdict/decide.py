@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from autofix.experiments.later import died_later
 from autofix.verdict.property import properties
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from autofix.verdict.evidence import Evidence
 
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import enum
 import functools
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from autofix.core.kinds import kinds
+from autofix.core.model import Reading
+from autofix.probe import wire
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.core.model import Reading
-    from autofix.probe import wire
     from autofix.verdict.runs import Runs
 
 PASSES = 2

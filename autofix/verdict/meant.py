@@ -6,14 +6,13 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from autofix.core.model import Effect
+from autofix.core.model import Assessment, Effect, Reading
 from autofix.experiments.compare import comparable
 from autofix.verdict.effect import follows, trains_alike
 from autofix.verdict.law import Word, broken, laws
 from autofix.verdict.wording import whose
 
 if TYPE_CHECKING:
-    from autofix.core.model import Assessment, Reading
     from autofix.verdict.runs import Runs
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from autofix.core.kinds import kinds
 from autofix.core.model import Finding
+from autofix.probe import wire
 
 if TYPE_CHECKING:
-    from autofix.probe import wire
     from autofix.verdict.evidence import Evidence
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,8 +23,6 @@ from autofix.verdict.left_open.averages import constant_averages
 from autofix.verdict.left_open.handed_on import ended_by_call
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from autofix.verdict.runs import Runs
 
 _LONG = 60

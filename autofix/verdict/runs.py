@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import functools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
-from autofix.core.model import Comparison, Refused, RunOutcome, Treatment
+from autofix.core.model import Comparison, Diagnosis, Question, Reading, Refused, RunOutcome, Treatment
+from autofix.experiments.pool import Pool
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.experiments.unwritten import moved_values
-from autofix.verdict.parts.parts import parts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from autofix.core.model import Diagnosis, Question, Reading
-    from autofix.experiments.pool import Pool
-    from autofix.probe import wire
-    from autofix.verdict.parts.parts import Part
-
+from autofix.probe import wire
+from autofix.verdict.parts.parts import Part, parts
 
 Kept = TypeVar("Kept")
 

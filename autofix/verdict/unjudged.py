@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from autofix.experiments.compare import comparable, figures
 from autofix.experiments.readings import unsaid
+from autofix.probe import wire
 
 if TYPE_CHECKING:
-    from autofix.probe import wire
     from autofix.verdict.runs import Runs
 
 

@@ -11,8 +11,9 @@ import builtins
 import math
 import types
 import weakref
+from collections.abc import Callable
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -20,18 +21,13 @@ from .. import wire
 from ..engine import caller, graph
 from ..engine.refused import name_of, short_name
 from ..engine.remembered import Remembered
-from ..engine.taps import Listener
+from ..engine.taps import Call, Listener, Taps
 from ..instruments.computed_on import is_input
 from ..instruments.terms import addends, is_sum
+from ..program.frames import Frames, Raw
+from ..program.overlay import Overlay
 from .beside import beside
 from .followed import Followed, apply, array_of, cast, casts, followed, gathered, holds, listed, number
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..engine.taps import Call, Taps
-    from ..program.frames import Frames, Raw
-    from ..program.overlay import Overlay
 
 CALL, NAMES, TEXT = "__autofix_call__", "__autofix_names__", "__autofix_text__"
 _MAKERS = frozenset(

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import importlib
 import operator
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
 
 import torch
 
 from . import slopes
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    Function = Callable[..., Any]
+Function = Callable[..., Any]
 
 _SHORT = 3
 """Lists within lists up to which an argument is looked through for what is followed."""

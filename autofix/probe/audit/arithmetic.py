@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from ..engine.quiet import quiet
 from ..engine.remembered import Remembered
+from ..program.frames import Frames
 from . import products
+from .calls import Calls
+from .ledger import Ledger
+from .notes import Notes
+from .paths import Cut, Paths
 from .scores import shape, size
-
-if TYPE_CHECKING:
-    from ..program.frames import Frames
-    from .calls import Calls
-    from .ledger import Ledger
-    from .notes import Notes
-    from .paths import Cut, Paths
 
 ARITHMETIC = frozenset({
     "sub", "__sub__", "__rsub__", "rsub", "subtract", "mul", "__mul__", "__rmul__", "multiply", "add", "__add__",

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from ..engine import graph
 from ..engine.remembered import Remembered
-from .calls import fingerprint
-
-if TYPE_CHECKING:
-    from ..program.frames import Frames, Raw
-    from .calls import Calls
-    from .ledger import Ledger
-    from .notes import Notes
+from ..program.frames import Frames, Raw
+from .calls import Calls, fingerprint
+from .ledger import Ledger
+from .notes import Notes
 
 _AVERAGE = frozenset({"add", "__add__", "__radd__", "lerp"})
 _MIXES = frozenset({"add_", "lerp_", "__iadd__"})

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import torch
 
 from .. import wire
-from ..engine.names import listed
+from ..engine.names import Names, listed
 from ..engine.taps import parameters
-from .ledger import WALKED
-from .made import hidden
-from .notes import OFTEN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..engine.names import Names
-    from ..program.frames import Frames, Raw
-    from .ledger import Ledger, Owner
-    from .made import Made
-    from .notes import Notes
-    from .paths import Cut
-    from .values import Values
+from ..program.frames import Frames, Raw
+from .ledger import WALKED, Ledger, Owner
+from .made import Made, hidden
+from .notes import OFTEN, Notes
+from .paths import Cut
+from .values import Values
 
 _MATTERS = (torch.nn.modules.dropout._DropoutNd, torch.nn.modules.batchnorm._NormBase)
 _BY_ACCIDENT = frozenset({"item", "numpy", "rebuilt", "data", "undifferentiable", "discrete"})

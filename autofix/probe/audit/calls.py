@@ -7,24 +7,20 @@ import random
 import sys
 import weakref
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from ..engine.quiet import quiet
 from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener, parameters
+from ..program.frames import Frames, Raw
+from .ledger import Ledger
 from .modes import Modes
-from .notes import OFTEN
+from .notes import OFTEN, Notes
 from .schedules import Schedules
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from ..program.frames import Frames, Raw
-    from .ledger import Ledger
-    from .notes import Notes
 
 _CLOSE = 1e-6
 _LONG = 50

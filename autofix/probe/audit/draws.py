@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from ..engine.remembered import Remembered
-from .calls import fingerprint
-
-if TYPE_CHECKING:
-    from ..program.frames import Frames, Raw
-    from .calls import Calls
-    from .notes import Notes
+from ..program.frames import Frames, Raw
+from .calls import Calls, fingerprint
+from .notes import Notes
 
 _INDICES = frozenset({"randperm", "randint", "multinomial"})
 DRAWS = _INDICES | {"randn", "rand", "randn_like", "rand_like", "normal", "bernoulli"}

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
-if TYPE_CHECKING:
-    from ..program.frames import Frames, Raw
-    from .notes import Notes
-    from .paths import Cut
+from ..program.frames import Frames, Raw
+from .notes import Notes
+from .paths import Cut
 
 MODED = frozenset({"dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "batch_norm"})
 """Functions that do something else in training."""

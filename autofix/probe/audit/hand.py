@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from ..engine.remembered import Remembered
+from ..engine.taps import Call
+from ..program.frames import Frames, Raw
 from .calls import fingerprint
-from .notes import OFTEN
-
-if TYPE_CHECKING:
-    from ..engine.taps import Call
-    from ..program.frames import Frames, Raw
-    from .ledger import Ledger
-    from .notes import Notes
+from .ledger import Ledger
+from .notes import OFTEN, Notes
 
 _DESCENTS = frozenset({"sub", "__sub__", "subtract", "add", "__add__"})
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from ..engine.names import listed
 from ..engine.quiet import quiet
 from ..engine.taps import Listener, parameters
-from .ledger import WALKED
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..program.frames import Raw
-    from .ledger import Ledger
-    from .notes import Notes
+from ..program.frames import Raw
+from .ledger import WALKED, Ledger
+from .notes import Notes
 
 _ENOUGH = 5
 """Steps in a row that move nothing before it is no accident: a scaler skips some, a schedule begins at a rate of 0."""

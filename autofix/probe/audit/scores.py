@@ -10,13 +10,13 @@ import torch.nn.functional as F  # noqa: N812  as everybody calls it
 
 from ..engine import graph
 from ..engine.quiet import quiet
+from ..program.frames import Frames, Raw
+from .ledger import Ledger
+from .notes import Notes
 from .paths import leaves_behind
 
 if TYPE_CHECKING:
-    from ..program.frames import Frames, Raw
     from .batch import Batch
-    from .ledger import Ledger
-    from .notes import Notes
 
 _REGRESSION = frozenset({"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"})
 LOSSES = _REGRESSION | {

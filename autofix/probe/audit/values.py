@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 
 from ..engine import graph
 from ..engine.refused import name_of
+from ..program.frames import Frames
 from .arithmetic import ARITHMETIC, Arithmetic
 from .averages import Averages
 from .batch import RECURRENT, Batch
+from .calls import Calls
 from .draws import DRAWS, LAYERS, Draws
 from .evaluations import MODED, Evaluations
 from .hand import Hand
+from .ledger import Ledger
+from .notes import Notes
 from .paths import Paths, tensors_in
 from .scores import LOSSES, Scores
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..program.frames import Frames
-    from .calls import Calls
-    from .ledger import Ledger
-    from .notes import Notes
 
 ENOUGH = 5_000
 """Calls of torch after which none is looked at any more, once some steps were made: a tenth of a second or two."""

@@ -7,11 +7,9 @@ import builtins
 import gc
 import inspect
 import sys
+from collections.abc import Collection, Iterator
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+from typing import Any
 
 ENTERED, CELLS = "__autofix_entered__", "__autofix_cells__"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

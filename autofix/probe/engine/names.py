@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from types import FrameType
+from typing import Any
 
 import torch
 
 from .. import wire
+from ..program.frames import Frames
 from . import graph
 from .remembered import Remembered
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from types import FrameType
-
-    from ..program.frames import Frames
 
 _LOOKS = 6
 _ITEMS = 4000

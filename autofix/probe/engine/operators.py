@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Fact = TypeVar("Fact")
 

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch.optim import optimizer as optim
 
+from ..program.frames import Frames, Raw
 from . import graph
 from .transforms import wrapped
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ..program.frames import Frames, Raw
-
 
 NUDGE = 1.01
 

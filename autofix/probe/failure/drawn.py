@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+import torch
 
 from .. import wire
 from ..engine import graph
 from ..engine.quiet import quiet
-from .picture import Key, key_of
-
-if TYPE_CHECKING:
-    import torch
-
-    from .picture import Picture, Shot
-    from .tracing import Handle, Refusals
+from .picture import Key, Picture, Shot, key_of
+from .tracing import Handle, Refusals
 
 LIMIT = 4000
 """Nodes that are sent: those nearest to the failure."""

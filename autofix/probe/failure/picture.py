@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
+import torch
 from torch import autograd
 
 from .. import wire
 from ..engine import graph
 from ..engine.names import Names
 from ..engine.quiet import quiet
-from ..engine.taps import Call, Listener
-from ..program.frames import frames_of
+from ..engine.taps import Call, Listener, Taps
+from ..program.frames import Frames, Raw, frames_of
 from .modules import Modules
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import torch
-
-    from ..engine.taps import Taps
-    from ..program.frames import Frames, Raw
-    from .tracing import Handle, Tracer
+from .tracing import Handle, Tracer
 
 _SHOT = 20_000
 _KEPT = 60_000

@@ -5,7 +5,8 @@ from __future__ import annotations
 import bisect
 import weakref
 from collections import deque
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -18,15 +19,10 @@ from ..engine.refused import name_of, refused
 from ..engine.remembered import Remembered
 from ..engine.resent import is_given
 from ..engine.taps import Call, Listener, Taps
-from ..instruments.aimed import Graph, spoiled_aims, targets, weights
+from ..instruments.aimed import Aim, Graph, spoiled_aims, targets, weights
+from ..instruments.aims import Aims
+from ..program.frames import Frames, Raw
 from .carriers import KEPT, Carriers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..instruments.aimed import Aim
-    from ..instruments.aims import Aims
-    from ..program.frames import Frames, Raw
 
 _KEPT_CALLS = 40
 _KEPT_EDGES = 400_000

@@ -7,13 +7,10 @@ import json
 import os
 import tempfile
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from ..wire import Request
 from . import isolate, keeper
-
-if TYPE_CHECKING:
-    from ..wire import Request
-    from .room import Room
+from .room import Room
 
 _COPIES = ("landlock", "copy")
 _AUTO = ("overlay", "landlock", "copy")

@@ -11,16 +11,13 @@ import json
 import os
 import signal
 import socket
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from . import _linux
 from .builder import AGAIN, LOOK, MESSAGE, answer, own_user_namespace
 from .ending import MARKER
 from .fence import Fence, Refused, limit
 from .waiter import die_with_parent, stand_by
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _PATIENCE = 10.0
 

@@ -6,19 +6,16 @@ import bisect
 import contextlib
 import inspect
 from collections import deque
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F  # noqa: N812  as everybody calls it
 from torch.overrides import TorchFunctionMode
 
 from ..engine import graph
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from ..program.frames import Frames, Raw
-    from ..wire import Given, Stack
+from ..program.frames import Frames, Raw
+from ..wire import Given, Stack
 
 _KEPT = 20_000
 TARGET = "target"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -10,9 +10,7 @@ from .. import wire
 from ..engine import graph
 from ..engine.quiet import quiet
 from ..engine.taps import Call, Listener
-
-if TYPE_CHECKING:
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 _JOINS = frozenset({"DivBackward0", "MulBackward0", "SubBackward0", "AddBackward0"})
 _OFTEN = 4

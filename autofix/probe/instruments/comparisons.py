@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -11,9 +11,7 @@ from torch.overrides import TorchFunctionMode
 from .. import wire
 from ..engine.quiet import quiet
 from ..engine.taps import Listener
-
-if TYPE_CHECKING:
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 DIFFERENCES = frozenset({
     torch.Tensor.sub, torch.sub, torch.Tensor.subtract, torch.subtract, torch.Tensor.dist, torch.dist,

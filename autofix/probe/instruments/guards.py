@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
 
 from .. import wire
 from ..engine import graph
+from ..engine.names import Names
 from ..engine.quiet import quiet
 from ..engine.resent import Resent
 from ..engine.sketch import is_zero
 from ..engine.taps import Call, Listener, Taps, parameters
+from ..program.frames import Frames, Raw
 from .terms import sums_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import torch
-
-    from ..engine.names import Names
-    from ..program.frames import Frames, Raw
-
 
 _PHASE = 2
 """Steps of an optimizer without it after which gradient that was left over once is taken for that of a phase before."""

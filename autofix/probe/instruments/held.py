@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
 
 from .. import wire
 from ..engine import graph
+from ..engine.names import Names
 from ..engine.taps import Listener, Taps
-
-if TYPE_CHECKING:
-    import torch
-
-    from ..engine.names import Names
-    from .witness import Witness
+from .witness import Witness
 
 _MOST = 1 << 27
 """Numbers that are looked at in all: enough for a large model over some passes."""

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from .. import wire
 from ..engine import graph
 from ..engine.taps import Call, Listener
-
-if TYPE_CHECKING:
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 _OFTEN = 3
 """How many times in a row a graph must have grown."""

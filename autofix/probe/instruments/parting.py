@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
+
+import torch
 
 from ..engine.taps import Listener
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import torch
-
-    from ..wire import Step
+from ..wire import Step
 
 FAR = 1e-3
 """Relative; hundreds of times what a comparison lets pass, so that none could find the run equal."""

@@ -7,13 +7,12 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from .. import codec, wire
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from .state import State
 
 FIRST, EVERY = 2.0, 1.0

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from .. import wire
 from ..engine import graph
 from ..engine.taps import Call, Listener, Taps, parameters
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 _LOOKED_AT = 3
 """The step of an optimizer at which the user's variables are looked at: by then a loop has come round twice."""

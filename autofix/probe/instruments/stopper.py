@@ -6,17 +6,12 @@ import _thread
 import signal
 import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+
+import torch
 
 from ..engine.taps import Call, Listener, Taps
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import torch
-
-    from ..wire import Request
-
+from ..wire import Request
 
 MOST = 60
 """Passes beyond the failure after which no run goes on: rounding of reordered sums grows from step to step."""

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import gc
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from .. import wire
+from ..engine.names import Names
 from ..engine.operators import Known, storage_key
 from ..engine.refused import tensors
 from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener, Taps, parameters
-
-if TYPE_CHECKING:
-    from ..engine.names import Names
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 _ALONE = 2
 """How often a storage is held that belongs to one tensor: by the tensor, and by who asks."""

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from .. import wire
 from ..engine import graph
+from ..engine.names import Names
 from ..engine.quiet import quiet
 from ..engine.sketch import Sketcher
 from ..engine.taps import Call, Listener, copies, parameters
 from ..engine.transforms import outside
-
-if TYPE_CHECKING:
-    from ..engine.names import Names
-    from ..program.frames import Frames
-    from .guards import Guards
+from ..program.frames import Frames
+from .guards import Guards
 
 _MOST = 1000
 _VALUES = (bool, int, float, str, tuple, type(None), torch.Tensor)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..engine import graph
 from ..engine.operators import storage_key
 from ..engine.quiet import quiet
+from ..engine.taps import Call
 from ..instruments.terms import is_added, is_sum
-
-if TYPE_CHECKING:
-    from ..engine.taps import Call
-    from ..program.frames import Raw
-
+from ..program.frames import Raw
 
 _SUMS = frozenset({*(f"{name}Backward{kind}" for name in ("Add", "Sub", "Lerp", "IndexAdd") for kind in "01")})
 _PARTS = frozenset({

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
 
 from ..engine import graph
+from ..engine.names import Names
 from ..engine.operators import storage_key
+from ..engine.sources import DataSources
 from ..engine.taps import Call, Listener
 from ..instruments.terms import addends
+from ..program.frames import Frames, Raw
 from .averages import Averages
 from .late_terms import LateTerms
 from .own_output import OwnOutput
 from .targets import Targets
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    import torch
-
-    from ..engine.names import Names
-    from ..engine.sources import DataSources
-    from ..program.frames import Frames, Raw
 
 _LATEST = 8
 """Backward calls that are remembered, to tell what came through them."""

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..engine import graph
 from ..engine.taps import Call, Listener
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ..program.frames import Raw
-    from .carried import Carried
+from ..program.frames import Raw
+from .carried import Carried
 
 
 @dataclass(slots=True)

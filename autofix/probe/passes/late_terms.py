@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from .. import wire
 from ..engine import graph
+from ..engine.taps import Call
 from ..instruments.terms import addends
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..engine.taps import Call
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 _TERMS = 64
 _TWICE = 2

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import wire
 from ..engine import graph
-
-if TYPE_CHECKING:
-    from ..engine.sources import DataSources, Taken
-    from ..engine.taps import Call
-    from ..program.frames import Frames, Raw
+from ..engine.sources import DataSources, Taken
+from ..engine.taps import Call
+from ..program.frames import Frames, Raw
 
 _SEVERAL = 2
 """Passes after the first that must show it."""

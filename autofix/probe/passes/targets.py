@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from .. import wire
 from ..engine import graph
+from ..engine.names import Names
 from ..engine.quiet import quiet
-
-if TYPE_CHECKING:
-    from ..engine.names import Names
-    from ..engine.taps import Call
-    from ..program.frames import Frames, Raw
+from ..engine.taps import Call
+from ..program.frames import Frames, Raw
 
 _PASSES = 8
 _NODES = 2_000

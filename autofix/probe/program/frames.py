@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from types import CodeType, FrameType, TracebackType
+from typing import Any
 
 from .. import HERE
 from ..wire import Frame, Stack
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import CodeType, FrameType, TracebackType
 
 Raw = tuple[tuple["CodeType", int], ...]
 """A stack as captured: (code, index of the last instruction) of each user frame, innermost first."""

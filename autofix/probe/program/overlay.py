@@ -8,14 +8,12 @@ import importlib.machinery
 import linecache
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
 
 from . import known
 from .known import first_line
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import CodeType
 
 MARK = "__autofix_executed__"
 COLUMNS = 10_000

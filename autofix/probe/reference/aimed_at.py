@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from .. import wire
 from ..engine.taps import Call, Listener, Taps
 from ..instruments.aimed import Graph, spoiled_aims, targets
-
-if TYPE_CHECKING:
-    from ..instruments.aims import Aims, Held
-    from ..program.frames import Frames, Raw
+from ..instruments.aims import Aims, Held
+from ..program.frames import Frames, Raw
 
 _KEPT = 8
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -13,9 +13,7 @@ from ..engine.refused import DERIVATIVE, name_of, short_name, tensors
 from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener
 from ..instruments.terms import is_sum
-
-if TYPE_CHECKING:
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 _WEIGHS = frozenset(("mul", "mul_", "multiply", "rmul", "imul", "div", "div_", "truediv", "itruediv"))
 _DETACHES = ("torch.Tensor.detach", "torch.Tensor.data.__get__")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
 
 from .. import wire
 from ..engine import graph
-from ..engine.taps import Listener
-
-if TYPE_CHECKING:
-    import torch
-
-    from ..engine.taps import Call
-    from ..program.frames import Frames, Raw
+from ..engine.taps import Call, Listener
+from ..program.frames import Frames, Raw
 
 _TWO = 2
 

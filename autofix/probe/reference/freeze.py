@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import torch
 
@@ -16,15 +17,11 @@ from ..engine.quiet import quiet
 from ..engine.refused import tensors
 from ..engine.taps import Call, Taps, copies, parameters
 from ..engine.transforms import outside
+from ..instruments.courses import Courses
+from ..program.frames import Frames
+from ..wire import Request
 from .making import Making, leave
 from .perturb import Perturb
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from ..instruments.courses import Courses
-    from ..program.frames import Frames
-    from ..wire import Request
 
 
 class Freeze(Perturb):

@@ -8,8 +8,9 @@ import gc
 import sys
 import weakref
 from collections import Counter
-from types import CellType
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from types import CellType, FrameType
+from typing import Any
 
 import torch
 
@@ -22,12 +23,7 @@ from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener
 from ..instruments.comparisons import DIFFERENCES
 from ..program.expressions import parsed, statements, value
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import FrameType
-
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 _JOINS = frozenset({
     torch.stack, torch.cat, torch.concat, torch.concatenate, torch.hstack, torch.vstack, torch.dstack,

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -20,24 +21,19 @@ from torch.overrides import TorchFunctionMode
 from .. import wire
 from ..arrays.beside import beside
 from ..arrays.follow import NOTHING as UNFOLLOWED
+from ..arrays.follow import Follow
 from ..engine import caller, graph
 from ..engine.refused import DERIVATIVE, is_write, name_of, refused, swapped
 from ..engine.taps import Call, Listener
 from ..instruments.aims import holds_two
+from ..program.frames import Frames, Raw
 from ..refused import ways
+from ..refused.for_a_pass import ForAPass
 from ..refused.part_of import by_wholes
-from .sites import NOTHING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..arrays.follow import Follow
-    from ..program.frames import Frames, Raw
-    from ..refused.for_a_pass import ForAPass
-    from ..refused.updates import Updates
-    from .one_memory import OneMemory
-    from .sites import Sites
-    from .standing import Standing
+from ..refused.updates import Updates
+from .one_memory import OneMemory
+from .sites import NOTHING, Sites
+from .standing import Standing
 
 _UNUSED = {"allow_unused": True, "materialize_grads": True}
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
+
+import torch
 
 from ..engine import graph
 from ..engine.quiet import quiet
 from ..engine.taps import Call, Listener, Taps, parameters
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import torch
 
 
 class Separate(Listener):

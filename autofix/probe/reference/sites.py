@@ -17,23 +17,20 @@ from __future__ import annotations
 import functools
 import sys
 import weakref
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
 from .. import wire
 from ..engine import graph
+from ..engine.names import Names
 from ..engine.quiet import quiet
 from ..engine.refused import DERIVATIVE, name_of, tensors
 from ..engine.sketch import is_zero
 from ..engine.taps import Call, Listener, parameters
+from ..program.frames import Frames, Raw
 from .switched_off import Asleep
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..engine.names import Names
-    from ..program.frames import Frames, Raw
 
 _CUTS = ("torch.Tensor.detach", "torch.Tensor.data.__get__", "torch.Tensor.detach_")
 _GRADIENT = "torch.Tensor.grad.__get__"

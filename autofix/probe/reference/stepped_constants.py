@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
 
 from .. import wire
 from ..engine import graph
 from ..engine.quiet import quiet
 from ..engine.taps import Call, Listener, Taps, parameters
 from ..instruments.computed_on import bare
-
-if TYPE_CHECKING:
-    import torch
-
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 
 class SteppedConstants(Listener):

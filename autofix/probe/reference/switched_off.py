@@ -12,7 +12,9 @@ import bisect
 import functools
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from types import FrameType
+from typing import Any
 
 import torch
 
@@ -20,12 +22,7 @@ from .. import wire
 from ..engine import graph
 from ..engine.taps import Call, Listener, Taps
 from ..instruments.terms import addends
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from types import FrameType
-
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 _MODES = torch.autograd.grad_mode.__file__
 _BEFORE = "_autofix_before"

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from .. import wire
 from ..engine import graph
+from ..engine.names import Names
 from ..engine.quiet import quiet
 from ..engine.refused import name_of, short_name, tensors
 from ..engine.taps import parameters
+from ..program.frames import Frames, Raw
 from .overwritten import REPLACES
-
-if TYPE_CHECKING:
-    from ..engine.names import Names
-    from ..program.frames import Frames, Raw
 
 _OPERATORS = frozenset(("add", "sub", "mul", "div", "truediv"))
 _OFTEN = 3

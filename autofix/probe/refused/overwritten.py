@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from .. import wire
 from ..engine import graph
+from ..engine.names import Names
 from ..engine.operators import storage_key
 from ..engine.quiet import quiet
 from ..engine.refused import is_write, name_of, short_name, tensors
 from ..engine.remembered import Remembered
 from ..engine.taps import parameters
-
-if TYPE_CHECKING:
-    from ..engine.names import Names
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 REPLACES = frozenset({"__setitem__", "copy_", "index_copy_", "index_put_", "masked_scatter_"})
 _OFTEN = 3

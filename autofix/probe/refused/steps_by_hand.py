@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from .. import wire
 from ..engine import graph
+from ..engine.names import Names
 from ..engine.operators import storage_key
 from ..engine.refused import DERIVATIVE, is_write, name_of, short_name, tensors
 from ..engine.remembered import Remembered
-
-if TYPE_CHECKING:
-    from ..engine.names import Names
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 _GRADIENT = "grad.__get__"
 _MAKES = frozenset((

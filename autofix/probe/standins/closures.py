@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+
+import torch
 
 from ..engine.taps import Listener
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import torch
 
 _EVALUATIONS = 5 / 4
 """Of a closure, by iteration: what L-BFGS allows itself where nothing else is said."""

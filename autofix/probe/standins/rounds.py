@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from ..engine.taps import Listener
+import torch
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import torch
-
-    from ..engine.taps import Taps
+from ..engine.taps import Listener, Taps
 
 _LEAST = 5.0
 """Seconds that a run may train in any case: what takes no time is not worth ending."""

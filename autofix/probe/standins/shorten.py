@@ -9,14 +9,12 @@ from __future__ import annotations
 import ast
 import builtins
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ..instruments.state import State
+from ..instruments.state import State
 
 SHORT = "__autofix_short__"
 GOES_ON = "__autofix_goes_on__"

@@ -12,15 +12,13 @@ import importlib.util
 import os
 import sys
 import types
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 
 from .. import wire
 from . import absent, standin_data, standin_files, standin_gym, standin_text, standin_vision
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _NO_BOARD = "tensorboard is not installed: what it does is left out"
 

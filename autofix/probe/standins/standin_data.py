@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import torch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 listeners: list[Callable[[str], None]] = []
 doubters: list[Callable[[str], None]] = []

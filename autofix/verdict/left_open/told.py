@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from autofix.core.model import Assessment, Reading
 from autofix.verdict.effect import follows
 from autofix.verdict.wording import whose
 
 if TYPE_CHECKING:
-    from autofix.core.model import Assessment, Reading
     from autofix.verdict.runs import Runs
 
 
