@@ -55,8 +55,7 @@ class Warm(Generic[AnyProbe]):
     def __init__(
         self, make: Callable[[Path, Sequence[str], Mapping[str, str]], AnyProbe], *, most: int | None = None
     ) -> None:
-        self._make = make
-        self._most = most
+        self._make, self._most = make, most
         self._kept: dict[Key, _Kept[AnyProbe]] = {}
 
     def __enter__(self) -> Warm[AnyProbe]:

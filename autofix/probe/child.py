@@ -78,7 +78,8 @@ class Run(State):
     def _arm_trace(self) -> None:
         from .engine import functions
         from .failure.origins import Origins
-        from .failure.tracing import Refusals, Tracer
+        from .failure.refusals import Refusals
+        from .failure.tracing import Tracer
         from .instruments.aims import Aims
 
         self.functions = functions.Last()
@@ -86,14 +87,14 @@ class Run(State):
 
         aims = Aims(self.frames)
         self.tracer = Tracer(self.frames, self.taps, aims, next(iter(self.request.failed_at), 0))
-        self.taps.listeners.append(self.tracer)
+        self.taps.listeners += [self.tracer, self.tracer.writes]
         self.enter(self.tracer, aims)
         if self.request.watch_origins:
             self.origins = self.modes.enter_context(Origins(self.frames))
         if self.request.watch_calls:
             self.refusals = self.modes.enter_context(Refusals())
         else:
-            self.taps.before_writes = [self.tracer.expect]
+            self.taps.before_writes = [self.tracer.writes.expect]
         if self.request.graph:
             from .failure.picture import Picture
             from .instruments.stopper import Stopper

@@ -23,8 +23,7 @@ class Child:
     def __init__(self, place: Place, pid: int, pipes: dict[int, str]) -> None:
         self.place = place
         self.request = request = place.request
-        self.pid = pid
-        self.pipes = pipes
+        self.pid, self.pipes = pid, pipes
         self.data = {"result": bytearray(), "stdout": bytearray(), "stderr": bytearray()}
         self.deadline = time.monotonic() + request.time_limit
         self.began = time.monotonic()

@@ -61,8 +61,7 @@ class Runs:
     """The runs of one edit and of the references beside it, by the names that properties ask for them."""
 
     def __init__(self, case: Case, files: Mapping[Path, bytes]) -> None:
-        self.case = case
-        self.files = files
+        self.case, self.files = case, files
 
     @property
     def code(self) -> Reading:

@@ -31,11 +31,7 @@ class Arithmetic:
     """Looks at both operands and the result."""
 
     def __init__(self, frames: Frames, ledger: Ledger, calls: Calls, notes: Notes, paths: Paths) -> None:
-        self._notes = notes
-        self._paths = paths
-        self._frames = frames
-        self._ledger = ledger
-        self._calls = calls
+        self._notes, self._paths, self._frames, self._ledger, self._calls = notes, paths, frames, ledger, calls
         self._explicit = Remembered[Any]()
 
     def shaped(self, name: str, args: Any, result: torch.Tensor) -> None:

@@ -37,10 +37,7 @@ class Averages:
     """Knows parameters by their memory, whatever alias is used."""
 
     def __init__(self, frames: Frames, ledger: Ledger, calls: Calls, notes: Notes) -> None:
-        self._frames = frames
-        self._ledger = ledger
-        self._calls = calls
-        self._notes = notes
+        self._frames, self._ledger, self._calls, self._notes = frames, ledger, calls, notes
         self._from = Remembered[frozenset[int]]()
         self._pointers: dict[int, torch.Tensor] = {}
         self._pointers_at = -1

@@ -25,9 +25,7 @@ class Batch:
     """Remembers what a pass normalises along its first dimension or reads as time, until a loss tells its rows."""
 
     def __init__(self, frames: Frames, ledger: Ledger, notes: Notes) -> None:
-        self._frames = frames
-        self._ledger = ledger
-        self._notes = notes
+        self._frames, self._ledger, self._notes = frames, ledger, notes
         self._along: dict[Raw, int] = {}
         self._time: dict[Raw, tuple[int, int]] = {}
         self._fed: set[int] = set()

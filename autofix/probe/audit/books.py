@@ -28,10 +28,7 @@ class Bookkeeper:
 
     def __init__(self, frames: Frames, ledger: Ledger, made: Made, values: Values, names: Names) -> None:
         modules = [(name, module) for name, known in ledger.modules.values() if (module := known()) is not None]
-        self._frames = frames
-        self._ledger = ledger
-        self._made = made
-        self._values = values
+        self._frames, self._ledger, self._made, self._values = frames, ledger, made, values
         self._modules = modules
         self._names = names
         self._known = {id(p): f"{name}.{inner}" for name, module in reversed(modules)

@@ -44,9 +44,7 @@ class Calls(Listener):
     """Wraps functions and methods of torch; each wrapper notes who called, and lets the call through."""
 
     def __init__(self, frames: Frames, ledger: Ledger, notes: Notes) -> None:
-        self._frames = frames
-        self._ledger = ledger
-        self._notes = notes
+        self._frames, self._ledger, self._notes = frames, ledger, notes
         self.blind = False
         """Whether it is no longer seen that somebody reads gradients."""
         self._inside_step = -1

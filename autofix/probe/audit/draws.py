@@ -37,9 +37,7 @@ class Draws:
     """Compares what each layer that data enters is given in the first passes."""
 
     def __init__(self, frames: Frames, calls: Calls, notes: Notes) -> None:
-        self._frames = frames
-        self._calls = calls
-        self._notes = notes
+        self._frames, self._calls, self._notes = frames, calls, notes
         self._fed: dict[Raw, _Fed] = {}
         self._drawn: dict[Raw, list[tuple[Any, ...]]] = {}
         self._indices = Remembered["Raw"]()

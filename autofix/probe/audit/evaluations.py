@@ -21,8 +21,7 @@ class Evaluations:
     """Looks at the mode of such layers, and at what becomes of their results."""
 
     def __init__(self, frames: Frames, notes: Notes) -> None:
-        self._frames = frames
-        self._notes = notes
+        self._frames, self._notes = frames, notes
         self._measured: dict[Raw, tuple[Cut, ...]] = {}
 
     def called(self, name: str, args: Any, kwargs: Any) -> None:

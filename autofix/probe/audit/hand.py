@@ -20,9 +20,7 @@ class Hand:
     """Follows gradients of leaves that no optimizer owns through sums and products, to the leaves that they change."""
 
     def __init__(self, frames: Frames, ledger: Ledger, notes: Notes) -> None:
-        self._frames = frames
-        self._ledger = ledger
-        self._notes = notes
+        self._frames, self._ledger, self._notes = frames, ledger, notes
         self._leaves: dict[int, torch.Tensor] = {}
         """Leaves of the latest backward that nobody owns, by their memory; `_gradients`: by that of their gradient."""
         self._gradients: dict[int, torch.Tensor] = {}

@@ -71,9 +71,7 @@ class Ledger(Listener):
     """Keeps the books of a run; `step_number` counts all steps of all optimizers."""
 
     def __init__(self, frames: Frames, taps: Taps, made: Made) -> None:
-        self._frames = frames
-        self._taps = taps
-        self._made = made
+        self._frames, self._taps, self._made = frames, taps, made
         self.losses: dict[Raw, LossPlace] = {}
         self.owners: dict[int, Owner] = {}
         self.step_number = 0

@@ -38,8 +38,7 @@ class Moves(Listener):
     """Compares a few numbers of each parameter before and after the first steps of each optimizer."""
 
     def __init__(self, ledger: Ledger, notes: Notes) -> None:
-        self._ledger = ledger
-        self._notes = notes
+        self._ledger, self._notes = ledger, notes
         self._before: _Before | None = None
         self._moved: dict[int, dict[int, list[bool]]] = {}
         self._left: dict[int, list[float]] = {}

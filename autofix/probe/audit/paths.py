@@ -58,8 +58,7 @@ class Paths:
     """Follows what is cut from a graph through the calls that come after it."""
 
     def __init__(self, frames: Frames, ledger: Ledger) -> None:
-        self._frames = frames
-        self._ledger = ledger
+        self._frames, self._ledger = frames, ledger
         self._off: Raw = ()
         self.cuts: dict[tuple[str, Raw], Cut] = {}
         self._lost = Remembered[tuple[Cut, ...]]()

@@ -51,9 +51,7 @@ class Scores:
     def __init__(self, frames: Frames, ledger: Ledger, notes: Notes, batch: Batch) -> None:
         self._batch = batch
         self._targets: dict[Raw, weakref.ref[torch.Tensor]] = {}
-        self._frames = frames
-        self._ledger = ledger
-        self._notes = notes
+        self._frames, self._ledger, self._notes = frames, ledger, notes
         self._serial = 0
         self.behind: dict[Raw, tuple[int, set[int]]] = {}
         """Of each place that makes a loss how often it did, and the leaves behind the first ones."""

@@ -46,9 +46,7 @@ class Values(TorchFunctionMode):
 
     def __init__(self, frames: Frames, ledger: Ledger, calls: Calls, notes: Notes) -> None:
         super().__init__()
-        self._frames = frames
-        self._ledger = ledger
-        self._calls = calls
+        self._frames, self._ledger, self._calls = frames, ledger, calls
         self.paths = Paths(frames, ledger)
         self.batch = Batch(frames, ledger, notes)
         self.scores = Scores(frames, ledger, notes, self.batch)

@@ -45,10 +45,7 @@ class Audit(Listener):
     """Watches a run that is not expected to crash."""
 
     def __init__(self, frames: Frames, taps: Taps, budget: float, stop: Callable[[], None]) -> None:
-        self._frames = frames
-        self._taps = taps
-        self._budget = budget
-        self._stop = stop
+        self._frames, self._taps, self._budget, self._stop = frames, taps, budget, stop
         self._began = 0.0
         self.notes = Notes(frames)
         self.made = Made(frames)

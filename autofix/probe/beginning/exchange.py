@@ -104,8 +104,7 @@ class Exchange:
 
     def __init__(self, entries: Entries, under_way: set[int]) -> None:
         """`under_way`: functions that are cut in two, whose beginnings are compared by who cuts them."""
-        self._entries = entries
-        self._under_way = under_way
+        self._entries, self._under_way = entries, under_way
         self._ran: set[int] = set()
         """The codes of modules and classes: while one is executed, Python has a function for it."""
         self.codes: dict[int, tuple[CodeType, CodeType, CodeType]] = {}

@@ -34,8 +34,7 @@ class Names:
         frames: Frames,
         sketch: Callable[[list[torch.Tensor]], tuple[tuple[float, ...], ...]] = lambda tensors: ((),) * len(tensors),
     ) -> None:
-        self._frames = frames
-        self._sketch = sketch
+        self._frames, self._sketch = frames, sketch
         self._looks = 0
         self._roots: dict[int, tuple[str, Any]] = {}
         # Weakly: whoever holds a result holds its graph, and with it what the reference copied for it.

@@ -92,8 +92,7 @@ class DataSources(TorchFunctionMode, Listener):
 
     def __init__(self, frames: Frames, taps: Taps) -> None:
         super().__init__()
-        self._frames = frames
-        self._taps = taps
+        self._frames, self._taps = frames, taps
         self._constants = Remembered[bool]()
         self._made: list[tuple[int, int, Taken]] = []
         """The ages of the nodes that each call made, from and to, in order."""

@@ -11,7 +11,8 @@ from .. import wire
 from ..engine import graph
 from ..engine.quiet import quiet
 from .picture import Key, Picture, Shot, key_of
-from .tracing import Handle, Refusals
+from .refusals import Refusals
+from .writes import Handle
 
 LIMIT = 4000
 """Nodes that are sent: those nearest to the failure."""
@@ -34,10 +35,7 @@ class GraphSent:
         self, picture: Picture, failure: wire.Failure | None, refusals: Refusals | None,
         origins: tuple[wire.Origin, ...],
     ) -> None:  # fmt: skip
-        self._picture = picture
-        self._failure = failure
-        self._refusals = refusals
-        self._origins = origins
+        self._picture, self._failure, self._refusals, self._origins = picture, failure, refusals, origins
         self._nodes: dict[Key, wire.Node] = {}
         self._through: dict[Key, list[Key]] = {}
         self._edges: dict[tuple[Key, Key], None] = {}

@@ -27,8 +27,7 @@ class Room:
 
     def __init__(self, fence: Fence, door: socket.socket) -> None:
         """`door` leads to the builder, which `answer` starts."""
-        self.fence = fence
-        self._door = door
+        self.fence, self._door = fence, door
         door.settimeout(_PATIENCE)
         self.pid = 0
         """The builder, which adopts what the run leaves."""

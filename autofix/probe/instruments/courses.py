@@ -79,10 +79,7 @@ class Courses(Listener):
     """
 
     def __init__(self, taps: Taps, names: Names, witness: Witness, guards: Guards) -> None:
-        self._taps = taps
-        self._names = names
-        self._witness = witness
-        self._guards = guards
+        self._taps, self._names, self._witness, self._guards = taps, names, witness, guards
         self.aliased = Aliased(self._watch)
         self._courses: dict[int, _Course] = {}
         self.by_hand: Callable[[list[torch.Tensor]], None] | None = None

@@ -93,12 +93,9 @@ class Guards(Listener):
     inner = True
 
     def __init__(self, frames: Frames, names: Names, taps: Taps, *, shapes: bool, growing: int) -> None:
-        self._shapes = shapes
-        self._growing = growing
+        self._shapes, self._growing = shapes, growing
         self._counted: dict[int, list[Counter[str]]] = {}
-        self._frames = frames
-        self._names = names
-        self._taps = taps
+        self._frames, self._names, self._taps = frames, names, taps
         self._calls: dict[int, tuple[Raw, set[int]]] = {}
         self._sites: dict[Any, _Site] = {}
         self._updated: dict[int, int] = {}

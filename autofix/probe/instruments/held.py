@@ -21,9 +21,7 @@ class HeldStates(Listener):
     """Looks at each step at what the user's variables hold; keeps what differs from the value before, as sketches."""
 
     def __init__(self, taps: Taps, names: Names, witness: Witness) -> None:
-        self._taps = taps
-        self._names = names
-        self._witness = witness
+        self._taps, self._names, self._witness = taps, names, witness
         self._left = _MOST
         self._states: dict[str, list[tuple[float, ...]]] = {}
 

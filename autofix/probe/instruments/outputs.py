@@ -44,10 +44,7 @@ class Outputs(Listener):
     """
 
     def __init__(self, frames: Frames, taps: Taps, witness: Witness, shifted: float, shifts: int) -> None:
-        self._frames = frames
-        self._taps = taps
-        self._witness = witness
-        self._shifted = shifted
+        self._frames, self._taps, self._witness, self._shifted = frames, taps, witness, shifted
         self._shifts = shifts
         self._inside: list[int | None] = []
         self._owners: dict[int, int | None] = {}

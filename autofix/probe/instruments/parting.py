@@ -20,9 +20,7 @@ class Parting(Listener):
     """Ends a run early. `expected` has the first steps of each reference, `steps` those that the witness has seen."""
 
     def __init__(self, expected: tuple[tuple[Step, ...], ...], steps: list[Step], stop: Callable[[], None]) -> None:
-        self._expected = expected
-        self._steps = steps
-        self._stop = stop
+        self._expected, self._steps, self._stop = expected, steps, stop
         self._parted = False
 
     def told(self) -> dict[str, Any]:

@@ -26,8 +26,7 @@ class Signs:
     """
 
     def __init__(self, run: State, send: Callable[[bytes], None]) -> None:
-        self._run = run
-        self._send = send
+        self._run, self._send = run, send
         self._main = threading.get_ident()
         self._began = time.monotonic()
         self._sending = _thread.allocate_lock()

@@ -42,8 +42,7 @@ class Silent(Listener):
     """Watches the unedited run with a few comparisons for each step; `found` holds each fault once."""
 
     def __init__(self, frames: Frames, taps: Taps) -> None:
-        self._frames = frames
-        self._taps = taps
+        self._frames, self._taps = frames, taps
         self._owners: dict[int, _Owner] = {}
         self._seen_enough: set[int] = set()
         self._mark = -1

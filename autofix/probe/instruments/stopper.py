@@ -41,10 +41,7 @@ class Stopper(Listener):
         self, request: Request, taps: Taps, stop: Callable[[], None],
         mark: Callable[[], None], stop_at_mark: Callable[[], None],
     ) -> None:  # fmt: skip
-        self._request = request
-        self._taps = taps
-        self._stop = stop
-        self._mark = mark
+        self._request, self._taps, self._stop, self._mark = request, taps, stop, mark
         self._began = time.monotonic()
         self._passed_at = 0.0
         self._budget = _Budget(request)

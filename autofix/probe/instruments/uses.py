@@ -32,9 +32,7 @@ class Uses(Listener):
     """
 
     def __init__(self, frames: Frames, names: Names, taps: Taps) -> None:
-        self._frames = frames
-        self._names = names
-        self._taps = taps
+        self._frames, self._names, self._taps = frames, names, taps
         self._sources: dict[int, set[int]] = {}
         """By a parameter's id, its optimizers that found no gradient at their latest step."""
         self._made = Remembered[set[int]]()

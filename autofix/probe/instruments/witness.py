@@ -24,8 +24,7 @@ class Witness(Listener):
     """Records sketches of used gradients and of each step's own change of the parameters."""
 
     def __init__(self, frames: Frames, names: Names) -> None:
-        self._frames = frames
-        self._names = names
+        self._frames, self._names = frames, names
         self._sketcher = Sketcher()
         self._before: dict[int, list[torch.Tensor]] = {}
         self._spare: dict[int, list[torch.Tensor]] = {}

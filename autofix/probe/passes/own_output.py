@@ -34,8 +34,7 @@ class OwnOutput:
     """
 
     def __init__(self, frames: Frames, sources: DataSources) -> None:
-        self._frames = frames
-        self._sources = sources
+        self._frames, self._sources = frames, sources
         self._seen: dict[Raw, set[Any]] = {}
         """The data that the passes of each site took so far."""
         self._passes: dict[Raw, int] = {}

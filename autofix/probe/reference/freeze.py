@@ -240,9 +240,7 @@ class KeyedRandom(Dispatch):
 
     def __init__(self, frames: Frames, freeze: Freeze | None, *, ordered: bool) -> None:
         super().__init__()
-        self._frames = frames
-        self._freeze = freeze
-        self._ordered = ordered
+        self._frames, self._freeze, self._ordered = frames, freeze, ordered
         self._seeded = Known(lambda func: self._SEEDED in func.tags)
         self._content: str = ""
         self.places: Counter[str] = Counter()

@@ -48,9 +48,7 @@ class MutationSafe(Dispatch, Listener):
 
     def __init__(self, wrote: Callable[[int], None], uses: Uses, *, at_once: bool) -> None:
         super().__init__()
-        self._wrote = wrote
-        self._uses = uses
-        self._at_once = at_once
+        self._wrote, self._uses, self._at_once = wrote, uses, at_once
         self._entered = self._stepped = False
         self.missed = False
         """Whether it could not watch when it ought to."""

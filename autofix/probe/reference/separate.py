@@ -16,8 +16,7 @@ class Separate(Listener):
     """Puts back, after each backward, the gradients of parameters of optimizers that the call is not to train."""
 
     def __init__(self, taps: Taps, keeps_out: Callable[[Call, int], bool]) -> None:
-        self._taps = taps
-        self._keeps_out = keeps_out
+        self._taps, self._keeps_out = taps, keeps_out
 
     def backward(self, call: Call) -> None:
         if not call.accumulate:

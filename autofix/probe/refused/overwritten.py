@@ -30,8 +30,7 @@ class Overwritten:
     """
 
     def __init__(self, frames: Frames, names: Names) -> None:
-        self._frames = frames
-        self._names = names
+        self._frames, self._names = frames, names
         self._places: dict[int, Raw] = {}
         """By the id of a leaf, where it is written."""
         self._leaves: dict[int, torch.Tensor] = {}

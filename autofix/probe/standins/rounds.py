@@ -17,9 +17,7 @@ class Rounds(Listener):
     """Ends the run when each optimizer that steps has made `most` steps, and the first of them was some seconds ago."""
 
     def __init__(self, most: int, taps: Taps, end: Callable[[str], None]) -> None:
-        self._most = most
-        self._taps = taps
-        self._end = end
+        self._most, self._taps, self._end = most, taps, end
         self._began = 0.0
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:

@@ -24,8 +24,7 @@ class Shorten(ast.NodeTransformer):
     """Puts a counting iterator around what `for` loops iterate over, and a counting test into `while` loops."""
 
     def __init__(self, run: State, note: Callable[[str], None]) -> None:
-        self._run = run
-        self._note = note
+        self._run, self._note = run, note
         setup = run.request.setup
         self._most = setup.shorten
         self._skip = os.path.join(run.request.root, setup.skip_file), setup.skip_line

@@ -54,11 +54,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self, builders: dict[str, Callable[[str], types.ModuleType]], note: Callable[[str], None],
         doubt: Callable[[str], None], owned: Callable[[str], bool], root: str,
     ) -> None:  # fmt: skip
-        self._owned = owned
-        self._root = root
-        self._builders = builders
-        self._note = note
-        self._doubt = doubt
+        self._owned, self._root, self._builders, self._note, self._doubt = owned, root, builders, note, doubt
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         top = name.partition(".")[0]
