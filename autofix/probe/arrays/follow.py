@@ -22,11 +22,11 @@ from ..engine import caller, graph
 from ..engine.refused import name_of, short_name
 from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener, Taps
-from ..instruments.computed_on import is_input
 from ..instruments.terms import addends, is_sum
 from ..program.frames import Frames, Raw
 from ..program.overlay import Overlay
 from .beside import beside
+from .computed_on import is_input
 from .followed import Followed, apply, array_of, cast, casts, followed, gathered, holds, listed, number
 
 CALL, NAMES, TEXT = "__autofix_call__", "__autofix_names__", "__autofix_text__"

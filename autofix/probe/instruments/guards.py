@@ -14,11 +14,11 @@ from ..engine import graph
 from ..engine.names import Names
 from ..engine.quiet import quiet
 from ..engine.resent import Resent
+from ..engine.shapes import Shapes
 from ..engine.sketch import is_zero
 from ..engine.taps import Call, Listener, Taps, parameters
 from ..program.frames import Frames, Raw
 from .mixed import MixedLosses
-from .shapes import Shapes
 from .terms import sums_of
 
 _PHASE = 2

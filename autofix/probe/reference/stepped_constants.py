@@ -8,10 +8,10 @@ from typing import Any
 import torch
 
 from .. import wire
+from ..arrays.computed_on import bare
 from ..engine import graph
 from ..engine.quiet import quiet
 from ..engine.taps import Call, Listener, Taps, parameters
-from ..instruments.computed_on import bare
 from ..program.frames import Frames, Raw
 
 

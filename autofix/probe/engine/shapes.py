@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from ..engine import graph
-from ..engine.taps import Call, Taps
+from . import graph
+from .taps import Call, Taps
 
 _NO_SHAPE = ("Clone", "Detach", "Select", "Unbind", "Split", "Slice")
 
