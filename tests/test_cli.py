@@ -9,10 +9,10 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from commands import autofix
+from commands import Typed, autofix
 from reports import report
 
 from autofix import api, cli, pipeline
@@ -21,9 +21,6 @@ from autofix.core import config
 from autofix.core.model import Applicability, Outcome, Report, Target
 from autofix.core.write import WriteRefused
 from autofix.target.offered import OfferError, offered
-
-if TYPE_CHECKING:
-    from commands import Typed
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "first"
 

@@ -260,10 +260,9 @@ class Follow(Listener):
 
     def told(self) -> dict[str, Any]:
         """Places that may be meant as constants, that a term is made of, or whose values could not be followed."""
-        resolve = self._frames.resolve
-        either = [wire.Fact("array-may-be-constant", "", resolve(raw)) for raw, holds in self._either.items() if holds]
-        alone = [wire.Fact("term-is-array", "", resolve(raw)) for raw in self._alone]
-        leaks = [wire.Fact("value-left-numpy", "", resolve(raw)) for raw in self._leaks]
+        either = [self._frames.fact("array-may-be-constant", raw) for raw, holds in self._either.items() if holds]
+        alone = [self._frames.fact("term-is-array", raw) for raw in self._alone]
+        leaks = [self._frames.fact("value-left-numpy", raw) for raw in self._leaks]
         return {"facts": [*either, *alone, *leaks]}
 
 

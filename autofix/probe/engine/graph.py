@@ -76,6 +76,11 @@ def ages(nodes: Iterable[Node]) -> set[int]:
     return {node._sequence_nr() for node in operations(nodes)}
 
 
+def since(age: int) -> Callable[[Node], bool]:
+    """Whether a node was made at this age of the graph, or later."""
+    return lambda node: bool(node._sequence_nr() >= age)
+
+
 def children(node: Node) -> list[Node]:
     """The nodes that a node leads to."""
     return [child for child, _ in node.next_functions if child is not None]

@@ -211,7 +211,7 @@ class Tracer(Dispatch, Listener):
         for _ in range(_SHORT):
             scaled = set().union(*(made_of.get(age, ()) for age in scaled))
             if any(len(users[age]) > 1 for age in scaled):
-                yield wire.Fact("scales-what-is-shared", "", self._frames.resolve(place))
+                yield self._frames.fact("scales-what-is-shared", place)
                 return
 
     def _aimed(self) -> Iterator[wire.Fact]:
@@ -236,7 +236,7 @@ class Tracer(Dispatch, Listener):
                 whole = Graph.of(done.call.roots, self._taps.owned)
                 for name, raw, aim in self._aims_of(whole, spoiled | written):
                     if any(spoiled_aims(whole, [aim], spoiled, alone=alone)):
-                        found[wire.Fact(name, aim.argument, self._frames.resolve(raw))] = None
+                        found[self._frames.fact(name, raw, aim.argument)] = None
         yield from found
 
     def _aims_of(self, whole: Graph, spoiled: set[int]) -> Iterator[tuple[str, Raw, Aim]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bisect
-import contextlib
 import inspect
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,9 +10,9 @@ from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F  # noqa: N812  as everybody calls it
-from torch.overrides import TorchFunctionMode
 
 from ..engine import graph
+from ..engine.operators import Functions
 from ..program.frames import Frames, Raw
 from ..wire import Given, Stack
 
@@ -59,7 +58,7 @@ class _Call(NamedTuple):
     held: Held
 
 
-class Aims(TorchFunctionMode):
+class Aims(Functions):
     """Remembers the calls that hold one tensor with a graph against another.
 
     Of calls that stand at one of `cut`, that argument has none.
@@ -72,10 +71,6 @@ class Aims(TorchFunctionMode):
         for one in cut:
             self._cut.setdefault(one.stack, []).append(one.argument)
         self._found: deque[_Call] = deque(maxlen=_KEPT)
-
-    def __exit__(self, *error: object) -> None:
-        with contextlib.suppress(RuntimeError):  # a run may end inside a torch function
-            super().__exit__(*error)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}

@@ -169,7 +169,7 @@ class Guards(Listener):
         """Derivatives that were given a graph through which no backward ever goes."""
         for stack, given in self._given.items():
             if not given.used:
-                yield wire.Fact("wasted", "", self._frames.resolve(stack))
+                yield self._frames.fact("wasted", stack)
 
     def _left_over(self) -> Iterator[wire.Fact]:
         """Losses that leave gradient for the steps of another optimizer, pass for pass.
@@ -179,7 +179,7 @@ class Guards(Listener):
         for (stack, index), left in self._left.items():
             goes_on = left.times > 1 or self._sites[stack].segment >= left.segment
             if goes_on or self._steps[index] - left.latest < _PHASE:
-                yield wire.Fact("cross-talk", left.name, self._frames.resolve(stack))
+                yield self._frames.fact("cross-talk", stack, left.name)
 
     def _receive_all(self, call: Call, sender: Call) -> None:
         with quiet():
@@ -294,10 +294,10 @@ class Guards(Listener):
         """
         for stack, site in self._sites.items():
             if site.grows and not site.ends and ("growth", stack) not in self.found:
-                yield wire.Fact("growth", site.grows, self._frames.resolve(stack))
+                yield self._frames.fact("growth", stack, site.grows)
         for stack, name in self._mixed.doubted():
             if ("mixed", stack) not in self.found:
-                yield wire.Fact("mixed", name, self._frames.resolve(stack))
+                yield self._frames.fact("mixed", stack, name)
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._outdate(optimizer)
@@ -309,7 +309,7 @@ class Guards(Listener):
 
     def _report(self, name: str, stack: Raw, subject: str) -> None:
         if (name, stack) not in self.found:
-            self.found[name, stack] = wire.Fact(name, subject, self._frames.resolve(stack))
+            self.found[name, stack] = self._frames.fact(name, stack, subject)
 
 
 def _beside_leaves(call: Call) -> set[int]:

@@ -53,7 +53,7 @@ class Silent(Listener):
     def facts(self) -> tuple[wire.Fact, ...]:
         """Each fault that was seen, and each place where a backward failed and the script went on."""
         failed = self._failed.items()
-        swallowed = (wire.Fact("swallowed", f"{n} {said}", self._frames.resolve(raw)) for (raw, said), n in failed)
+        swallowed = (self._frames.fact("swallowed", raw, f"{n} {said}") for (raw, said), n in failed)
         return (*self.found.values(), *swallowed)
 
     def told(self) -> dict[str, Any]:
@@ -168,7 +168,7 @@ class Silent(Listener):
         return bool(ages) and min(ages) < self._mark and (not spans or max(ages) >= self._mark)
 
     def _note(self, name: str, detail: str, raw: Raw) -> None:
-        self.found.setdefault((name, detail), wire.Fact(name, detail, self._frames.resolve(raw)))
+        self.found.setdefault((name, detail), self._frames.fact(name, raw, detail))
 
 
 def _same(owner: _Owner) -> bool:

@@ -68,7 +68,7 @@ class GrowingLosses(Listener):
         self._steps += 1
 
     def _report(self, name: str, terms: dict[int, float], call: Call) -> None:
-        fact = wire.Fact(name, str(len(terms)), self._frames.resolve(call.stack))
+        fact = self._frames.fact(name, call.stack, str(len(terms)))
         self.found.setdefault((name, call.stack), fact)
 
 

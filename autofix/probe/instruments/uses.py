@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 
-from .. import wire
 from ..engine.names import Names
 from ..engine.operators import Known, storage_key
 from ..engine.refused import tensors
@@ -47,7 +46,7 @@ class Uses(Listener):
 
     def told(self) -> dict[str, Any]:
         """The optimizers of which something was used, and the elders read, each with the leaf of its storage."""
-        read = [wire.Fact("elder", name, self._frames.resolve(raw)) for raw, name in self._read.items()]
+        read = [self._frames.fact("elder", raw, name) for raw, name in self._read.items()]
         return {"used": tuple(sorted(self._used)), "facts": read}
 
     @property

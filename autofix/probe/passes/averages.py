@@ -44,7 +44,7 @@ class _Pass:
         """Whether a node is only added to the loss: a term of it, which as a constant would be there for nothing."""
         with quiet():
             others = [one for one in graph.walk_nodes(self.starts, is_added) if not is_added(one)]
-        return node not in graph.walk_nodes(others, lambda one: bool(one._sequence_nr() >= self.mark))
+        return node not in graph.walk_nodes(others, graph.since(self.mark))
 
 
 class Averages:

@@ -34,7 +34,7 @@ class LateTerms:
     def told(self) -> tuple[wire.Fact, ...]:
         """The places where several passes had such a term."""
         places = (raw for raw, times in self._passes.items() if times >= _TWICE)
-        return tuple(wire.Fact("term-is-late", "", self._frames.resolve(raw)) for raw in places)
+        return tuple(self._frames.fact("term-is-late", raw) for raw in places)
 
     def watch(self, call: Call, recent: Callable[[graph.Node], bool]) -> None:
         """A backward is about to begin; `recent` says which nodes its pass made."""

@@ -43,7 +43,7 @@ class OwnOutput:
     def told(self) -> tuple[wire.Fact, ...]:
         """The sites at which each pass but the first was fed so."""
         sites = (site for site, passes in self._passes.items() if passes > _SEVERAL)
-        return tuple(wire.Fact("own-output-read", "", self._frames.resolve(site)) for site in sites)
+        return tuple(self._frames.fact("own-output-read", site) for site in sites)
 
     def watch(self, call: Call, old: list[graph.Node], fresh: list[graph.Node]) -> None:
         """A backward is about to go through `fresh` nodes, and to reach `old` ones of earlier passes."""

@@ -51,7 +51,7 @@ class Targets:
         some = ((pair, parts) for pair, parts in self._parts.items() if parts)
         found = (pair for pair, parts in some if _discounts(parts, whole=self._is_apart(pair)))
         places = dict.fromkeys(pair[0] for pair in found)
-        return tuple(wire.Fact("target-handed-on", "", self._frames.resolve(raw)) for raw in places)
+        return tuple(self._frames.fact("target-handed-on", raw) for raw in places)
 
     def watch(self, call: Call, old: list[graph.Node], fresh: list[graph.Node]) -> None:
         """A backward is about to go through `fresh` nodes, and to `old`, the outermost ones of earlier passes."""

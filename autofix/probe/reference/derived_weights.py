@@ -7,7 +7,6 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from .. import wire
 from ..engine import graph
 from ..engine.refused import DERIVATIVE, name_of, short_name, tensors
 from ..engine.remembered import Remembered
@@ -84,4 +83,4 @@ class DerivedWeights(TorchFunctionMode, Listener):
     def told(self) -> dict[str, Any]:
         """The derivatives that only weigh, unless one enters a loss in another way."""
         found = () if self._enter else sorted(self._weigh)
-        return {"facts": tuple(wire.Fact("derivative-weighs", "", self._frames.resolve(raw)) for raw in found)}
+        return {"facts": tuple(self._frames.fact("derivative-weighs", raw) for raw in found)}

@@ -233,10 +233,10 @@ class Sites(Listener):
         A range is left where a function that keeps to one gave what a leaf was made of that an optimizer owns; left out
         is what the script holds, of which leaves were made, and to which no gradient has come.
         """
-        resolve, held = self._frames.resolve, {id(leaf): leaf for leaf in self._held}.values()
-        facts = [wire.Fact("gradient-adds-up", "", resolve(raw)) for raw in self._added]
+        held = {id(leaf): leaf for leaf in self._held}.values()
+        facts = [self._frames.fact("gradient-adds-up", raw) for raw in self._added]
         limited = (raw for key, (_, raw) in self._limited.items() if key in self._taken)
-        facts += [wire.Fact("range-is-left", "", resolve(raw)) for raw in limited]
+        facts += [self._frames.fact("range-is-left", raw) for raw in limited]
         left_out = tuple(self._names.name(leaf, "a leaf") for leaf in held if leaf.grad is None)
         return {"facts": facts, "left_out": left_out}
 

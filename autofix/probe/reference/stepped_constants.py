@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 
-from .. import wire
 from ..arrays.computed_on import bare
 from ..engine import graph
 from ..engine.quiet import quiet
@@ -37,8 +36,8 @@ class SteppedConstants(Listener):
 
     def told(self) -> dict[str, Any]:
         """Each step whose loss takes such a constant, as its optimizer and its number there."""
-        found = ((step, self._frames.resolve(raw)) for step, raw in self._found.items())
-        return {"facts": tuple(wire.Fact("constant-was-stepped", *one) for one in found)}
+        found = self._found.items()
+        return {"facts": tuple(self._frames.fact("constant-was-stepped", raw, step) for step, raw in found)}
 
     def backward(self, call: Call) -> None:
         if not (call.accumulate and self._stepped):

@@ -51,7 +51,7 @@ class SwitchedOff(Listener):
     def told(self) -> dict[str, Any]:
         """All that was seen, with how often it was seen at each place; the optimizers that step in there."""
         steps = [wire.Fact("step-while-off", str(index)) for index in self._steps]
-        calls = [wire.Fact(name, str(n), self._frames.resolve(raw)) for (name, raw), n in self._seen.items()]
+        calls = [self._frames.fact(name, raw, str(n)) for (name, raw), n in self._seen.items()]
         return {"facts": (*calls, *steps)}
 
     def switch(self, on: bool, kept_on: bool) -> None:

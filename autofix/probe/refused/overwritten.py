@@ -53,9 +53,8 @@ class Overwritten:
             key for key, times in self._undone.items()
             if key not in self._other and times >= max(_OFTEN, self._steps[key] - 1)
         ]  # fmt: skip
-        resolve = self._frames.resolve
         return [
-            wire.Fact("steps-overwritten", self._names.name(self._leaves[key], "a leaf"), resolve(self._places[key]))
+            self._frames.fact("steps-overwritten", self._places[key], self._names.name(self._leaves[key], "a leaf"))
             for key in always
         ]
 

@@ -97,8 +97,8 @@ class StepsByHand:
         sure = self._stepped - self._allowed
         if self._written.keys() - sure or any(id(leaf) in owned for leaf, _ in self._written.values()):
             return []
-        name, resolve = self._names.name, self._frames.resolve
-        return [wire.Fact("steps-by-hand", name(leaf, "a leaf"), resolve(raw)) for leaf, raw in self._written.values()]
+        name = self._names.name
+        return [self._frames.fact("steps-by-hand", raw, name(leaf, "a leaf")) for leaf, raw in self._written.values()]
 
 
 def _makes(name: str) -> bool:
