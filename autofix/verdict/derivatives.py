@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from autofix.experiments.compare import comparable, same_gradients
 from autofix.experiments.losses import losses, within_segment
 from autofix.probe import wire
-
-if TYPE_CHECKING:
-    from autofix.verdict.runs import Runs
+from autofix.verdict.runs import Runs
 
 
 def derivative(runs: Runs) -> wire.Stack:

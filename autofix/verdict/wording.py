@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from autofix.core.model import Assessment, Change, Effect, Reading
 from autofix.experiments.compare import differences, first_apart, norms
@@ -12,9 +11,7 @@ from autofix.experiments.readings import OPERATION, UPDATE, words
 from autofix.experiments.sketches import LIVE
 from autofix.probe import wire
 from autofix.verdict.blame import blame
-
-if TYPE_CHECKING:
-    from autofix.verdict.runs import Runs
+from autofix.verdict.runs import Runs
 
 
 def equal_to(runs: Runs, reading: Reading, *, same_live: bool) -> Assessment:
