@@ -31,18 +31,16 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cases import CASES, broken, contents, quiet
 
 from autofix import pipeline
 from autofix.core.model import Outcome, Target
 from autofix.experiments.client import Probe
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 OPTIMIZERS = ("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adamax", "NAdam", "RAdam", "Adadelta", "Rprop")
 SAME = 1e-6

@@ -16,16 +16,12 @@ import json
 import sys
 import tomllib
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from autofix.check import check, known
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.check.finding import Finding
+from autofix.check.finding import Finding
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from measure import PYTHON, WORKLOADS, Figure, elapsed, plain, ratios, turns
 from repairs import target
 
+from autofix.core.model import Target
 from autofix.experiments import requests
 from autofix.experiments.client import Probe, run
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from autofix.core.model import Target
-    from autofix.probe.wire import Request
+from autofix.probe.wire import Request
 
 WORK = {"CNN": 15, "GAN": 300, "transformer": 20}
 """Iterations of each workload: about a second of plain compute."""

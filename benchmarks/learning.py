@@ -13,12 +13,9 @@ import json
 import shlex
 import statistics
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from measure import fix, plain
-
-if TYPE_CHECKING:
-    from measure import Ran
+from measure import Ran, fix, plain
 
 LEARNERS = Path(__file__).resolve().parent / "learners"
 

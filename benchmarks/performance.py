@@ -14,22 +14,18 @@ import json
 import os
 import platform
 import time
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import instruments
 import measure
 import repairs
 import stages
-from measure import ROOT
+from measure import ROOT, Figure
 
 from autofix.experiments.client import Probe, cores
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from measure import Figure
 
 PAGE, RECORD = ROOT / "docs/performance.md", ROOT / "docs/performance.json"
 BEGIN, END = "<!-- figures: written by benchmarks/performance.py -->", "<!-- end of figures -->"

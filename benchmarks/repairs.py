@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import tempfile
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from measure import (
     AUTOFIX,
@@ -25,17 +26,11 @@ from measure import (
 )  # fmt: skip
 
 from autofix import pipeline
-from autofix.core.model import Cause, Target
+from autofix.core.model import Cause, Diagnosis, Report, Target
 from autofix.experiments.client import Probe
 from autofix.search import registry
-from autofix.search.rule import Rule, Tier
+from autofix.search.rule import Proposal, Rule, Sources, Tier
 from autofix.syntax.edits import Splice
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.core.model import Diagnosis, Report
-    from autofix.search.rule import Proposal, Sources
 
 FIXTURES = ROOT / "fixtures"
 SPREAD = (

@@ -13,9 +13,9 @@ import argparse
 import inspect
 import sys
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cases import broken, contents, entry, quiet
 
@@ -24,12 +24,8 @@ from autofix.core.model import Target, Treatment
 from autofix.experiments.client import Probe
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.experiments.warm import modules
+from autofix.probe import wire
 from autofix.search import registry
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.probe import wire
 
 _ASKING = {"functools", "pool", "run", "runs", "warm"}
 """Modules that only hand on what they are asked for."""

@@ -15,18 +15,13 @@ import re
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from autofix import pipeline
-from autofix.core.model import Outcome, Target
+from autofix.core.model import Outcome, Report, Target
 from autofix.experiments.client import Probe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.core.model import Report
 
 HEAD = """\
 import copy, math, random

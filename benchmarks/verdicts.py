@@ -17,22 +17,18 @@ import hashlib
 import json
 import sys
 import tomllib
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cases import CASES, broken, contents, entry, quiet
 
 from autofix import pipeline
-from autofix.core.model import Target
+from autofix.core.model import Fix, Report, Target
 from autofix.experiments.client import Probe
 from autofix.search import registry
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.core.model import Fix, Report
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 KINDS = ("fixed", "accepted", "wrong")

@@ -6,10 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 Typed = Callable[..., subprocess.CompletedProcess[str]]
 

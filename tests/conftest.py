@@ -6,19 +6,15 @@ import contextlib
 import functools
 import os
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import CompletedProcess
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+from scripts import Scripts
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from scripts import Scripts
-
-    from autofix.experiments.client import Probe
+from autofix.experiments.client import Probe
 
 # Set here and not in a fixture: rich and typer read some of these when they are imported.
 _TERMINAL = {"COLUMNS": "100", "LINES": "40", "TERM": "dumb"}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from scripts import Change, changed
 
-from autofix.core.model import Applicability, Target
+from autofix.core.model import Applicability, Target, Verdict
 from autofix.diagnosis.diagnose import diagnose
-from autofix.experiments.client import run
+from autofix.experiments.client import Probe, run
 from autofix.experiments.pool import Pool
 from autofix.experiments.reproduce import reproduce
 from autofix.experiments.requests import tracing
@@ -18,13 +19,6 @@ from autofix.verdict.decide import confirm, decide
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.questions import answered
 from autofix.verdict.runs import Case, Runs
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from autofix.core.model import Verdict
-    from autofix.experiments.client import Probe
 
 PARTS = """\
 import copy

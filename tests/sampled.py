@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from _pytest.mark import ParameterSet
+from _pytest.mark import ParameterSet
 
 
 def one_in(count: int, values: Iterable[Any], name: Callable[[Any], str | None] = lambda _: None) -> list[ParameterSet]:

@@ -5,23 +5,18 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from autofix import pipeline
-from autofix.core.model import Target
+from autofix.core.model import Diagnosis, Report, Target, Verdict
 from autofix.diagnosis.diagnose import diagnose
-from autofix.experiments.client import run
+from autofix.experiments.client import Probe, run
 from autofix.experiments.requests import plain, tracing
+from autofix.probe import wire
 from autofix.search import registry
+from autofix.search.rule import Rule
 from autofix.syntax.sources import Sources
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from autofix.core.model import Diagnosis, Report, Verdict
-    from autofix.experiments.client import Probe
-    from autofix.probe import wire
-    from autofix.search.rule import Rule
 
 Change = tuple[str, str]
 """A text of a script, and what replaces it wherever it stands."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,19 +14,14 @@ from autofix.audit import told
 from autofix.audit.fault import HEAD, MARK, Fault, faults
 from autofix.batch import outcome
 from autofix.batch.records import Entry
-from autofix.core.model import Applicability, Outcome, Target
+from autofix.core.model import Applicability, Outcome, Report, Target
+from autofix.experiments.client import Probe
 from autofix.experiments.pictures import Pictures
 from autofix.render import Snapshot, as_github, as_sarif
 from autofix.render import audit as shown
 from autofix.render.account import account
 from autofix.render.report import as_html
 from autofix.search.rule import Example
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from autofix.core.model import Report
-    from autofix.experiments.client import Probe
 
 FINDS = [(fault, example) for fault in faults() for example in fault.finds]
 PASSES = [(fault, example) for fault in faults() for example in fault.passes]

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import psutil
@@ -15,9 +15,6 @@ import pytest
 from farms import CHROMIUM, FARM, browsed
 
 from autofix.batch.journal import Journal
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LIMITS = ("--time-limit", "60", "--memory-limit", "1G")
 ONE = ("--jobs", "1")  # torch is imported once for each

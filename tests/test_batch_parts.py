@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from farms import CHROMIUM, FARM, browsed
@@ -21,10 +21,6 @@ from autofix.core.config import ConfigError
 from autofix.core.model import Outcome, Report, Target
 from autofix.experiments.client import Probe
 from autofix.experiments.warm import Warm
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 NOTEBOOK = (
     '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "code", "source": '

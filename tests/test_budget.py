@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from autofix import pipeline
 from autofix.core.model import Applicability, Effect, Outcome, Report, Target
 from autofix.experiments import reproduce, requests
-from autofix.experiments.client import run
+from autofix.experiments.client import Probe, run
 from autofix.experiments.pool import _FIRST_RUN
 from autofix.experiments.requests import Builder, plain
+from autofix.probe import wire
 from autofix.search import registry
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from autofix.experiments.client import Probe
-    from autofix.probe import wire
 
 pytestmark = pytest.mark.torch
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
+from scripts import Scripts
 
 from autofix.core.model import Change
 from autofix.experiments.compare import differences, norms
 from autofix.experiments.sketches import FOLLOWED, FROZEN, LIVE
 from autofix.probe import wire
-
-if TYPE_CHECKING:
-    from scripts import Scripts
-
-    from autofix.probe.wire import Trace
+from autofix.probe.wire import Trace
 
 Sketch = tuple[float, ...]
 

@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 import textwrap
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from sampled import one_in
@@ -15,11 +15,7 @@ from training import CURE, NETS, STEP, added, repair, safe, written
 
 from autofix import cli, render
 from autofix.core.model import Applicability, Outcome
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from autofix.experiments.client import Probe
+from autofix.experiments.client import Probe
 
 pytestmark = pytest.mark.torch
 LOOP = textwrap.indent(STEP, "    ")

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
-
-if TYPE_CHECKING:
-    from scripts import Scripts
+from scripts import Scripts
 
 pytestmark = pytest.mark.torch
 

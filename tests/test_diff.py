@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -12,9 +12,6 @@ from hypothesis import strategies as st
 
 from autofix.core.diff import unified_diff
 from autofix.target.patch import PatchError, apply_patch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ROOT = Path("/project")
 Changes = dict[str, tuple[bytes, bytes]]

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from sampled import one_in
-from scripts import properties
+from scripts import Script, Scripts, properties
 from training import added
 
-from autofix.core.model import Applicability, Effect
-
-if TYPE_CHECKING:
-    from scripts import Script, Scripts
-
-    from autofix.core.model import Verdict
+from autofix.core.model import Applicability, Effect, Verdict
 
 pytestmark = pytest.mark.torch
 

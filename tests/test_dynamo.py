@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from sampled import one_in
@@ -11,9 +11,6 @@ from autofix.core.model import Target
 from autofix.experiments.client import Probe, run
 from autofix.experiments.requests import plain
 from autofix.probe.wire import Setup
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.torch
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from scripts import Scripts
 from training import added
 
 from autofix import pipeline
 from autofix.core.model import Applicability, Effect, Outcome, Target
-
-if TYPE_CHECKING:
-    from scripts import Scripts
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "first"
 JUDGED_ONCE = """

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from lawful import verdicts
@@ -13,14 +14,9 @@ from sampled import one_in
 
 from autofix import pipeline
 from autofix.commands import ending
-from autofix.core.model import Applicability, Report, RunOutcome, Target
+from autofix.core.model import Applicability, Report, RunOutcome, Target, Verdict
 from autofix.experiments.client import Probe
 from autofix.search import registry
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.core.model import Verdict
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 CASES = {

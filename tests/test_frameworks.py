@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from training import CURE, NETS, added, repair, safe, written
@@ -10,10 +11,6 @@ from training import CURE, NETS, added, repair, safe, written
 from autofix import pipeline
 from autofix.core.model import Applicability, Outcome, Target
 from autofix.experiments.client import Probe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.torch
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
+from scripts import Scripts
 
 from autofix.core.model import Outcome
 from autofix.experiments.values import _same_course
-
-if TYPE_CHECKING:
-    from scripts import Scripts
 
 SHARPNESS = """
 import torch

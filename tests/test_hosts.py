@@ -10,15 +10,12 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from sampled import one_in
 from training import CURE, SCRIPT, written
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 ROOT = Path(__file__).parent.parent
 VERSIONS = ("3.13", "3.11", "3.12", "3.14")

@@ -16,16 +16,14 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from autofix.probe.fence import copies, isolate, usage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 if sys.platform != "linux":
     pytest.skip("fences are made of Linux calls", allow_module_level=True)

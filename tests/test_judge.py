@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from sampled import one_in
-from scripts import changed, properties
+from scripts import Scripts, changed, properties
 
 from autofix import pipeline
 from autofix.core.model import (
@@ -25,9 +23,6 @@ from autofix.experiments import pool
 from autofix.experiments.sketches import close
 from autofix.search import registry
 from autofix.verdict.order import only_adds
-
-if TYPE_CHECKING:
-    from scripts import Scripts
 
 pytestmark = pytest.mark.torch
 

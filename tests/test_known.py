@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from pathlib import Path
+from types import CodeType
 
 import pytest
 
 from autofix.probe.program import known
 from autofix.probe.program.overlay import Marker
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from types import CodeType
 
 PART = '''
 @dataclass

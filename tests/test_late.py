@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from sampled import one_in
+from scripts import Script, Scripts
 
 from autofix.core.model import Cause, Outcome, Reading
 from autofix.experiments.pool import Pool
@@ -14,9 +14,6 @@ from autofix.experiments.requests import watch_from
 from autofix.experiments.spec import RunSpec
 from autofix.probe import wire
 from autofix.search import registry
-
-if TYPE_CHECKING:
-    from scripts import Script, Scripts
 
 pytestmark = pytest.mark.torch
 

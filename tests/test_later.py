@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 from sampled import row_in
-from scripts import changed
+from scripts import Scripts, changed
 
 from autofix.core.model import Applicability, Effect, Outcome, RunOutcome
 from autofix.experiments.pictures import Pictures
 from autofix.render import machine, terminal
 from autofix.render.report.page import as_html
 from autofix.render.snapshot import Snapshot
-
-if TYPE_CHECKING:
-    from scripts import Scripts
 
 pytestmark = pytest.mark.torch
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from lawful import judged, safe
+from lawful import Program, judged, safe
 from laws import collected, cuts, losses, lost_graphs, reductions, sums, teachers, terms, values, views
 from sampled import one_in
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from lawful import Program
-
-    from autofix.experiments.client import Probe
+from autofix.experiments.client import Probe
 
 PROGRAMS = [
     *one_in(14, [one for law in (cuts, losses, lost_graphs, reductions, teachers, terms) for one in law.PROGRAMS], str),

@@ -8,18 +8,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from autofix.core.model import Target
 from autofix.experiments.client import Probe, run
 from autofix.experiments.requests import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 LASTING = "import time\ntime.sleep(600)\n"
 FOREIGN = """

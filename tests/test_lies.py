@@ -7,18 +7,15 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from autofix import pipeline, render
 from autofix.core.model import Outcome, Target
 from autofix.core.write import WriteRefused
+from autofix.experiments.client import Probe
 from autofix.render.snapshot import Snapshot
 from autofix.search import registry
-
-if TYPE_CHECKING:
-    from autofix.experiments.client import Probe
 
 pytestmark = pytest.mark.torch
 TWICE = """\

@@ -7,24 +7,20 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pexpect
 import pytest
 from reports import report
 
 from autofix.core import write
-from autofix.core.model import Target
+from autofix.core.model import Report, Target
 from autofix.experiments.client import Probe
 from autofix.experiments.requests import plain
 from autofix.render import Look, Snapshot, show
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.core.model import Report
 
 PROGRAM = [sys.executable, "-m", "autofix"]
 SUSPICIOUS = "import torch\n\nw = torch.ones(3, requires_grad=True)\nw += 1\n"

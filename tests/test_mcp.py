@@ -8,9 +8,10 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mcp_types as types
 import pytest
@@ -19,9 +20,6 @@ from mcp.client.client import Client
 from sampled import one_in
 
 from autofix.mcp import INSTRUCTIONS
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 BROKEN = (Path(__file__).parent.parent / "fixtures" / "first" / "gan_two_step" / "broken.py").read_text("utf-8")
 STARVED = BROKEN.replace("lossD.backward()", "lossD.backward(retain_graph=True)").replace("(g + d)", "(g + d.detach())")

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import nbformat
 import pytest
@@ -18,14 +18,12 @@ from training import CURE, NETS, STEP, added, repair, safe, written
 
 from autofix import cli, render
 from autofix.core.model import Outcome, Report, Suspicion, Target
+from autofix.experiments.client import Probe
 from autofix.probe.wire import Frame
 from autofix.render import audit
 from autofix.target import cells, notebook
 from autofix.target.cells import Cell, CellError
 from autofix.target.targets import TargetError
-
-if TYPE_CHECKING:
-    from autofix.experiments.client import Probe
 
 SHELL = "%matplotlib inline\n!pip install nothing \\\n    more\nfiles = !ls\nfor _ in range(1):\n    %time x = 1\nx?"
 CELLS = [SHELL, NETS, "%%bash\necho hi", "%%writefile made.py\nvalue = 3\n", f"%%time\nimport made  # 中文\n{STEP}"]

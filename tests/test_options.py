@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -18,10 +18,6 @@ from autofix.core import config, limits
 from autofix.core.limits import RunOptions
 from autofix.core.model import Target
 from autofix.target import targets
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 OTHER = RunOptions(
     select=("AG201",), ignore=("AG102",), passes=4, budget=9.0, time_limit=7.0, memory_limit=1 << 30,

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from scripts import Scripts
+from scripts import Scripts
 
 pytestmark = pytest.mark.torch
 

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from commands import autofix
 
 pytestmark = pytest.mark.torch
 SCRIPT = """\
@@ -41,11 +37,6 @@ def project(tmp_path: Path) -> Path:
     for name in SPOILED:
         (tmp_path / "lib" / f"{name}.py").write_text("raise RuntimeError('this is the user's')\n")
     return tmp_path
-
-
-def autofix(*words: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "autofix", *words]
-    return subprocess.run(command, cwd=cwd, env=os.environ | environment, capture_output=True, text=True, check=False)
 
 
 def test_pythonpath_belongs_to_the_script(project: Path) -> None:

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from autofix import pipeline
-from autofix.core.model import Applicability, Cause, Effect, Reading, Target, Treatment
-from autofix.experiments.client import run
+from autofix.core.model import Applicability, Cause, Diagnosis, Effect, Reading, Target, Treatment
+from autofix.experiments.client import Probe, run
 from autofix.experiments.pool import Pool
 from autofix.experiments.requests import plain
 from autofix.experiments.spec import RunSpec
 from autofix.probe import wire
-from autofix.search.rule import Rule, Tier
+from autofix.search.rule import Proposal, Rule, Sources, Tier
 from autofix.syntax.edits import Splice
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from autofix.core.model import Diagnosis
-    from autofix.experiments.client import Probe
-    from autofix.search.rule import Proposal, Sources
 
 pytestmark = pytest.mark.torch
 

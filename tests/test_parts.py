@@ -5,17 +5,14 @@ from __future__ import annotations
 import ast
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from lawful import verdicts
 
 from autofix.core.model import Applicability, RunOutcome, Target
+from autofix.experiments.client import Probe
 from autofix.verdict.parts.parts import MOST, parts
 from autofix.verdict.parts.repeated import shape
-
-if TYPE_CHECKING:
-    from autofix.experiments.client import Probe
 
 PATH = Path("train.py")
 BEFORE = """\

@@ -6,12 +6,9 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from commands import Typed
+from commands import Typed
 
 HERE = Path(__file__).parent / "newcomers"
 CUTS = {

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from autofix import pipeline
 from autofix.core.model import Outcome, Reading, Target, Treatment
 from autofix.experiments import requests
-from autofix.experiments.client import run
+from autofix.experiments.client import Probe, run
 from autofix.experiments.pool import Pool
 from autofix.experiments.requests import plain
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
+from autofix.probe import wire
 from autofix.verdict.runs import once
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from autofix.experiments.client import Probe
-    from autofix.probe import wire
 
 pytestmark = pytest.mark.torch
 

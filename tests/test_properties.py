@@ -5,18 +5,13 @@ from __future__ import annotations
 import ast
 import inspect
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from scripts import Scripts
 
-from autofix.core.model import Applicability
+from autofix.core.model import Applicability, Verdict
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property, properties
-
-if TYPE_CHECKING:
-    from scripts import Scripts
-
-    from autofix.core.model import Verdict
 
 # What a machine without an accelerator, or a compiler, cannot show; their tests are in test_conditions and
 # test_frameworks.

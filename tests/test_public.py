@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from training import added, repair, safe
 
 from autofix.core.model import Cause
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from autofix.experiments.client import Probe
+from autofix.experiments.client import Probe
 
 pytestmark = pytest.mark.torch
 

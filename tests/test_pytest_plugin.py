@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytest_plugins = ["pytester"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
@@ -18,9 +17,11 @@ from autofix.commands import ending
 from autofix.core import kept
 from autofix.core.config import Settings
 from autofix.core.model import Answer, Applicability, Outcome, Question, Reading, Report, Target
+from autofix.experiments.client import Probe
 from autofix.probe import wire
 from autofix.render import Look, Snapshot, as_json, show
 from autofix.search import registry
+from autofix.search.rule import Rule
 from autofix.verdict.properties import (
     average_is_trained,
     derivative_is_constant,
@@ -30,10 +31,6 @@ from autofix.verdict.properties import (
     passes_train_earlier_ones,
     start_is_read_once,
 )
-
-if TYPE_CHECKING:
-    from autofix.experiments.client import Probe
-    from autofix.search.rule import Rule
 
 SCHEMA = json.loads((Path(__file__).parent.parent / "docs" / "schema.json").read_text("utf-8"))
 BENT = losses.VALUED.mutated("bent", ("weight = advantage", "weight = advantage.square()"))

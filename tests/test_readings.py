@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
-from scripts import changed
+from scripts import Script, Scripts, changed
 
 from autofix.core.model import Applicability, Effect, Outcome, Reading, Refused
 from autofix.experiments.client import run
@@ -14,9 +13,6 @@ from autofix.experiments.readings import ambiguous, contradiction, deprived, orp
 from autofix.experiments.requests import Builder, plain
 from autofix.experiments.spec import RunSpec
 from autofix.probe import wire
-
-if TYPE_CHECKING:
-    from scripts import Script, Scripts
 
 pytestmark = pytest.mark.torch
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import torch
 from sampled import one_in
+from scripts import Change, Scripts
 from torch.overrides import TorchFunctionMode
 
 from autofix.core.model import Applicability, Effect
 from autofix.probe.reference.perturb import Perturb
-
-if TYPE_CHECKING:
-    from scripts import Change, Scripts
 
 pytestmark = pytest.mark.torch
 

@@ -8,9 +8,10 @@ import random
 import re
 import shutil
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from commands import autofix
@@ -19,20 +20,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from autofix import cli, pipeline, render
-from autofix.core.model import Answer, Outcome, Question, Target
+from autofix.core.model import Answer, Outcome, Question, Report, Target
 from autofix.experiments import pictures
-from autofix.experiments.client import run
+from autofix.experiments.client import Probe, run
 from autofix.experiments.requests import plain
 from autofix.probe import wire
 from autofix.render import report as page
 from autofix.render.report import collapse, drawing, layout
 from autofix.search import registry
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.core.model import Report
-    from autofix.experiments.client import Probe
 
 FIRST = Path(__file__).resolve().parent.parent / "fixtures" / "first"
 GAN = FIRST / "gan_two_step" / "broken.py"

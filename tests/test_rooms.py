@@ -9,17 +9,14 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from autofix.core.model import Target
 from autofix.experiments.client import JOBS, Probe, run
 from autofix.experiments.requests import plain
+from autofix.probe import wire
 from autofix.probe.fence import builder, isolate, room
-
-if TYPE_CHECKING:
-    from autofix.probe import wire
 
 pytestmark = [
     pytest.mark.torch,

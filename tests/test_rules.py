@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import ast
 import importlib.util
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 from scripts import Script
 
-from autofix.core.model import Applicability, Cause, Target
+from autofix.core.model import Applicability, Candidate, Cause, Target
+from autofix.experiments.client import Probe
 from autofix.pipeline import verify
 from autofix.search import registry
 from autofix.search.propose import hints, propose
 from autofix.search.rule import Example, Rule, Sources
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from _pytest.mark import ParameterSet
-
-    from autofix.core.model import Candidate
-    from autofix.experiments.client import Probe
 
 pytestmark = [
     pytest.mark.torch,

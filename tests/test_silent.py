@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
+from scripts import Scripts
 
 from autofix.core.model import Outcome
-
-if TYPE_CHECKING:
-    from scripts import Scripts
 
 pytestmark = pytest.mark.torch
 

@@ -6,16 +6,14 @@ import ast
 import codecs
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import CodeType
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from autofix.syntax.source import Source, SourceError, Span
-
-if TYPE_CHECKING:
-    from types import CodeType
 
 PATH = Path("train.py")
 SCRIPT = "def 前向(x):\n    损失 = x.mean()  # 平均\n    return 损失\n"

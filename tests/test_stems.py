@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 import os
 import textwrap
+from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from sampled import one_in
@@ -15,10 +17,6 @@ from autofix.core.model import Target
 from autofix.experiments.client import Probe, run
 from autofix.experiments.requests import changed_lines, line_map, plain
 from autofix.probe import stems, wire
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.torch
 

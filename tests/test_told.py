@@ -7,15 +7,12 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pexpect
 import pyte
 import pytest
 from sampled import one_in
-
-if TYPE_CHECKING:
-    from scripts import Script, Scripts
+from scripts import Script, Scripts
 
 HERE = Path(__file__).parent / "newcomers"
 COLUMNS, LINES = 80, 40

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from scripts import Change, Scripts
 from training import added, repair, safe, written
 
 from autofix.core.model import Applicability, Effect
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from scripts import Change, Scripts
-
-    from autofix.experiments.client import Probe
+from autofix.experiments.client import Probe
 
 pytestmark = pytest.mark.torch
 

@@ -5,17 +5,14 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from autofix import pipeline, render
 from autofix.core.model import Target
+from autofix.experiments.client import Probe
 from autofix.render.snapshot import Snapshot
 from autofix.render.terminal import lines
-
-if TYPE_CHECKING:
-    from autofix.experiments.client import Probe
 
 SCRIPT = """\
 import socket, urllib.request

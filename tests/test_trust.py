@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from sampled import one_in
+from scripts import Scripts
 
 from autofix.core.model import Effect, Outcome
-
-if TYPE_CHECKING:
-    from scripts import Scripts
 
 pytestmark = pytest.mark.torch
 Edit = tuple[tuple[str, str], ...]

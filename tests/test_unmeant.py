@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from sampled import row_in
-from scripts import properties
+from scripts import Scripts, properties
 
-from autofix.core.model import Applicability
+from autofix.core.model import Applicability, Report
 from autofix.syntax.lost import lost_write
-
-if TYPE_CHECKING:
-    from scripts import Scripts
-
-    from autofix.core.model import Report
 
 HEAD = """\
 import torch

@@ -14,8 +14,9 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -23,9 +24,6 @@ from farms import program
 
 import autofix
 from autofix.core import config
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 EXTENSION = ROOT / "editors" / "vscode"

@@ -6,8 +6,8 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,9 +17,6 @@ from autofix.core.model import Target
 from autofix.experiments import warm
 from autofix.experiments.client import Probe, run
 from autofix.experiments.requests import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 pytestmark = pytest.mark.torch
 

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from autofix import pipeline
 from autofix.core import config
-from autofix.core.model import Applicability
+from autofix.core.model import Applicability, Fix, Report
+from autofix.experiments.client import Probe
 from autofix.search import registry
 from autofix.target import targets
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from autofix.core.model import Fix, Report
-    from autofix.experiments.client import Probe
 
 NETS = """\
 import torch

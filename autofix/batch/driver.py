@@ -41,10 +41,7 @@ class Batch:
     """One run of a plan."""
 
     def __init__(self, plan: Plan, journal: Journal, engine: Callable[[], Engine], progress: Progress) -> None:
-        self._plan = plan
-        self._journal = journal
-        self._start = engine
-        self._progress = progress
+        self._plan, self._journal, self._start, self._progress = plan, journal, engine, progress
         self._out: dict[str, int] = {}  # jobs under way, of each repository that was looked at
         self._notes: dict[str, str] = {}
         self._stopped = False

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING, Self
+from collections.abc import Sequence
+from typing import Self
 
+from rich.progress import Progress as Bars
+from rich.progress import TaskID
+
+from autofix.batch.records import Found, Result
 from autofix.batch.results import counted, group
 from autofix.core.model import Outcome
 from autofix.render.words import one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.progress import Progress as Bars
-    from rich.progress import TaskID
-
-    from autofix.batch.records import Found, Result
-
 
 _UNTOLD = {Outcome.CANNOT_RUN, Outcome.OTHER_FAILURE, Outcome.CRASHED}
 """Outcomes that say nothing without their reason."""

@@ -69,8 +69,7 @@ def answer(question: Question, report: Report, snapshot: render.Snapshot, look: 
 
 class _Review:
     def __init__(self, look: Look, judge: Callable[[dict[Path, bytes]], Report]) -> None:
-        self._look = look
-        self._judge = judge
+        self._look, self._judge = look, judge
         self._console = terminal.console(look, sys.stdout)
 
     def hold(self, report: Report, snapshot: render.Snapshot) -> Choice | None:

@@ -64,8 +64,7 @@ def _merged(found: Iterable[Culprit]) -> list[Culprit]:
 
 class _Story:
     def __init__(self, failure: wire.Failure, trace: wire.Trace) -> None:
-        self._failure = failure
-        self._trace = trace
+        self._failure, self._trace = failure, trace
         freed = [saved.freed_by for saved in trace.saved[:1]]
         self._again = failure.stack in {backward.stack for backward in trace.earlier[1:]} | set(freed)
         stacks = [failure.stack, *freed, *(write.stack for saved in trace.saved for write in saved.writes)]

@@ -9,14 +9,12 @@ import os
 import select
 import subprocess
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from autofix.probe import codec, wire
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 PROBE = Path(__file__).parent.parent / "probe"
 SLACK = 15.0

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise, zip_longest
-from typing import TYPE_CHECKING
 
 from autofix.core.model import Change
 from autofix.experiments import values
 from autofix.experiments.reordered import in_order
 from autofix.experiments.sketches import CHANGES, EXACT, FROZEN, LIVE, close, for_rounding, norm
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from autofix.probe import wire
-
+from autofix.probe import wire
 
 _SAME_MOVE = 2e-3
 """Relative tolerance of moves that an optimizer makes of gradients that differ by their size alone."""

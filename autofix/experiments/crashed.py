@@ -7,15 +7,11 @@ import subprocess
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from autofix.core.model import Crash
+from autofix.core.model import Crash, Target
 from autofix.experiments.client import PROBE
 from autofix.experiments.requests import plain
 from autofix.probe import codec
-
-if TYPE_CHECKING:
-    from autofix.core.model import Target
 
 
 def run_for_real(target: Target, without: tuple[str, ...]) -> tuple[int, Crash | None]:

@@ -6,12 +6,9 @@ a run that dies earlier, elsewhere or of something else has failed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from autofix.probe import wire
+from autofix.probe import wire
 
 
 def died_later(trace: wire.Trace) -> bool:

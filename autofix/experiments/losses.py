@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from autofix.probe import wire
+from autofix.probe import wire
 
 _MOST = 4
 

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from autofix.core.model import RunOutcome
-from autofix.experiments.client import run
+from autofix.core.model import Fix, Report, RunOutcome
+from autofix.experiments.client import Probe, run
 from autofix.experiments.requests import drawing, drawing_past, line_map
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
-
-    from autofix.core.model import Fix, Report
-    from autofix.experiments.client import Probe
-    from autofix.probe import wire
+from autofix.probe import wire
 
 
 @dataclass(frozen=True, slots=True)

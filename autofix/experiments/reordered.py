@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from autofix.probe import wire
+from autofix.probe import wire
 
 
 def in_order(reference: wire.Trace, candidate: wire.Trace) -> wire.Trace:

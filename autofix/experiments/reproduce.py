@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from autofix.core.model import Crash
+from autofix.core.model import Crash, Target
 from autofix.experiments import versions
 from autofix.experiments.client import Probe, run
 from autofix.experiments.requests import auditing, plain
 from autofix.probe import wire
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from autofix.core.model import Target
 
 _ITERATIONS = 20
 """The iterations of one step of L-BFGS, unless the script asks for others."""

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from autofix.core.aligned import opcodes
-from autofix.core.model import Refused, Treatment
+from autofix.core.model import Refused, Target, Treatment
 from autofix.experiments.client import SHARE
 from autofix.experiments.later import died_later
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.probe import wire
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from autofix.core.model import Target
 
 GRACE = 0.15
 """Seconds for which runs go on beyond the passes asked for, where the script does not end by itself."""

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
-from autofix.core.model import Outcome, Report
+from autofix.core.model import Outcome, Report, Target
 from autofix.experiments.client import Probe, ProbeError
 from autofix.experiments.warm import Warm
+from autofix.probe import wire
 from autofix.probe.codec import WireError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from autofix.core.model import Target
-    from autofix.probe import wire
 
 
 class Stopped(ProbeError):  # noqa: N818 - what somebody asked for is no error

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from autofix.core.model import Treatment
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from autofix.core.model import Reading
+from autofix.core.model import Reading, Treatment
 
 
 class Intervention(enum.Enum):

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from autofix.experiments.client import Probe
-    from autofix.probe import wire
+from autofix.experiments.client import Probe
+from autofix.probe import wire
 
 RUNNING, TRACING, TRYING = "running the script", "tracing the failure", "trying edits"
 _NEXT = {RUNNING: TRACING, TRACING: TRYING}

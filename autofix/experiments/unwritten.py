@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 from autofix.core.edit import Declined, EditConflict
+from autofix.core.model import Target
+from autofix.probe import wire
 from autofix.syntax import writes
 from autofix.syntax.apply import apply
-from autofix.syntax.edits import append_call, begun, embed, in_local_name, out_of_place
+from autofix.syntax.edits import Begun, Step, append_call, begun, embed, in_local_name, out_of_place
 from autofix.syntax.edits.steps import rendered
 from autofix.syntax.lost import lost_write
 from autofix.syntax.one_tensor import are_one, writes_to_one
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from autofix.core.model import Target
-    from autofix.probe import wire
-    from autofix.syntax.edits import Begun, Step
 
 _MOVED = (
     "(lambda new: new * (1 + 0.01 * (new.detach() / new.detach().abs().mean()).nan_to_num().sin()))({})"  # zeros stay

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import takewhile, zip_longest
-from typing import TYPE_CHECKING
 
 from autofix.core.model import Change
 from autofix.experiments.sketches import CHANGES, EXACT, LIVE, close, norm
+from autofix.probe import wire
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.probe import wire
-
-    _Course = tuple[tuple[float, ...], ...]
+_Course = tuple[tuple[float, ...], ...]
 
 _WRITTEN = 4e-6
 """By how much, beside a tensor's norm, what is written to it may be moved otherwise."""

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
+from autofix.core.model import Target
 from autofix.experiments.client import Probe, ProbeError
 from autofix.probe import wire
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from autofix.core.model import Target
 
 _IMPORTS = re.compile(rb"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
 _COMPILER = "torch._dynamo"
@@ -58,8 +55,7 @@ class Warm(Generic[AnyProbe]):
     def __init__(
         self, make: Callable[[Path, Sequence[str], Mapping[str, str]], AnyProbe], *, most: int | None = None
     ) -> None:
-        self._make = make
-        self._most = most
+        self._make, self._most = make, most
         self._kept: dict[Key, _Kept[AnyProbe]] = {}
 
     def __enter__(self) -> Warm[AnyProbe]:

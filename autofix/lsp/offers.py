@@ -45,8 +45,7 @@ class RunResult:
     """A report of a run, for as long as the texts that it speaks of are still those that were run."""
 
     def __init__(self, report: Report, snapshot: Snapshot) -> None:
-        self.report = report
-        self._snapshot = snapshot
+        self.report, self._snapshot = report, snapshot
         self.files = {path: _contents(report, path) for path in _paths(report)}
 
     def stands(self, read: Callable[[Path], bytes | None]) -> bool:

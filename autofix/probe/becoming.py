@@ -10,14 +10,11 @@ import os
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
 from . import HERE, codec, wire
 from .fence import isolate, usage
+from .fence.fencing import Place
 from .standins import dynamo
-
-if TYPE_CHECKING:
-    from .fence.fencing import Place
 
 _M_PERTURB = -6
 """The option of that name in glibc's `malloc.h`."""

@@ -10,16 +10,12 @@ import random
 import resource
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any, NoReturn
 
 from . import codec, wire
 from .instruments.state import State
 from .program import unwound
 from .standins import dynamo
-
-if TYPE_CHECKING:
-    from typing import NoReturn
-
 
 MESSAGE = 4000
 
@@ -82,7 +78,8 @@ class Run(State):
     def _arm_trace(self) -> None:
         from .engine import functions
         from .failure.origins import Origins
-        from .failure.tracing import Refusals, Tracer
+        from .failure.refusals import Refusals
+        from .failure.tracing import Tracer
         from .instruments.aims import Aims
 
         self.functions = functions.Last()
@@ -90,14 +87,14 @@ class Run(State):
 
         aims = Aims(self.frames)
         self.tracer = Tracer(self.frames, self.taps, aims, next(iter(self.request.failed_at), 0))
-        self.taps.listeners.append(self.tracer)
+        self.taps.listeners += [self.tracer, self.tracer.writes]
         self.enter(self.tracer, aims)
         if self.request.watch_origins:
             self.origins = self.modes.enter_context(Origins(self.frames))
         if self.request.watch_calls:
             self.refusals = self.modes.enter_context(Refusals())
         else:
-            self.taps.before_writes = [self.tracer.expect]
+            self.taps.before_writes = [self.tracer.writes.expect]
         if self.request.graph:
             from .failure.picture import Picture
             from .instruments.stopper import Stopper
@@ -111,7 +108,6 @@ class Run(State):
     def _arm_compared(self) -> None:
         from .instruments.courses import Courses, Stepped
         from .instruments.guards import Guards
-        from .instruments.stopper import Stopper
         from .instruments.terms import GrowingLosses
         from .instruments.uses import Uses
         from .reference.freeze import KeyedRandom
@@ -148,6 +144,13 @@ class Run(State):
         if not asked.frozen:
             heard.append(Stepped(self.courses))
         self.courses.install()  # behind what perturbs: what is looked at is what is used
+        self._arm_last()
+
+    def _arm_last(self) -> None:
+        """What looks once all others have heard, and what ends the run."""
+        from .instruments.stopper import Stopper
+
+        asked, heard = self.request, self.taps.listeners
         if asked.held:
             from .instruments.held import HeldStates
 
@@ -156,7 +159,7 @@ class Run(State):
             from .instruments.parting import Parting
 
             heard.append(Parting(asked.expected, self.witness.steps, self.stop))
-        self.stopper = Stopper(self.request, self.taps, self.stop, self.mark, self.stop_at_mark)
+        self.stopper = Stopper(asked, self.taps, self.stop, self.mark, self.stop_at_mark)
         heard.append(self.stopper)
 
     def _arm_perturbed(self) -> None:
@@ -272,20 +275,7 @@ class Run(State):
             with contextlib.suppress(RuntimeError):  # torch takes a mode down while it calls it: the run may end there
                 self.modes.close()
             facts = dict(marked or self._facts())
-            hurried = outcome == "stopped" and self.stopper is not None and self.stopper.hurried
-            facts.setdefault("hurried", hurried)
-            if self.late is not None:
-                # A reference that fails may do so for want of a clone; what is traced is to fail.
-                lacking = self.tracer is None and outcome == "failed"
-                facts["late"] = lacking or self.late.missed(self.taps.calls)
-            if self.safe is not None and self.safe.missed:
-                facts["late"] = True
-            if self.audit is not None:
-                facts["silent"], facts["books"] = self.audit.finish(finished=outcome == "finished")
-            if self.picture is not None:
-                from .failure.drawn import drawn
-
-                facts["graph"] = drawn(self.picture, failure, self.refusals, self.found)
+            facts |= self._facts_of_end(outcome, failure, facts)
         except Exception as error:  # nothing is known of such a run, however it ended
             outcome, detail, failure = "crashed", f"what it did cannot be told: {_one_line(error)}", None
         trace = wire.Trace(
@@ -317,6 +307,24 @@ class Run(State):
             told.append(self._of_tensors())
         seen = [fact for one in told for fact in one.pop("facts", ())]
         return functools.reduce(operator.or_, told, facts) | {"facts": tuple(seen)}
+
+    def _facts_of_end(self, outcome: str, failure: wire.Failure | None, marked: dict[str, Any]) -> dict[str, Any]:
+        """What is known once it is known how the run ended."""
+        hurried = outcome == "stopped" and self.stopper is not None and self.stopper.hurried
+        facts: dict[str, Any] = {"hurried": marked.get("hurried", hurried)}
+        if self.late is not None:
+            # A reference that fails may do so for want of a clone; what is traced is to fail.
+            lacking = self.tracer is None and outcome == "failed"
+            facts["late"] = lacking or self.late.missed(self.taps.calls)
+        if self.safe is not None and self.safe.missed:
+            facts["late"] = True
+        if self.audit is not None:
+            facts["silent"], facts["books"] = self.audit.finish(finished=outcome == "finished")
+        if self.picture is not None:
+            from .failure.drawn import drawn
+
+            facts["graph"] = drawn(self.picture, failure, self.refusals, self.found)
+        return facts
 
     def _of_tensors(self) -> dict[str, Any]:
         """What tensors are called and hold at the end, and what no listener has seen."""

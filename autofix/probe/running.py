@@ -7,13 +7,11 @@ import os
 import signal
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import codec, wire
 from .fence import isolate, usage
-
-if TYPE_CHECKING:
-    from .fence.fencing import Place
+from .fence.fencing import Place
 
 LOOK = 0.1
 """Seconds between two looks at what the processes of a run use."""
@@ -25,8 +23,7 @@ class Child:
     def __init__(self, place: Place, pid: int, pipes: dict[int, str]) -> None:
         self.place = place
         self.request = request = place.request
-        self.pid = pid
-        self.pipes = pipes
+        self.pid, self.pipes = pid, pipes
         self.data = {"result": bytearray(), "stdout": bytearray(), "stderr": bytearray()}
         self.deadline = time.monotonic() + request.time_limit
         self.began = time.monotonic()

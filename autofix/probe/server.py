@@ -41,8 +41,7 @@ class Server:
     """Reads requests from one descriptor, writes hello and traces to another."""
 
     def __init__(self, requests: int, answers: int, fencing: Fencing) -> None:
-        self._answers = answers
-        self._requests = requests
+        self._answers, self._requests = answers, requests
         self._fork = True
         self._selector = selectors.DefaultSelector()
         self._selector.register(requests, selectors.EVENT_READ, None)

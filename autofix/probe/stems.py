@@ -8,19 +8,15 @@ import select
 import signal
 import socket
 import time
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from . import codec
 from .fence import usage
 from .fence.fencing import Place
+from .fence.room import Room
 from .running import LOOK, Child
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from .fence.room import Room
-    from .wire import Request
+from .wire import Request
 
 _AFTER = 1.0
 """Seconds that a first run takes at least, before its beginning is worth a process of its own."""
@@ -84,8 +80,7 @@ class Resumed(Child):
 
     def __init__(self, place: Place, pid: int, pipes: dict[int, str], door: socket.socket, stem: Stem) -> None:
         super().__init__(place, pid, pipes)
-        self._door = door
-        self.origin = stem
+        self._door, self.origin = door, stem
 
     def wait(self) -> int | None:
         """The status with which it ended, once it has."""
@@ -98,10 +93,7 @@ class Stem:
     """The process that executes a beginning, and its forks."""
 
     def __init__(self, place: Place, room: Room, pid: int, orders: socket.socket, first: Child) -> None:
-        self.place = place
-        self._room = room
-        self.pid = pid
-        self.orders = orders
+        self.place, self._room, self.pid, self.orders = place, room, pid, orders
         self.asked = place.request
         self.growing = True
         self.busy = False

@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from autofix.render.words import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rich.progress import Progress, TaskID
 
 _SELDOM = 5.0
@@ -63,9 +62,7 @@ class _Lines(Tell):
 
 class _Live(Tell):
     def __init__(self, bar: Progress, task: TaskID, above: list[str]) -> None:
-        self._bar = bar
-        self._task = task
-        self._above = above
+        self._bar, self._task, self._above = bar, task, above
 
     def __call__(self, text: str) -> None:
         self._bar.update(self._task, description=one_line(text))

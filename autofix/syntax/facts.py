@@ -19,9 +19,7 @@ class Block:
     __slots__ = ("loop", "node", "parent")
 
     def __init__(self, parent: Block | None, node: ast.AST, *, loop: bool = False) -> None:
-        self.parent = parent
-        self.node = node
-        self.loop = loop
+        self.parent, self.node, self.loop = parent, node, loop
 
     def chain(self) -> Iterator[Block]:
         """This block and those around it, within its scope."""
@@ -84,9 +82,7 @@ class Scope:
     """A module, class, function or lambda with its events in order."""
 
     def __init__(self, node: ast.AST, parent: Scope | None, module: Module) -> None:
-        self.node = node
-        self.parent = parent
-        self.module = module
+        self.node, self.parent, self.module = node, parent, module
         self.block = Block(None, node)
         self.events: list[Event] = []
         self.calls: dict[str, list[Call]] = {}

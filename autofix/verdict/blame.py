@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from autofix.core.model import Change
+from autofix.probe import wire
 from autofix.syntax.source import Source, SourceError
-
-if TYPE_CHECKING:
-    from autofix.core.model import Change
-    from autofix.probe import wire
 
 
 def blame(change: Change, reference: wire.Trace, candidate: wire.Trace) -> str:

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from autofix.core.model import Applicability, Effect, Finding, Verdict
 from autofix.experiments.later import died_later
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import properties
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.verdict.evidence import Evidence
-
 
 UNMEANT = "another-reading-is-meant"
 """What is found of an edit that does not follow an answer."""

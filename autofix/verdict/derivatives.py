@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from autofix.experiments.compare import comparable, same_gradients
 from autofix.experiments.losses import losses, within_segment
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from autofix.probe import wire
-    from autofix.verdict.runs import Runs
+from autofix.probe import wire
+from autofix.verdict.runs import Runs
 
 
 def derivative(runs: Runs) -> wire.Stack:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from autofix.core.model import Assessment, Effect, Treatment
+from autofix.core.model import Assessment, Effect, Reading, Treatment
 from autofix.experiments.compare import (
     comparable,
     cuts_the_graph,
@@ -21,15 +21,10 @@ from autofix.experiments.readings import OPERATION, UPDATE
 from autofix.experiments.sketches import EXACT, FOLLOWED, FROZEN, LIVE, norm
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
 from autofix.experiments.values import compared_ends, lost_writes, moved_otherwise, vanished
+from autofix.probe import wire
+from autofix.verdict.runs import Runs
 from autofix.verdict.unjudged import unjudged
 from autofix.verdict.wording import changed, equal_to, one_of_two, with_reading
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from autofix.core.model import Reading
-    from autofix.probe import wire
-    from autofix.verdict.runs import Runs
 
 
 def assess(runs: Runs) -> Assessment:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from autofix.core.model import Effect
+from autofix.core.model import Answer, Assessment, Effect, Question
+from autofix.probe import wire
 from autofix.verdict.effect import assess, follows
 from autofix.verdict.left_open.aims import with_constants
 from autofix.verdict.left_open.own_output import with_input
@@ -13,10 +13,6 @@ from autofix.verdict.left_open.start import with_start
 from autofix.verdict.meant import meant
 from autofix.verdict.runs import Runs, once
 from autofix.verdict.wording import whose
-
-if TYPE_CHECKING:
-    from autofix.core.model import Answer, Assessment, Question
-    from autofix.probe import wire
 
 
 class Evidence(Runs):

@@ -5,17 +5,14 @@ from __future__ import annotations
 import enum
 import functools
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from autofix.core.kinds import kinds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.core.model import Reading
-    from autofix.probe import wire
-    from autofix.verdict.runs import Runs
+from autofix.core.model import Reading
+from autofix.probe import wire
+from autofix.verdict.runs import Runs
 
 PASSES = 2
 """In how many passes a reading must be seen to break a law, at least."""

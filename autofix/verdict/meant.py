@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
 
-from autofix.core.model import Effect
+from autofix.core.model import Assessment, Effect, Reading
 from autofix.experiments.compare import comparable
 from autofix.verdict.effect import follows, trains_alike
 from autofix.verdict.law import Word, broken, laws
+from autofix.verdict.runs import Runs
 from autofix.verdict.wording import whose
-
-if TYPE_CHECKING:
-    from autofix.core.model import Assessment, Reading
-    from autofix.verdict.runs import Runs
 
 
 def meant(runs: Runs, found: Assessment) -> Assessment:

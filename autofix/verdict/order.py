@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from autofix.core.model import Applicability, Effect
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from autofix.core.model import Candidate, Fix
+from autofix.core.model import Applicability, Candidate, Effect, Fix
 
 _EFFECTS = list(Effect)
 _EITHER_WAY = ("shared-across-passes",)

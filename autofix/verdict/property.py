@@ -5,14 +5,12 @@ from __future__ import annotations
 import functools
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from autofix.core.kinds import kinds
 from autofix.core.model import Finding
-
-if TYPE_CHECKING:
-    from autofix.probe import wire
-    from autofix.verdict.evidence import Evidence
+from autofix.probe import wire
+from autofix.verdict.evidence import Evidence
 
 
 @dataclass(frozen=True, slots=True)

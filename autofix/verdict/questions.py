@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from autofix.core import kept
 from autofix.core.model import Answer, Question, Reading
@@ -20,11 +20,7 @@ from autofix.verdict.law import at, broken
 from autofix.verdict.left_open import aims, own_output, start
 from autofix.verdict.left_open.averages import constant_averages
 from autofix.verdict.left_open.handed_on import ended_by_call
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.verdict.runs import Runs
+from autofix.verdict.runs import Runs
 
 _LONG = 60
 REFUSED = "two-readings"

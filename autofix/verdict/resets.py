@@ -7,12 +7,9 @@ what is called from outside.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from autofix.syntax.source import Source
+from autofix.syntax.source import Source
 
 _STARTS = frozenset({"clone", "detach", "copy", "expand", "repeat", "to", "float", "new_zeros", "new_ones"})
 """Methods of tensors that give a start; others may give anything, as an environment does."""

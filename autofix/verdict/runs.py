@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import functools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
-from autofix.core.model import Comparison, Refused, RunOutcome, Treatment
+from autofix.core.model import Comparison, Diagnosis, Question, Reading, Refused, RunOutcome, Treatment
+from autofix.experiments.pool import Pool
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.experiments.unwritten import moved_values
-from autofix.verdict.parts.parts import parts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from autofix.core.model import Diagnosis, Question, Reading
-    from autofix.experiments.pool import Pool
-    from autofix.probe import wire
-    from autofix.verdict.parts.parts import Part
-
+from autofix.probe import wire
+from autofix.verdict.parts.parts import Part, parts
 
 Kept = TypeVar("Kept")
 
@@ -67,8 +61,7 @@ class Runs:
     """The runs of one edit and of the references beside it, by the names that properties ask for them."""
 
     def __init__(self, case: Case, files: Mapping[Path, bytes]) -> None:
-        self.case = case
-        self.files = files
+        self.case, self.files = case, files
 
     @property
     def code(self) -> Reading:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
+from autofix.probe.wire import Frame
 from autofix.syntax import writes
-from autofix.syntax.calls import path_of
+from autofix.syntax.calls import Function, path_of
 from autofix.syntax.reaching import Reaching
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from autofix.probe.wire import Frame
-    from autofix.syntax.calls import Function
-    from autofix.syntax.source import Source
-    from autofix.syntax.sources import Sources
+from autofix.syntax.source import Source
+from autofix.syntax.sources import Sources
 
 
 def second_name(sources: Sources, stack: Sequence[Frame]) -> str:

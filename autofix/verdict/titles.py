@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from autofix.core.model import Fix
+from autofix.core.model import Fix
 
 _LONGEST = 60
 

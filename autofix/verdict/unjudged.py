@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from autofix.experiments.compare import comparable, figures
 from autofix.experiments.readings import unsaid
-
-if TYPE_CHECKING:
-    from autofix.probe import wire
-    from autofix.verdict.runs import Runs
+from autofix.probe import wire
+from autofix.verdict.runs import Runs
 
 
 def unjudged(runs: Runs) -> str:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from autofix.core.model import Assessment, Effect
+from autofix.core.model import Assessment, Change, Effect, Reading
 from autofix.experiments.compare import differences, first_apart, norms
 from autofix.experiments.readings import OPERATION, UPDATE, words
 from autofix.experiments.sketches import LIVE
+from autofix.probe import wire
 from autofix.verdict.blame import blame
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from autofix.core.model import Change, Reading
-    from autofix.probe import wire
-    from autofix.verdict.runs import Runs
+from autofix.verdict.runs import Runs
 
 
 def equal_to(runs: Runs, reading: Reading, *, same_live: bool) -> Assessment:

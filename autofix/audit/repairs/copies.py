@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from autofix.audit.repair import Found, Keeps, Offer, Place
 from autofix.audit.repairs import owning
 from autofix.syntax import blocks, modes, names
 from autofix.syntax.calls import name_of, path_of
 from autofix.syntax.edits import (
+    Step,
     append_call,
     embed,
     ensure_import,
@@ -24,15 +25,10 @@ from autofix.syntax.edits import (
     undecorate,
     unwrap,
 )
+from autofix.syntax.source import Source
 
 _ENTERS = ("tensor", "as_tensor", "from_numpy", "FloatTensor", "Tensor")
 _LEAVES = ("detach", "numpy", "tolist", "cpu", "item")
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from autofix.syntax.edits import Step
-    from autofix.syntax.source import Source
 
 
 def alias(found: Found) -> Iterator[Offer]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import operator
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar
 
-from autofix.check.abstract import containers, library, nets, operators
+from autofix.check.abstract import containers, folding, library, nets, operators
 from autofix.check.abstract.calling import Caller
-from autofix.check.abstract.player import NoGradient, NotYet
+from autofix.check.abstract.player import NoGradient
 from autofix.check.abstract.values import (
     Ask,
     CallFrame,
@@ -33,14 +32,6 @@ OPERATIONS: dict[type[ast.operator], str] = {
     ast.BitXor: "logical_or", ast.LShift: "mul", ast.RShift: "div",
 }  # fmt: skip
 """What tensors call the operators."""
-_ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-    ast.Mod: operator.mod, ast.FloorDiv: operator.floordiv,
-}  # fmt: skip
-_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}  # fmt: skip
 _COPIES = 4
 """So often is a list repeated at most."""
 
@@ -119,7 +110,7 @@ class Expressions(Caller):
             return self._of_tensors(name, left, right, node)
         match left, right:
             case Const(value=first), Const(value=second):
-                return _computed(kind, first, second)
+                return folding.computed(kind, first, second)
             case Listed(), Listed() if name == "add":
                 return Listed([*left.items, *right.items], left.kind, exact=left.exact and right.exact)
             case (Listed() as many, Const(value=int() as number)) | (Const(value=int() as number), Listed() as many):
@@ -166,15 +157,11 @@ class Expressions(Caller):
             return Plain()
         right, kind = rights[0], node.ops[0]
         if isinstance(kind, ast.Is | ast.IsNot):
-            return _identity(left, right, positive=isinstance(kind, ast.Is))
+            return folding.identity(left, right, positive=isinstance(kind, ast.Is))
         if isinstance(kind, ast.In | ast.NotIn):
-            return _membership(left, right, positive=isinstance(kind, ast.In))
+            return folding.membership(left, right, positive=isinstance(kind, ast.In))
         if isinstance(left, Const) and isinstance(right, Const):
-            compare = _COMPARISONS.get(type(kind))
-            try:
-                return Const(bool(compare(left.value, right.value))) if compare is not None else Plain()
-            except TypeError:
-                return Plain()
+            return folding.compared(kind, left.value, right.value)
         for one in (left, right):
             if isinstance(one, Tensor) and not isinstance(one, Opaque):
                 return operators.apply(self.tape, "gt", [left, right], {}, self.place(node))
@@ -371,43 +358,3 @@ class Expressions(Caller):
         ast.YieldFrom: _yield_from, ast.Await: lambda self, node: self.evaluate(node.value),
         ast.Starred: lambda self, node: self.evaluate(node.value), ast.Slice: lambda *_: Plain(),
     }  # fmt: skip
-
-
-def _computed(kind: ast.operator, first: Any, second: Any) -> Value:
-    compute = _ARITHMETIC.get(type(kind))
-    simple = (int, float)
-    texts = isinstance(first, str) and isinstance(second, str) and isinstance(kind, ast.Add)
-    if compute is None or not (texts or (isinstance(first, simple) and isinstance(second, simple))):
-        return Plain()
-    try:
-        return Const(compute(first, second))
-    except (ArithmeticError, ValueError):
-        return Plain()
-
-
-def _identity(left: Value, right: Value, *, positive: bool) -> Value:
-    none = [isinstance(one, NotYet) or (isinstance(one, Const) and one.value is None) for one in (left, right)]
-    if any(isinstance(one, Opaque) and not isinstance(one, NotYet) for one in (left, right)):
-        return Plain()
-    if any(none):
-        other = left if none[1] else right
-        if isinstance(other, Plain):
-            return Const(not positive)
-        return Const(all(none) is positive)
-    if isinstance(left, Const) and isinstance(right, Const):
-        return Const((left.value is right.value) is positive)
-    return Plain()
-
-
-def _membership(left: Value, right: Value, *, positive: bool) -> Value:
-    if not isinstance(left, Const):
-        return Plain()
-    if isinstance(left.value, str) and isinstance(right, Const) and isinstance(right.value, str):
-        return Const((left.value in right.value) is positive)
-    if isinstance(right, Mapped):
-        if left.value in right.items:
-            return Const(positive)
-        return Const(not positive) if right.exact else Plain()
-    if isinstance(right, Listed) and right.exact and all(isinstance(one, Const) for one in right.items):
-        return Const((left.value in [one.value for one in right.items if isinstance(one, Const)]) is positive)
-    return Plain()

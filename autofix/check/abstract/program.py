@@ -44,8 +44,7 @@ class _Program(Machine):
 
     def __init__(self, tree: ast.Module, path: str, data: bytes, *, take: bool) -> None:
         super().__init__(Tape(), path, take=take, budget=_SCRIPT)
-        self.tree = tree
-        self.data = data
+        self.tree, self.data = tree, data
         self.modules: dict[str, Instance | None] = {}
 
     def run(self) -> None:

@@ -11,8 +11,9 @@ import builtins
 import math
 import types
 import weakref
+from collections.abc import Callable
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -20,18 +21,13 @@ from .. import wire
 from ..engine import caller, graph
 from ..engine.refused import name_of, short_name
 from ..engine.remembered import Remembered
-from ..engine.taps import Listener
-from ..instruments.computed_on import is_input
+from ..engine.taps import Call, Listener, Taps
 from ..instruments.terms import addends, is_sum
+from ..program.frames import Frames, Raw
+from ..program.overlay import Overlay
 from .beside import beside
+from .computed_on import is_input
 from .followed import Followed, apply, array_of, cast, casts, followed, gathered, holds, listed, number
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..engine.taps import Call, Taps
-    from ..program.frames import Frames, Raw
-    from ..program.overlay import Overlay
 
 CALL, NAMES, TEXT = "__autofix_call__", "__autofix_names__", "__autofix_text__"
 _MAKERS = frozenset(
@@ -264,10 +260,9 @@ class Follow(Listener):
 
     def told(self) -> dict[str, Any]:
         """Places that may be meant as constants, that a term is made of, or whose values could not be followed."""
-        resolve = self._frames.resolve
-        either = [wire.Fact("array-may-be-constant", "", resolve(raw)) for raw, holds in self._either.items() if holds]
-        alone = [wire.Fact("term-is-array", "", resolve(raw)) for raw in self._alone]
-        leaks = [wire.Fact("value-left-numpy", "", resolve(raw)) for raw in self._leaks]
+        either = [self._frames.fact("array-may-be-constant", raw) for raw, holds in self._either.items() if holds]
+        alone = [self._frames.fact("term-is-array", raw) for raw in self._alone]
+        leaks = [self._frames.fact("value-left-numpy", raw) for raw in self._leaks]
         return {"facts": [*either, *alone, *leaks]}
 
 

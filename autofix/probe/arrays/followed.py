@@ -8,38 +8,18 @@ from __future__ import annotations
 
 import importlib
 import operator
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
 
 import torch
 
 from . import slopes
+from .definitions import CASTS, DEFINED, EACH, LINEAR, MOVES, PRODUCTS
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    Function = Callable[..., Any]
+Function = Callable[..., Any]
 
 _SHORT = 3
 """Lists within lists up to which an argument is looked through for what is followed."""
-MOVES = frozenset({
-    "T", "append", "array", "array_split", "asanyarray", "asarray", "ascontiguousarray", "atleast_1d", "atleast_2d",
-    "atleast_3d", "broadcast_arrays", "broadcast_to", "column_stack", "compress", "concat", "concatenate", "copy",
-    "delete", "diag", "diagonal", "dstack", "expand_dims", "extract", "flatten", "flip", "fliplr", "flipud", "getitem",
-    "hsplit", "hstack", "insert", "moveaxis", "mT", "pad", "permute_dims", "ravel", "repeat", "reshape", "resize",
-    "roll", "rollaxis", "rot90", "split", "squeeze", "stack", "swapaxes", "take", "take_along_axis", "tile",
-    "transpose", "tril", "triu", "unstack", "vsplit", "vstack",
-})  # fmt: skip
-"""Functions and methods that put elements elsewhere, or leave some out, and compute nothing."""
-_EACH = frozenset({
-    "where", "clip", "nan_to_num", "real", "real_if_close", "sinc", "i0", "fix", "round", "around", "angle",
-})  # fmt: skip
-"""Functions that treat each element by itself although they are no ufuncs."""
-_LINEAR = {
-    "add": torch.add, "sub": torch.sub, "subtract": torch.sub, "mul": torch.mul, "multiply": torch.mul,
-    "truediv": torch.div, "divide": torch.div, "true_divide": torch.div, "neg": torch.neg, "negative": torch.neg,
-}  # fmt: skip
-"""The four rules of arithmetic, whose graph tells the terms of a loss apart as any other does."""
-_CASTS = ("float", "float16", "float32", "float64", "half", "single", "double", "longdouble", "float_")
 
 
 class Followed:
@@ -234,9 +214,9 @@ def apply(
         if name in MOVES:
             return _moved(function, given, options, value)
         given = tuple(gathered(one) if type(one) in (list, tuple) and holds(one) else one for one in given)
-        if name in _LINEAR and not options:
-            return _made(value, _LINEAR[name](*map(_tensor, given)))
-        if each or name in _EACH or (type(function).__name__ == "ufunc" and getattr(function, "signature", "") is None):
+        if name in LINEAR and not options:
+            return _made(value, LINEAR[name](*map(_tensor, given)))
+        if each or name in EACH or (type(function).__name__ == "ufunc" and getattr(function, "signature", "") is None):
             return _each(function, given, options, value)
         return _reduced(name, function, given, options, value)
     except slopes.NoSlope:
@@ -276,7 +256,7 @@ def cast(dtype: Any, value: Any) -> Any:
 
 def casts(function: Any) -> bool:
     """Whether a class of numbers is called."""
-    return getattr(function, "__name__", "") in _CASTS and isinstance(function, type)
+    return getattr(function, "__name__", "") in CASTS and isinstance(function, type)
 
 
 def _floats(value: Any) -> bool:
@@ -396,9 +376,10 @@ def _each(function: Function, given: tuple[Any, ...], options: dict[str, Any], v
 def _reduced(name: str, function: Function, given: tuple[Any, ...], options: dict[str, Any], value: Any) -> Any:
     """A function that mixes elements: by its definition where that gives the same value, else evaluated beside each."""
     numpy = importlib.import_module("numpy")
-    if name in _DEFINED and followed(given[0]):
+    if name in DEFINED and followed(given[0]):
         try:
-            tensor = _DEFINED[name](given[0].tensor.double(), *given[1:], **options)
+            others = map(_tensor, given[1:]) if name in PRODUCTS else given[1:]
+            tensor = DEFINED[name](given[0].tensor.double(), *others, **options)
         except (TypeError, ValueError, RuntimeError, IndexError):
             tensor = None
         if tensor is not None and numpy.allclose(
@@ -418,38 +399,3 @@ def _rounded(numpy: Any, one: Any) -> float:
     values = numpy.abs(numpy.nan_to_num(one.value))
     exact = str(getattr(values, "dtype", "float64")) == "float64"
     return 1e-12 if exact else 1e-6 * float(values.max(initial=0.0))
-
-
-def _sum(tensor: torch.Tensor, axis: Any = None, *, keepdims: bool = False) -> torch.Tensor:
-    axis = tuple(range(tensor.dim())) if axis is None else axis
-    return tensor.sum(axis, keepdim=bool(keepdims)) if tensor.dim() else tensor
-
-
-def _mean(tensor: torch.Tensor, axis: Any = None, *, keepdims: bool = False) -> torch.Tensor:
-    found = _sum(tensor, axis, keepdims=keepdims)
-    return found / (tensor.numel() / max(1, found.numel()))
-
-
-def _var(tensor: torch.Tensor, axis: Any = None, *, ddof: int = 0, keepdims: bool = False) -> torch.Tensor:
-    found = _sum((tensor - _mean(tensor, axis, keepdims=True)) ** 2, axis, keepdims=keepdims)
-    return found / (tensor.numel() / max(1, found.numel()) - ddof)
-
-
-def _std(tensor: torch.Tensor, axis: Any = None, *, ddof: int = 0, keepdims: bool = False) -> torch.Tensor:
-    return _var(tensor, axis, ddof=ddof, keepdims=keepdims) ** 0.5
-
-
-def _norm(tensor: torch.Tensor, ord: Any = None, axis: Any = None, *, keepdims: bool = False) -> torch.Tensor:  # noqa: A002
-    if ord is not None and (ord != 2 or (tensor.dim() > 1 and axis is None)):  # noqa: PLR2004  the length
-        raise ValueError("another norm")
-    return _sum(tensor**2, axis, keepdims=keepdims) ** 0.5
-
-
-def _dot(tensor: torch.Tensor, other: Any) -> torch.Tensor:
-    return tensor @ _tensor(other)
-
-
-_DEFINED: dict[str, Function] = {
-    "sum": _sum, "mean": _mean, "var": _var, "std": _std, "norm": _norm, "dot": _dot, "matmul": _dot,
-}  # fmt: skip
-"""Functions by their definition in sums and products: they are called on arrays that are large."""

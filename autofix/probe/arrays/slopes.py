@@ -6,10 +6,8 @@ No table says what a derivative ought to be: what a function is to numpy decides
 from __future__ import annotations
 
 import cmath
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 Array = Any
 _IMAGINARY = 1e-30

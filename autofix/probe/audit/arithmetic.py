@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from ..engine.quiet import quiet
 from ..engine.remembered import Remembered
+from ..program.frames import Frames
 from . import products
+from .calls import Calls
+from .ledger import Ledger
+from .notes import Notes
+from .paths import Cut, Paths
 from .scores import shape, size
-
-if TYPE_CHECKING:
-    from ..program.frames import Frames
-    from .calls import Calls
-    from .ledger import Ledger
-    from .notes import Notes
-    from .paths import Cut, Paths
 
 ARITHMETIC = frozenset({
     "sub", "__sub__", "__rsub__", "rsub", "subtract", "mul", "__mul__", "__rmul__", "multiply", "add", "__add__",
@@ -33,11 +31,7 @@ class Arithmetic:
     """Looks at both operands and the result."""
 
     def __init__(self, frames: Frames, ledger: Ledger, calls: Calls, notes: Notes, paths: Paths) -> None:
-        self._notes = notes
-        self._paths = paths
-        self._frames = frames
-        self._ledger = ledger
-        self._calls = calls
+        self._notes, self._paths, self._frames, self._ledger, self._calls = notes, paths, frames, ledger, calls
         self._explicit = Remembered[Any]()
 
     def shaped(self, name: str, args: Any, result: torch.Tensor) -> None:

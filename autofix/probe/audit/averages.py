@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from ..engine import graph
 from ..engine.remembered import Remembered
-from .calls import fingerprint
-
-if TYPE_CHECKING:
-    from ..program.frames import Frames, Raw
-    from .calls import Calls
-    from .ledger import Ledger
-    from .notes import Notes
+from ..program.frames import Frames, Raw
+from .calls import Calls, fingerprint
+from .ledger import Ledger
+from .notes import Notes
 
 _AVERAGE = frozenset({"add", "__add__", "__radd__", "lerp"})
 _MIXES = frozenset({"add_", "lerp_", "__iadd__"})
@@ -40,10 +37,7 @@ class Averages:
     """Knows parameters by their memory, whatever alias is used."""
 
     def __init__(self, frames: Frames, ledger: Ledger, calls: Calls, notes: Notes) -> None:
-        self._frames = frames
-        self._ledger = ledger
-        self._calls = calls
-        self._notes = notes
+        self._frames, self._ledger, self._calls, self._notes = frames, ledger, calls, notes
         self._from = Remembered[frozenset[int]]()
         self._pointers: dict[int, torch.Tensor] = {}
         self._pointers_at = -1

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812  as everybody calls it
 
 from ..engine import graph
 from ..engine.quiet import quiet
-from .notes import OFTEN
+from ..program.frames import Frames, Raw
+from .ledger import Ledger
+from .notes import OFTEN, Notes
 from .scores import shape, size
-
-if TYPE_CHECKING:
-    from ..program.frames import Frames, Raw
-    from .ledger import Ledger
-    from .notes import Notes
 
 _NORMALISES = {"softmax": 1, "log_softmax": 1, "normalize": 2, "cosine_similarity": 2}
 """Calls that relate what lies along one dimension, and the place of that dimension among their arguments."""
@@ -28,9 +25,7 @@ class Batch:
     """Remembers what a pass normalises along its first dimension or reads as time, until a loss tells its rows."""
 
     def __init__(self, frames: Frames, ledger: Ledger, notes: Notes) -> None:
-        self._frames = frames
-        self._ledger = ledger
-        self._notes = notes
+        self._frames, self._ledger, self._notes = frames, ledger, notes
         self._along: dict[Raw, int] = {}
         self._time: dict[Raw, tuple[int, int]] = {}
         self._fed: set[int] = set()

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import torch
 
 from .. import wire
-from ..engine.names import listed
+from ..engine.names import Names, listed
 from ..engine.taps import parameters
-from .ledger import WALKED
-from .made import hidden
-from .notes import OFTEN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..engine.names import Names
-    from ..program.frames import Frames, Raw
-    from .ledger import Ledger, Owner
-    from .made import Made
-    from .notes import Notes
-    from .paths import Cut
-    from .values import Values
+from ..program.frames import Frames, Raw
+from .ledger import WALKED, Ledger, Owner
+from .made import Made, hidden
+from .notes import OFTEN, Notes
+from .paths import Cut
+from .values import Values
 
 _MATTERS = (torch.nn.modules.dropout._DropoutNd, torch.nn.modules.batchnorm._NormBase)
 _BY_ACCIDENT = frozenset({"item", "numpy", "rebuilt", "data", "undifferentiable", "discrete"})
@@ -35,10 +28,7 @@ class Bookkeeper:
 
     def __init__(self, frames: Frames, ledger: Ledger, made: Made, values: Values, names: Names) -> None:
         modules = [(name, module) for name, known in ledger.modules.values() if (module := known()) is not None]
-        self._frames = frames
-        self._ledger = ledger
-        self._made = made
-        self._values = values
+        self._frames, self._ledger, self._made, self._values = frames, ledger, made, values
         self._modules = modules
         self._names = names
         self._known = {id(p): f"{name}.{inner}" for name, module in reversed(modules)

@@ -7,24 +7,21 @@ import random
 import sys
 import weakref
 from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from ..engine.quiet import quiet
+from ..engine.refused import tensors
 from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener, parameters
+from ..program.frames import Frames, Raw
+from .ledger import Ledger
 from .modes import Modes
-from .notes import OFTEN
+from .notes import OFTEN, Notes
 from .schedules import Schedules
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from ..program.frames import Frames, Raw
-    from .ledger import Ledger
-    from .notes import Notes
 
 _CLOSE = 1e-6
 _LONG = 50
@@ -48,9 +45,7 @@ class Calls(Listener):
     """Wraps functions and methods of torch; each wrapper notes who called, and lets the call through."""
 
     def __init__(self, frames: Frames, ledger: Ledger, notes: Notes) -> None:
-        self._frames = frames
-        self._ledger = ledger
-        self._notes = notes
+        self._frames, self._ledger, self._notes = frames, ledger, notes
         self.blind = False
         """Whether it is no longer seen that somebody reads gradients."""
         self._inside_step = -1
@@ -311,7 +306,7 @@ class Calls(Listener):
             self._notes.note("state-loaded-onto-itself", "", self._frames.here(), place)
 
     def _saved(self, what: Any, *_: Any, **__: Any) -> None:
-        for value in _tensors_in(what):
+        for value in tensors(what):
             steps, place = self.age(value)
             if steps and steps < self._ledger.step_number:
                 self._notes.note("snapshot-is-alias", "save", place, self._frames.here())
@@ -379,17 +374,6 @@ class Calls(Listener):
         for site, cleared in self._in_vain.items() if not told else ():
             if site not in self._ever and len(cleared) >= OFTEN:
                 self._notes.note("backward-in-vain", "", cleared[-1], site)
-
-
-def _tensors_in(value: Any, depth: int = 3) -> Iterator[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, dict) and depth:
-        for item in list(value.values())[:500]:
-            yield from _tensors_in(item, depth - 1)
-    elif isinstance(value, (list, tuple)) and depth:
-        for item in value[:500]:
-            yield from _tensors_in(item, depth - 1)
 
 
 def fingerprint(tensor: torch.Tensor) -> tuple[Any, ...]:

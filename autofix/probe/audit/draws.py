@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from ..engine.remembered import Remembered
-from .calls import fingerprint
-
-if TYPE_CHECKING:
-    from ..program.frames import Frames, Raw
-    from .calls import Calls
-    from .notes import Notes
+from ..program.frames import Frames, Raw
+from .calls import Calls, fingerprint
+from .notes import Notes
 
 _INDICES = frozenset({"randperm", "randint", "multinomial"})
 DRAWS = _INDICES | {"randn", "rand", "randn_like", "rand_like", "normal", "bernoulli"}
@@ -40,9 +37,7 @@ class Draws:
     """Compares what each layer that data enters is given in the first passes."""
 
     def __init__(self, frames: Frames, calls: Calls, notes: Notes) -> None:
-        self._frames = frames
-        self._calls = calls
-        self._notes = notes
+        self._frames, self._calls, self._notes = frames, calls, notes
         self._fed: dict[Raw, _Fed] = {}
         self._drawn: dict[Raw, list[tuple[Any, ...]]] = {}
         self._indices = Remembered["Raw"]()

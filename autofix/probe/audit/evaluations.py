@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
-if TYPE_CHECKING:
-    from ..program.frames import Frames, Raw
-    from .notes import Notes
-    from .paths import Cut
+from ..program.frames import Frames, Raw
+from .notes import Notes
+from .paths import Cut
 
 MODED = frozenset({"dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "batch_norm"})
 """Functions that do something else in training."""
@@ -22,8 +21,7 @@ class Evaluations:
     """Looks at the mode of such layers, and at what becomes of their results."""
 
     def __init__(self, frames: Frames, notes: Notes) -> None:
-        self._frames = frames
-        self._notes = notes
+        self._frames, self._notes = frames, notes
         self._measured: dict[Raw, tuple[Cut, ...]] = {}
 
     def called(self, name: str, args: Any, kwargs: Any) -> None:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from ..engine.remembered import Remembered
+from ..engine.taps import Call
+from ..program.frames import Frames, Raw
 from .calls import fingerprint
-from .notes import OFTEN
-
-if TYPE_CHECKING:
-    from ..engine.taps import Call
-    from ..program.frames import Frames, Raw
-    from .ledger import Ledger
-    from .notes import Notes
+from .ledger import Ledger
+from .notes import OFTEN, Notes
 
 _DESCENTS = frozenset({"sub", "__sub__", "subtract", "add", "__add__"})
 
@@ -23,9 +20,7 @@ class Hand:
     """Follows gradients of leaves that no optimizer owns through sums and products, to the leaves that they change."""
 
     def __init__(self, frames: Frames, ledger: Ledger, notes: Notes) -> None:
-        self._frames = frames
-        self._ledger = ledger
-        self._notes = notes
+        self._frames, self._ledger, self._notes = frames, ledger, notes
         self._leaves: dict[int, torch.Tensor] = {}
         """Leaves of the latest backward that nobody owns, by their memory; `_gradients`: by that of their gradient."""
         self._gradients: dict[int, torch.Tensor] = {}

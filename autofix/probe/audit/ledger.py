@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -13,13 +15,8 @@ from ..engine.quiet import quiet
 from ..engine.remembered import Remembered
 from ..engine.sketch import Sketcher
 from ..engine.taps import Call, Listener, Taps, parameters
-
-if TYPE_CHECKING:
-    import weakref
-    from collections.abc import Iterator
-
-    from ..program.frames import Frames, Raw
-    from .made import Made
+from ..program.frames import Frames, Raw
+from .made import Made
 
 WALKED = 12
 """Backward calls of one place, and steps of one optimizer, that are looked at closely: a loop repeats itself."""
@@ -74,9 +71,7 @@ class Ledger(Listener):
     """Keeps the books of a run; `step_number` counts all steps of all optimizers."""
 
     def __init__(self, frames: Frames, taps: Taps, made: Made) -> None:
-        self._frames = frames
-        self._taps = taps
-        self._made = made
+        self._frames, self._taps, self._made = frames, taps, made
         self.losses: dict[Raw, LossPlace] = {}
         self.owners: dict[int, Owner] = {}
         self.step_number = 0

@@ -5,18 +5,15 @@ from __future__ import annotations
 import difflib
 import sys
 import weakref
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import torch
 from torch.nn.modules import module as registering
 
 from ..engine import graph
 from ..engine.remembered import Remembered
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 _MOST = 20_000
 _DEPTH = 3

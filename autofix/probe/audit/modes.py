@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
-from .notes import OFTEN
+from ..program.frames import Frames, Raw
+from .ledger import Ledger
+from .notes import OFTEN, Notes
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..program.frames import Frames, Raw
-    from .ledger import Ledger
-    from .notes import Notes
-
-    Wrap = Callable[[Any, str, Callable[..., Any]], None]
+Wrap = Callable[[Any, str, Callable[..., Any]], None]
 
 _MOSTLY = 0.75
 """The share of a module's parameters that a loss reaches where it trains that module, not a part that it lends."""

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from ..engine.names import listed
 from ..engine.quiet import quiet
 from ..engine.taps import Listener, parameters
-from .ledger import WALKED
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..program.frames import Raw
-    from .ledger import Ledger
-    from .notes import Notes
+from ..program.frames import Raw
+from .ledger import WALKED, Ledger
+from .notes import Notes
 
 _ENOUGH = 5
 """Steps in a row that move nothing before it is no accident: a scaler skips some, a schedule begins at a rate of 0."""
@@ -42,8 +38,7 @@ class Moves(Listener):
     """Compares a few numbers of each parameter before and after the first steps of each optimizer."""
 
     def __init__(self, ledger: Ledger, notes: Notes) -> None:
-        self._ledger = ledger
-        self._notes = notes
+        self._ledger, self._notes = ledger, notes
         self._before: _Before | None = None
         self._moved: dict[int, dict[int, list[bool]]] = {}
         self._left: dict[int, list[float]] = {}

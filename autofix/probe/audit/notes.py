@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import wire
-
-if TYPE_CHECKING:
-    from ..program.frames import Frames, Raw
-
+from ..program.frames import Frames, Raw
 
 OFTEN = 3
 """Times that something has to go wrong before it is no accident of the first pass."""

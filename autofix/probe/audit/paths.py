@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from ..engine import graph
 from ..engine.refused import numbers
 from ..engine.remembered import Remembered
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..program.frames import Frames, Raw
-    from .ledger import Ledger
+from ..program.frames import Frames, Raw
+from .ledger import Ledger
 
 _WALK = 3000
 _BY_HAND = frozenset({"detach", "data"})
@@ -61,8 +58,7 @@ class Paths:
     """Follows what is cut from a graph through the calls that come after it."""
 
     def __init__(self, frames: Frames, ledger: Ledger) -> None:
-        self._frames = frames
-        self._ledger = ledger
+        self._frames, self._ledger = frames, ledger
         self._off: Raw = ()
         self.cuts: dict[tuple[str, Raw], Cut] = {}
         self._lost = Remembered[tuple[Cut, ...]]()

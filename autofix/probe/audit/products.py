@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..engine import graph
+from ..program.frames import Raw
+from .notes import Notes
 from .scores import affine_in_data
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ..program.frames import Raw
-    from .notes import Notes
 
 _MADE = "autofix product"
 _TWO = 2

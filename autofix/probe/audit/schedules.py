@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
-from .notes import OFTEN
+from ..program.frames import Frames, Raw
+from .ledger import Ledger
+from .notes import OFTEN, Notes
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..program.frames import Frames, Raw
-    from .ledger import Ledger
-    from .notes import Notes
-
-    Wrap = Callable[[Any, str, Callable[..., Any]], None]
+Wrap = Callable[[Any, str, Callable[..., Any]], None]
 
 
 @dataclass(slots=True)

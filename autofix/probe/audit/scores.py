@@ -10,13 +10,13 @@ import torch.nn.functional as F  # noqa: N812  as everybody calls it
 
 from ..engine import graph
 from ..engine.quiet import quiet
+from ..program.frames import Frames, Raw
+from .ledger import Ledger
+from .notes import Notes
 from .paths import leaves_behind
 
 if TYPE_CHECKING:
-    from ..program.frames import Frames, Raw
     from .batch import Batch
-    from .ledger import Ledger
-    from .notes import Notes
 
 _REGRESSION = frozenset({"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"})
 LOSSES = _REGRESSION | {
@@ -51,9 +51,7 @@ class Scores:
     def __init__(self, frames: Frames, ledger: Ledger, notes: Notes, batch: Batch) -> None:
         self._batch = batch
         self._targets: dict[Raw, weakref.ref[torch.Tensor]] = {}
-        self._frames = frames
-        self._ledger = ledger
-        self._notes = notes
+        self._frames, self._ledger, self._notes = frames, ledger, notes
         self._serial = 0
         self.behind: dict[Raw, tuple[int, set[int]]] = {}
         """Of each place that makes a loss how often it did, and the leaves behind the first ones."""

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 
 from ..engine import graph
 from ..engine.refused import name_of
+from ..program.frames import Frames
 from .arithmetic import ARITHMETIC, Arithmetic
 from .averages import Averages
 from .batch import RECURRENT, Batch
+from .calls import Calls
 from .draws import DRAWS, LAYERS, Draws
 from .evaluations import MODED, Evaluations
 from .hand import Hand
+from .ledger import Ledger
+from .notes import Notes
 from .paths import Paths, tensors_in
 from .scores import LOSSES, Scores
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..program.frames import Frames
-    from .calls import Calls
-    from .ledger import Ledger
-    from .notes import Notes
 
 ENOUGH = 5_000
 """Calls of torch after which none is looked at any more, once some steps were made: a tenth of a second or two."""
@@ -49,9 +46,7 @@ class Values(TorchFunctionMode):
 
     def __init__(self, frames: Frames, ledger: Ledger, calls: Calls, notes: Notes) -> None:
         super().__init__()
-        self._frames = frames
-        self._ledger = ledger
-        self._calls = calls
+        self._frames, self._ledger, self._calls = frames, ledger, calls
         self.paths = Paths(frames, ledger)
         self.batch = Batch(frames, ledger, notes)
         self.scores = Scores(frames, ledger, notes, self.batch)

@@ -6,7 +6,8 @@ import math
 import sys
 import time
 import weakref
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
@@ -17,6 +18,7 @@ from ..engine.taps import Call, Listener, Taps
 from ..instruments.guards import Guards
 from ..instruments.silent import Silent
 from ..instruments.terms import addends, divisors
+from ..program.frames import Frames
 from . import products
 from .books import Bookkeeper
 from .calls import Calls
@@ -26,11 +28,6 @@ from .moves import Moves
 from .notes import OFTEN, Notes
 from .scores import loss_mark, rows
 from .values import ENOUGH, Values
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..program.frames import Frames
 
 _PASSES = 5
 """Steps that each optimizer which steps at all shall have made before a run is cut short."""
@@ -48,10 +45,7 @@ class Audit(Listener):
     """Watches a run that is not expected to crash."""
 
     def __init__(self, frames: Frames, taps: Taps, budget: float, stop: Callable[[], None]) -> None:
-        self._frames = frames
-        self._taps = taps
-        self._budget = budget
-        self._stop = stop
+        self._frames, self._taps, self._budget, self._stop = frames, taps, budget, stop
         self._began = 0.0
         self.notes = Notes(frames)
         self.made = Made(frames)

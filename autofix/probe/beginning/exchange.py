@@ -7,11 +7,9 @@ import builtins
 import gc
 import inspect
 import sys
+from collections.abc import Collection, Iterator
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+from typing import Any
 
 ENTERED, CELLS = "__autofix_entered__", "__autofix_cells__"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -106,8 +104,7 @@ class Exchange:
 
     def __init__(self, entries: Entries, under_way: set[int]) -> None:
         """`under_way`: functions that are cut in two, whose beginnings are compared by who cuts them."""
-        self._entries = entries
-        self._under_way = under_way
+        self._entries, self._under_way = entries, under_way
         self._ran: set[int] = set()
         """The codes of modules and classes: while one is executed, Python has a function for it."""
         self.codes: dict[int, tuple[CodeType, CodeType, CodeType]] = {}

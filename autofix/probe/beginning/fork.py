@@ -22,9 +22,7 @@ class Fork:
     """Beside a process that has gone on; nothing moves here but what `serve` forks."""
 
     def __init__(self, stem: Stem, orders: socket.socket, files: Files, seconds: float) -> None:
-        self._stem = stem
-        self._orders = orders
-        self._files = files
+        self._stem, self._orders, self._files = stem, orders, files
         self._seconds = seconds
         """How long the beginning took up to here."""
 

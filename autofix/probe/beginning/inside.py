@@ -10,13 +10,11 @@ import ast
 import dis
 import inspect
 import symtable
+from collections.abc import Iterator
 from types import CellType, CodeType, FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .exchange import CELLS, Differs, is_noted, nested, same
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 WAIT, REST = "__autofix_wait__", "__autofix_rest__"
 _TELLS_FRAMES = frozenset({

@@ -7,15 +7,12 @@ import ast
 import io
 import os
 import tokenize
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from types import CodeType
 
 from ..program.overlay import Marker, Overlay
 from .exchange import Differs, noted
 from .inside import at, local_names
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import CodeType
 
 _FUTURE = {name: getattr(__future__, name).compiler_flag for name in __future__.all_feature_names}
 

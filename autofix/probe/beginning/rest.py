@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING
 
+from .. import wire
+from ..program.frames import Frames
 from ..program.overlay import Overlay
-from .exchange import Differs, Exchange, lines, nested
+from .exchange import Differs, Exchange, Living, lines, nested
 from .inside import CutFunction, places
 from .pieces import Parts, first_difference
 
 if TYPE_CHECKING:
-    from types import CodeType, FunctionType
-
-    from .. import wire
-    from ..program.frames import Frames
-    from .exchange import Living
     from .stem import Stem
 
 

@@ -10,8 +10,10 @@ import resource
 import socket
 import sys
 import time
-from typing import TYPE_CHECKING, Any, NoReturn
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, NoReturn
 
+from ..child import Run
 from ..fence import _linux
 from ..instruments.courses import Courses
 from ..program.reach import Hosts
@@ -21,11 +23,6 @@ from .fork import Fork
 from .inside import REST, WAIT, Inside, Waits
 from .pieces import NotedSources, Piece, Place, compiled, decoded, flags_of, is_text, span_of
 from .watch import Errors, Replaceable, Watch
-
-if TYPE_CHECKING:
-    from types import CodeType, FunctionType, ModuleType
-
-    from ..child import Run
 
 APART = 0.3
 """Seconds between two places where a fork waits, at least; or, of a long beginning, a tenth of it."""

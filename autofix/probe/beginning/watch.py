@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 
+from ..child import Run
 from ..engine import graph
 from ..engine.operators import storage_key
 from ..engine.quiet import quiet
-from ..engine.taps import parameters
+from ..engine.taps import Call, parameters
 from ..reference.perturb import Perturb
 from ..reference.replaced import REPLACED
 from .exchange import Differs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..child import Run
-    from ..engine.taps import Call
 
 _ALONE = 2
 """How often a storage is held that belongs to one tensor: by the tensor, and by who asks."""

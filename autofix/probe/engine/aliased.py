@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from .operators import storage_key
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _DATA: Any = torch._C.TensorBase.data
 _MANY = 1000

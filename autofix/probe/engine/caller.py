@@ -5,14 +5,12 @@ from __future__ import annotations
 import dis
 import functools
 import sys
-from typing import TYPE_CHECKING, Any
+from types import CodeType, FrameType
+from typing import Any
 
 import torch
 
 from .. import HERE
-
-if TYPE_CHECKING:
-    from types import CodeType, FrameType
 
 _OVERRIDES = torch.overrides.__file__
 _MODULE = torch.nn.Module._call_impl.__code__

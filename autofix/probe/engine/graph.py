@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import torch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
 
 LIMIT = 200_000
 """Nodes after which a walk gives up: a graph that long is reported as growing, not followed."""
@@ -77,6 +74,11 @@ def is_number(node: Node) -> bool:
 def ages(nodes: Iterable[Node]) -> set[int]:
     """The sequence numbers of the operations among these nodes."""
     return {node._sequence_nr() for node in operations(nodes)}
+
+
+def since(age: int) -> Callable[[Node], bool]:
+    """Whether a node was made at this age of the graph, or later."""
+    return lambda node: bool(node._sequence_nr() >= age)
 
 
 def children(node: Node) -> list[Node]:

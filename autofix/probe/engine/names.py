@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from types import FrameType
+from typing import Any
 
 import torch
 
 from .. import wire
+from ..program.frames import Frames
 from . import graph
 from .remembered import Remembered
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from types import FrameType
-
-    from ..program.frames import Frames
 
 _LOOKS = 6
 _ITEMS = 4000
@@ -37,8 +34,7 @@ class Names:
         frames: Frames,
         sketch: Callable[[list[torch.Tensor]], tuple[tuple[float, ...], ...]] = lambda tensors: ((),) * len(tensors),
     ) -> None:
-        self._frames = frames
-        self._sketch = sketch
+        self._frames, self._sketch = frames, sketch
         self._looks = 0
         self._roots: dict[int, tuple[str, Any]] = {}
         # Weakly: whoever holds a result holds its graph, and with it what the reference copied for it.

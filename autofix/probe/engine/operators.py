@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+import contextlib
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
 
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Fact = TypeVar("Fact")
 
@@ -20,6 +20,14 @@ class Dispatch(TorchDispatchMode):
     def _should_skip_dynamo(cls) -> bool:
         """Not to be wrapped against compilation: nothing is compiled here, and the wrapper costs at each op."""
         return False
+
+
+class Functions(TorchFunctionMode):
+    """A mode that sees each torch function called. A run may end in one, where torch has taken the mode off already."""
+
+    def __exit__(self, *error: object) -> None:
+        with contextlib.suppress(RuntimeError):
+            super().__exit__(*error)
 
 
 def written_arguments(func: Any) -> tuple[tuple[int, str], ...]:

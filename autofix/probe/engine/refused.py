@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Iterable, Iterator
 from types import BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch.overrides import resolve_name
 
 from . import graph
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 DERIVATIVE = "torch.autograd.grad"
 """The function that gives derivatives, with a graph of their own only where it is asked for."""

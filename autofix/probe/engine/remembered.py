@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 import weakref
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import torch
 
 Fact = TypeVar("Fact")

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+
+import torch
 
 from . import graph
-
-if TYPE_CHECKING:
-    import torch
-
-    from .taps import Call
+from .taps import Call
 
 _LATEST = 40
 """Backward calls that are remembered."""

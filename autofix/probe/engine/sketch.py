@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TypeGuard
 
 import torch
-
-if TYPE_CHECKING:
-    from typing import TypeGuard
 
 WIDTH = 1 << 16
 PROJECTIONS = 3

@@ -6,24 +6,20 @@ import functools
 import operator
 from bisect import bisect_right
 from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 
 from .. import wire
+from ..program.frames import Frames, Raw
 from . import graph, transforms
 from .quiet import quiet
 from .refused import name_of, short_name, tensors
 from .remembered import Remembered
-from .taps import Call, Listener, parameters
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ..program.frames import Frames, Raw
-    from .taps import Taps
+from .taps import Call, Listener, Taps, parameters
 
 _REGULAR = ("zeros", "ones", "full", "eye", "arange", "linspace", "logspace", "tril_indices", "triu_indices")
 """What makes the same numbers wherever it stands: no data."""
@@ -96,8 +92,7 @@ class DataSources(TorchFunctionMode, Listener):
 
     def __init__(self, frames: Frames, taps: Taps) -> None:
         super().__init__()
-        self._frames = frames
-        self._taps = taps
+        self._frames, self._taps = frames, taps
         self._constants = Remembered[bool]()
         self._made: list[tuple[int, int, Taken]] = []
         """The ages of the nodes that each call made, from and to, in order."""

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch.optim import optimizer as optim
 
+from ..program.frames import Frames, Raw
 from . import graph
 from .transforms import wrapped
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ..program.frames import Frames, Raw
-
 
 NUDGE = 1.01
 
@@ -100,9 +96,7 @@ class Taps:
         self.frames = frames
         self.placed = placed
         """Whether somebody asks where a call stands: to walk over the stack is dear beside the rest of a tap."""
-        self.nudged = nudged
-        self.doubled = doubled
-        self.listeners = listeners
+        self.nudged, self.doubled, self.listeners = nudged, doubled, listeners
         self.optimizers: list[torch.optim.Optimizer] = []
         self._indices: dict[int, int] = {}
         """The place of each optimizer among them, by its id: a tap is passed a thousand times a second."""
@@ -285,8 +279,7 @@ class _Engine:
     """Stands before torch's engine object and hands everything through."""
 
     def __init__(self, engine: Any, taps: Taps) -> None:
-        self._engine = engine
-        self._taps = taps
+        self._engine, self._taps = engine, taps
 
     def run_backward(self, roots: Any, *rest: Any, **kwargs: Any) -> Any:
         return self._taps.run(self._engine, roots, rest, kwargs)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import torch
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _functorch: Any = getattr(torch._C, "_functorch", None)
 

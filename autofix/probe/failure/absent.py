@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
+from types import FrameType, TracebackType
 
 from ..program.expressions import parsed, value
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from types import FrameType, TracebackType
-
-    from ..program.frames import Frames
-    from ..wire import Frame, Stack
+from ..program.frames import Frames
+from ..wire import Frame, Stack
 
 _WITHIN = ("<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>", "<lambda>")
 

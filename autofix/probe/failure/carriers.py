@@ -5,18 +5,15 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import torch
 
 from .. import wire
 from ..engine import graph
+from ..program.frames import Frames
 from . import forms
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..program.frames import Frames
 
 KEPT = 6
 """Snapshots that are kept: the latest."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import bisect
 import inspect
 import numbers
-from typing import TYPE_CHECKING, Any
+from types import FrameType
+from typing import Any
 
 import torch
 
 from .. import wire
 from ..engine import graph
 from ..engine.taps import parameters
+from ..instruments.state import State
 from ..program.frames import frames_of
 from .absent import giver
 from .copies import held
@@ -19,11 +21,6 @@ from .given import refused_parameters
 from .missing import empty, missing
 from .plain import plain
 from .wrappers import by_checkpoint, by_recomputation, by_reducer
-
-if TYPE_CHECKING:
-    from types import FrameType
-
-    from ..instruments.state import State
 
 _MESSAGE = 4000
 _ONCE = "Error"

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING
 
-from ..program.frames import frames_of
+from .. import wire
+from ..program.frames import Frames, frames_of
 from .carriers import Carriers
-
-if TYPE_CHECKING:
-    from .. import wire
-    from ..program.frames import Frames
 
 
 def held(error: BaseException, frames: Frames) -> tuple[wire.Carrier, ...]:

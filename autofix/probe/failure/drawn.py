@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+import torch
 
 from .. import wire
 from ..engine import graph
 from ..engine.quiet import quiet
-from .picture import Key, key_of
-
-if TYPE_CHECKING:
-    import torch
-
-    from .picture import Picture, Shot
-    from .tracing import Handle, Refusals
+from .picture import Key, Picture, Shot, key_of
+from .refusals import Refusals
+from .writes import Handle
 
 LIMIT = 4000
 """Nodes that are sent: those nearest to the failure."""
@@ -38,10 +35,7 @@ class GraphSent:
         self, picture: Picture, failure: wire.Failure | None, refusals: Refusals | None,
         origins: tuple[wire.Origin, ...],
     ) -> None:  # fmt: skip
-        self._picture = picture
-        self._failure = failure
-        self._refusals = refusals
-        self._origins = origins
+        self._picture, self._failure, self._refusals, self._origins = picture, failure, refusals, origins
         self._nodes: dict[Key, wire.Node] = {}
         self._through: dict[Key, list[Key]] = {}
         self._edges: dict[tuple[Key, Key], None] = {}

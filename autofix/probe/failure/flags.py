@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import sys
 import weakref
-from typing import TYPE_CHECKING
+from typing import Any
 
 import torch
 
 from ..engine.refused import tensors
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 
 class Flags:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import torch
 
 from .. import wire
 from ..engine import graph
 from ..engine.remembered import Remembered
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 _KEPT = 8
 _MOST = 8

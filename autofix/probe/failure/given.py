@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING
+from types import FrameType
 
 import torch
 
 from ..engine import graph
+from ..instruments.state import State
 from ..program.frames import frames_of
 from .leaves import behind
-
-if TYPE_CHECKING:
-    from types import FrameType
-
-    from ..instruments.state import State
 
 
 def refused_parameters(error: BaseException, run: State) -> list[torch.Tensor]:

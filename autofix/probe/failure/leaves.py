@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from types import FrameType
+from typing import Any
 
 import torch
 
 from .. import wire
 from ..engine import graph
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from types import FrameType
-
-    from ..program.frames import Frames
+from ..program.frames import Frames
 
 _DEPTH = 5
 _ITEMS = 4000

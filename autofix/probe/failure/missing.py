@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from types import CodeType, FrameType
+from typing import Any
 
 import torch
 
 from ..engine import graph
 from ..program.expressions import UNKNOWN, holds, parsed, statements, value
+from ..program.frames import Frames
 from ..wire import Frame
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import CodeType, FrameType
-
-    from ..program.frames import Frames
 
 
 def missing(error: BaseException, frames: Frames, read: Callable[[str], bytes]) -> list[tuple[str, torch.Tensor]]:

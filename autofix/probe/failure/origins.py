@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -14,13 +15,9 @@ from ..engine import graph
 from ..engine.cuts import Cuts
 from ..engine.refused import DERIVATIVE, name_of, numbers, short_name, tensors
 from ..engine.remembered import Remembered
+from ..program.frames import Frames, Raw
 from .flags import Flags
 from .gaps import Gaps, Record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ..program.frames import Frames, Raw
 
 DISCRETE = "discrete"
 """The kind of a result that can have no graph."""

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
+import torch
 from torch import autograd
 
 from .. import wire
 from ..engine import graph
 from ..engine.names import Names
 from ..engine.quiet import quiet
-from ..engine.taps import Call, Listener
-from ..program.frames import frames_of
+from ..engine.taps import Call, Listener, Taps
+from ..program.frames import Frames, Raw, frames_of
 from .modules import Modules
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import torch
-
-    from ..engine.taps import Taps
-    from ..program.frames import Frames, Raw
-    from .tracing import Handle, Tracer
+from .tracing import Tracer
+from .writes import Handle
 
 _SHOT = 20_000
 _KEPT = 60_000
@@ -50,9 +45,7 @@ class Picture(Listener):
     """Keeps the graphs of the latest backward calls for the drawing of a report, where one is asked for."""
 
     def __init__(self, frames: Frames, taps: Taps, tracer: Tracer) -> None:
-        self._frames = frames
-        self._taps = taps
-        self._tracer = tracer
+        self._frames, self._taps, self._tracer = frames, taps, tracer
         self._names = Names(frames)
         self._modules = Modules()
         self._shots: deque[Shot] = deque()
@@ -158,7 +151,7 @@ class Picture(Listener):
 
     def spoiling(self, handle: Handle) -> list[tuple[str, Raw, int]]:
         """The writes since a tensor was saved."""
-        return [(one.op, one.raw, one.optimizer) for one in self._tracer.spoiling(handle)]
+        return [(one.op, one.raw, one.optimizer) for one in self._tracer.writes.spoiling(handle)]
 
 
 def key_of(node: Any) -> Key:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from types import FrameType, TracebackType
+from typing import Any
 
 import torch
 
 from .. import wire
-
-if TYPE_CHECKING:
-    from types import FrameType, TracebackType
-
-    from ..program.frames import Frames
+from ..program.frames import Frames
 
 _MAY_BE_TENSORS = (bool, int, float, complex, type(None))
 """What a variable may hold for a while that holds a tensor at other times."""

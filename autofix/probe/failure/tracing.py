@@ -5,68 +5,29 @@ from __future__ import annotations
 import bisect
 import weakref
 from collections import deque
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
 
 from .. import wire
 from ..engine import graph, transforms
-from ..engine.operators import Dispatch, Known, storage_key, tensors_at, written_arguments
+from ..engine.operators import Dispatch
 from ..engine.quiet import quiet
-from ..engine.refused import name_of, refused
-from ..engine.remembered import Remembered
 from ..engine.resent import is_given
 from ..engine.taps import Call, Listener, Taps
-from ..instruments.aimed import Graph, spoiled_aims, targets, weights
+from ..instruments.aimed import Aim, Graph, spoiled_aims, targets, weights
+from ..instruments.aims import Aims
+from ..program.frames import Frames, Raw
 from .carriers import KEPT, Carriers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..instruments.aimed import Aim
-    from ..instruments.aims import Aims
-    from ..program.frames import Frames, Raw
+from .writes import Handle, Writes
 
 _KEPT_CALLS = 40
 _KEPT_EDGES = 400_000
 _KEPT_HANDLES = 20_000
 _SHOWN = 40
-_DETACHES = torch.ops.aten.detach.default
-"""What `.detach()` and `.data` come down to."""
 _SHORT = 2
 """Operations between a value and what scales it: its distance from something is scaled, too."""
-
-
-class Handle:
-    """A saved tensor with the version and the place it was saved at."""
-
-    __slots__ = ("__weakref__", "alias", "constant", "given", "key", "leaf", "raw", "version")
-
-    def __init__(self, tensor: torch.Tensor, raw: Raw) -> None:
-        own = transforms.plain(tensor)
-        with torch._C._DisableTorchDispatch():
-            self.alias = own.detach()
-            self.given = self.alias if own is tensor else transforms.alias(tensor)
-        self.version = own._version
-        self.key = storage_key(own)
-        self.leaf = graph.is_leaf(tensor) and tensor.requires_grad
-        self.constant = not tensor.requires_grad
-        self.raw = raw
-
-
-class Written(NamedTuple):
-    """A write: as a `wire.Write`, with the age of the graph at it."""
-
-    op: str
-    raw: Raw
-    optimizer: int
-    made: int
-    """The age of the oldest operation that made what was written; -1 where a part, a leaf or what has no graph was."""
-    view: bool
-    alias: Raw
-    """Where a name without graph was given to what was written, through which it was; () where it was not."""
-    age: int
 
 
 class _Pass:
@@ -88,24 +49,17 @@ class Tracer(Dispatch, Listener):
     def __init__(self, frames: Frames, taps: Taps, aims: Aims, failing: int) -> None:
         """`failing`: the backward calls that a run makes until it fails; those who hold tensors are told at its end."""
         super().__init__()
-        self._aims = aims
-        self._frames = frames
-        self._taps = taps
+        self._aims, self._frames, self._taps = aims, frames, taps
         self._look_from = failing - 2 * KEPT
         self._entered = False
         self._hooks = torch.autograd.graph.saved_tensors_hooks(self._pack, self._unpack)
         self._ages: list[int] = []
         self._stacks: list[Raw] = []
-        self._written = Known(written_arguments)
-        self._writes: dict[int, list[Written]] = {}
-        self._watched: set[int] = set()
-        self._aliases: Remembered[tuple[int, Raw]] = Remembered()
-        """Names without graph of what has one: the age of the oldest operation that made it, and where it was named."""
+        self.writes = Writes(frames, taps)
         self._passes: deque[_Pass] = deque(maxlen=_KEPT_CALLS)
         self._freed: dict[int, Call] = {}
         self._carriers = Carriers(frames)
         self._steps: dict[Raw, int] = {}
-        self._stepped: list[tuple[int, torch.Tensor, int]] = []
         self._ends: dict[int, int] = {}
         self._kept_gradient: list[wire.Fact] = []
         """Where the results were made that the latest backward starts from, and that keep a gradient already."""
@@ -132,44 +86,15 @@ class Tracer(Dispatch, Listener):
             raw = self._frames.here()
             self._ages.append(age)
             self._stacks.append(raw)
-        places = self._written.of(func)
-        if places and self._watched:
-            self._log_writes(func, tensors_at(places, args, kwargs or {}), raw)
+        self.writes.before(func, args, kwargs or {}, raw)
         result = func(*args, **(kwargs or {}))
-        if func is _DETACHES:
-            self._named(args[0], result)
+        self.writes.after(func, args, result)
         return result
-
-    def _named(self, tensor: torch.Tensor, alias: torch.Tensor) -> None:
-        """A tensor was given a name without graph: one of what the user's operations made, or of such a name."""
-        known, age = self._aliases.of(graph.base(tensor)), min(_ages(tensor), default=-1)
-        if known is not None or age >= 0:
-            self._aliases.keep(alias, known or (age, self._frames.here()))
-
-    def _log_writes(self, func: Any, tensors: list[torch.Tensor], raw: Raw | None) -> None:
-        for tensor in tensors:
-            key = storage_key(tensor)
-            if key is not None and key in self._watched:
-                raw = raw if raw is not None else self._frames.here()
-                written = Written(func.name(), raw, self._taps.stepping, *self._made(tensor), graph.now())
-                self._writes.setdefault(key, []).append(written)
-
-    def _made(self, tensor: torch.Tensor) -> tuple[int, bool, Raw]:
-        """The age of what made all that a tensor shows, -1 where that is not so; whether it is a view; its alias.
-
-        What is written by a name without graph is all that the name was given to, be it a part of something.
-        """
-        base = graph.base(tensor)
-        if (named := self._aliases.of(base)) is not None:
-            return named[0], False, named[1]
-        ages = _ages(tensor)
-        return min(ages) if ages and base.numel() == tensor.numel() else -1, base is not tensor, ()
 
     def _pack(self, tensor: torch.Tensor) -> Handle:
         handle = Handle(tensor, self._frames.here())
         self._handles.append(weakref.ref(handle))
-        if handle.key is not None:
-            self._watched.add(handle.key)
+        self.writes.watch(handle)
         return handle
 
     def _unpack(self, handle: Handle) -> torch.Tensor:
@@ -209,23 +134,6 @@ class Tracer(Dispatch, Listener):
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._steps[self._frames.here()] = index
-        self._stepped.clear()
-
-    def expect(self, tensor: torch.Tensor) -> None:
-        """A step that no mode sees is about to write a tensor."""
-        if not self._watched:
-            return
-        key = storage_key(tensor)
-        if key is not None and key in self._watched:
-            self._stepped.append((key, tensor, tensor._version))
-
-    def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
-        if self._stepped:
-            raw, age = self._frames.here(), graph.now()
-            for key, tensor, version in self._stepped:
-                steps = [Written("step", raw, index, -1, False, (), age)] * (tensor._version - version)
-                self._writes.setdefault(key, []).extend(steps)
-            self._stepped.clear()
 
     # What it all came to --------------------------------------------------------------------------------------------
 
@@ -280,7 +188,8 @@ class Tracer(Dispatch, Listener):
         # What a pass makes before another loss goes backward is its own all the same.
         began = self._mark(self._passes[-1], set()) if self._passes else -1
         unique = dict.fromkeys(
-            (one.op, one.raw, one.optimizer, one.made > began, one.view, one.alias) for one in self.spoiling(handle)
+            (one.op, one.raw, one.optimizer, one.made > began, one.view, one.alias)
+            for one in self.writes.spoiling(handle)
         )
         shown = tuple(
             wire.Write(op, resolve(raw), optimizer, whole, view, resolve(alias))
@@ -302,7 +211,7 @@ class Tracer(Dispatch, Listener):
         for _ in range(_SHORT):
             scaled = set().union(*(made_of.get(age, ()) for age in scaled))
             if any(len(users[age]) > 1 for age in scaled):
-                yield wire.Fact("scales-what-is-shared", "", self._frames.resolve(place))
+                yield self._frames.fact("scales-what-is-shared", place)
                 return
 
     def _aimed(self) -> Iterator[wire.Fact]:
@@ -320,14 +229,14 @@ class Tracer(Dispatch, Listener):
         also = {one.raw for ref in self._handles if (one := ref()) is not None and one.alias._version > one.version}
         written = {age for age in failing.nodes if self._stack(age) in also} if handle is not None else set[int]()
         calls = {id(self._freed[age]) for age in spoiled if handle is None}
-        alone = handle is not None and any(one.optimizer < 0 for one in self.spoiling(handle))
+        alone = handle is not None and any(one.optimizer < 0 for one in self.writes.spoiling(handle))
         found: dict[wire.Fact, None] = {}
         for done in self._passes if spoiled else ():
             if done is failing or id(done.call) in calls:
                 whole = Graph.of(done.call.roots, self._taps.owned)
                 for name, raw, aim in self._aims_of(whole, spoiled | written):
                     if any(spoiled_aims(whole, [aim], spoiled, alone=alone)):
-                        found[wire.Fact(name, aim.argument, self._frames.resolve(raw))] = None
+                        found[self._frames.fact(name, raw, aim.argument)] = None
         yield from found
 
     def _aims_of(self, whole: Graph, spoiled: set[int]) -> Iterator[tuple[str, Raw, Aim]]:
@@ -335,11 +244,6 @@ class Tracer(Dispatch, Listener):
         for raw, held in self._aims.placed(whole.edges):
             yield from (("loss-trains-target", raw, aim) for aim in targets(whole, held, spoiled))
         yield from (("weight-has-graph", self._stack(aim.age), aim) for aim in weights(whole))
-
-    def spoiling(self, handle: Handle) -> list[Written]:
-        """The writes since a tensor was saved."""
-        writes = self._writes.get(handle.key, []) if handle.key is not None else []
-        return writes[-(handle.alias._version - handle.version) :] if handle.alias._version > handle.version else []
 
     def freed(self) -> tuple[wire.Saved, ...]:
         """The nodes of the failing backward that an earlier one had freed, one per place that made them."""
@@ -370,7 +274,7 @@ class Tracer(Dispatch, Listener):
         for user, made in failing.edges:
             if made < mark <= user:
                 found.setdefault((made, self._stack(user), "failing"))
-        writes = self.spoiling(self.violation) if self.violation else []
+        writes = self.writes.spoiling(self.violation) if self.violation else []
         spoiled = writes[0].age if writes else mark
         for user, made in failing.edges:
             if mark <= made < spoiled <= user:
@@ -410,31 +314,3 @@ class Tracer(Dispatch, Listener):
     def _crossing(self, made: int, used: Raw, by: str) -> wire.Crossing:
         resolve = self._frames.resolve
         return wire.Crossing(resolve(self._stack(made)), resolve(used), by, self._carriers.of(made))
-
-
-def _ages(tensor: torch.Tensor) -> list[int]:
-    """The ages of the operations that made a tensor and what it is a view of; [] where one of them was not made."""
-    nodes = [graph.made_by(one) for one in dict.fromkeys((tensor, graph.base(tensor)))]
-    ages = [int(node._sequence_nr()) for node in nodes if node is not None]
-    return ages if len(ages) == len(nodes) else []
-
-
-class Refusals(TorchFunctionMode):
-    """Remembers the torch call that raised: its name, which kind of refusal it was, and the tensor it was about."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.function = ""
-        self.error: BaseException | None = None
-        self.kind = ""
-        self.target: torch.Tensor | None = None
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        try:
-            return func(*args, **(kwargs or {}))
-        except Exception as error:
-            if self.error is not error:
-                self.error = error
-                self.function = name_of(func)
-                self.kind, self.target = refused(func, args, kwargs or {})
-            raise

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import gc
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
 
 import torch
 
 from .. import OURS
 from ..engine import graph
 from ..program.frames import frames_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import FrameType
 
 _DISTRIBUTED = "torch.nn.parallel.distributed"
 

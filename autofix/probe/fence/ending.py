@@ -7,10 +7,7 @@ import os
 import signal
 import sys
 import time
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable
 
 if sys.platform == "linux":
     from . import _linux

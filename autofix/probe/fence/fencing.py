@@ -7,13 +7,10 @@ import json
 import os
 import tempfile
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from ..wire import Request
 from . import isolate, keeper
-
-if TYPE_CHECKING:
-    from ..wire import Request
-    from .room import Room
+from .room import Room
 
 _COPIES = ("landlock", "copy")
 _AUTO = ("overlay", "landlock", "copy")
@@ -134,9 +131,7 @@ class Place:
     """One run's fence: enter it in the child, clear it in the parent."""
 
     def __init__(self, request: Request, rung: str, scratch: str, room: Room | None = None) -> None:
-        self.rung = rung
-        self.scratch = scratch
-        self.room = room
+        self.rung, self.scratch, self.room = rung, scratch, room
         self.stopped = ""
         """The outcome of a run that the fence itself has ended."""
         self.last = False

@@ -10,14 +10,10 @@ import shutil
 import stat
 import sys
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from . import _linux
-from .fence import DEVICES, GPU_DEVICES, Refused, beneath
+from .fence import DEVICES, GPU_DEVICES, Fence, Refused, beneath
 from .written import WRITES, Layer
-
-if TYPE_CHECKING:
-    from .fence import Fence
 
 _MOST_SUBMOUNTS, _MOST_ENTRIES, _SMALL_FILE = 64, 1024, 1 << 20
 _MOST_SEEN = 20_000

@@ -11,16 +11,13 @@ import json
 import os
 import signal
 import socket
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from . import _linux
 from .builder import AGAIN, LOOK, MESSAGE, answer, own_user_namespace
 from .ending import MARKER
 from .fence import Fence, Refused, limit
 from .waiter import die_with_parent, stand_by
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _PATIENCE = 10.0
 
@@ -30,8 +27,7 @@ class Room:
 
     def __init__(self, fence: Fence, door: socket.socket) -> None:
         """`door` leads to the builder, which `answer` starts."""
-        self.fence = fence
-        self._door = door
+        self.fence, self._door = fence, door
         door.settimeout(_PATIENCE)
         self.pid = 0
         """The builder, which adopts what the run leaves."""

@@ -6,12 +6,10 @@ import contextlib
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Callable
+from typing import NoReturn
 
 from .fence import Refused, silence_core
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 if sys.platform == "linux":
     from . import _linux

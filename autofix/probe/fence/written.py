@@ -6,11 +6,8 @@ import contextlib
 import json
 import os
 import stat
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 WRITES = "writes.json"  # in scratch
 _MOST_WRITES, _MOST_SEEN = 1000, 20_000

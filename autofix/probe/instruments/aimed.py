@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from ..engine import graph
-from .aims import TARGET
+from .aims import TARGET, Held
 from .terms import ADDS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from .aims import Held
 
 _LOGS = frozenset({"LogSoftmaxBackward0", "LogBackward0", "LogsumexpBackward0", "LogSigmoidBackward0"})
 _PARTS = ADDS | {

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import bisect
-import contextlib
 import inspect
 from collections import deque
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F  # noqa: N812  as everybody calls it
-from torch.overrides import TorchFunctionMode
 
 from ..engine import graph
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from ..program.frames import Frames, Raw
-    from ..wire import Given, Stack
+from ..engine.operators import Functions
+from ..program.frames import Frames, Raw
+from ..wire import Given, Stack
 
 _KEPT = 20_000
 TARGET = "target"
@@ -62,7 +58,7 @@ class _Call(NamedTuple):
     held: Held
 
 
-class Aims(TorchFunctionMode):
+class Aims(Functions):
     """Remembers the calls that hold one tensor with a graph against another.
 
     Of calls that stand at one of `cut`, that argument has none.
@@ -75,10 +71,6 @@ class Aims(TorchFunctionMode):
         for one in cut:
             self._cut.setdefault(one.stack, []).append(one.argument)
         self._found: deque[_Call] = deque(maxlen=_KEPT)
-
-    def __exit__(self, *error: object) -> None:
-        with contextlib.suppress(RuntimeError):  # a run may end inside a torch function
-            super().__exit__(*error)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}

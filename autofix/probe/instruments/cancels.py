@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
-from .. import wire
 from ..engine import graph
 from ..engine.quiet import quiet
 from ..engine.taps import Call, Listener
-
-if TYPE_CHECKING:
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 _JOINS = frozenset({"DivBackward0", "MulBackward0", "SubBackward0", "AddBackward0"})
 _OFTEN = 4
@@ -38,7 +35,7 @@ class Cancels(Listener):
     def told(self) -> dict[str, Any]:
         """The places of backwards in each pass of which gradients cancelled."""
         always = [raw for raw, seen in self._passes.items() if len(seen) > 1 and all(seen)]
-        return {"facts": tuple(wire.Fact("gradient-cancels", "", self._frames.resolve(raw)) for raw in always)}
+        return {"facts": tuple(self._frames.fact("gradient-cancels", raw) for raw in always)}
 
     def backward(self, call: Call) -> None:
         self._forget()

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
 
 from .. import wire
+from ..engine.operators import Functions
 from ..engine.quiet import quiet
 from ..engine.taps import Listener
-
-if TYPE_CHECKING:
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 DIFFERENCES = frozenset({
     torch.Tensor.sub, torch.sub, torch.Tensor.subtract, torch.subtract, torch.Tensor.dist, torch.dist,
@@ -27,17 +24,13 @@ _OFTEN = 40
 _LARGE = 1 << 20
 
 
-class Comparisons(TorchFunctionMode, Listener):
+class Comparisons(Functions, Listener):
     """Counts, for each place that takes a difference or a ratio, how often the two were the same and how often not."""
 
     def __init__(self, frames: Frames) -> None:
         super().__init__()
         self._frames = frames
         self._seen: dict[Raw, list[int]] = {}
-
-    def __exit__(self, *error: object) -> None:
-        with contextlib.suppress(RuntimeError):  # a run may end inside a torch function
-            super().__exit__(*error)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if (func in DIFFERENCES or func in _RATIOS) and len(args) >= _BOTH:

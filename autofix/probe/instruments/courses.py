@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from .. import wire
 from ..engine import graph
 from ..engine.aliased import Aliased
+from ..engine.names import Names
 from ..engine.taps import Call, Listener, Taps, parameters
 from ..engine.transforms import wrapped
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from ..engine.names import Names
-    from .guards import Guards
-    from .witness import Witness
+from .guards import Guards
+from .witness import Witness
 
 _LONGEST = 400
 _NUMBERS = 1 << 25
@@ -82,10 +79,7 @@ class Courses(Listener):
     """
 
     def __init__(self, taps: Taps, names: Names, witness: Witness, guards: Guards) -> None:
-        self._taps = taps
-        self._names = names
-        self._witness = witness
-        self._guards = guards
+        self._taps, self._names, self._witness, self._guards = taps, names, witness, guards
         self.aliased = Aliased(self._watch)
         self._courses: dict[int, _Course] = {}
         self.by_hand: Callable[[list[torch.Tensor]], None] | None = None

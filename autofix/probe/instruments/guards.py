@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
 
 from .. import wire
 from ..engine import graph
+from ..engine.names import Names
 from ..engine.quiet import quiet
 from ..engine.resent import Resent
+from ..engine.shapes import Shapes
 from ..engine.sketch import is_zero
 from ..engine.taps import Call, Listener, Taps, parameters
+from ..program.frames import Frames, Raw
+from .mixed import MixedLosses
 from .terms import sums_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import torch
-
-    from ..engine.names import Names
-    from ..program.frames import Frames, Raw
-
 
 _PHASE = 2
 """Steps of an optimizer without it after which gradient that was left over once is taken for that of a phase before."""
 _LATEST = 8
 """Backward calls that are held against each other."""
-_NO_SHAPE = ("Clone", "Detach", "Select", "Unbind", "Split", "Slice")
 
 
 @dataclass(slots=True)
@@ -54,19 +51,6 @@ class _Given:
     begin: int
     end: int = 0
     used: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Mixed:
-    """Losses that train `name` in one segment: of each its calls, and the other optimizers whose parameters it reaches.
-
-    `tied`: others that own some of the same parameters.
-    """
-
-    name: str
-    calls: dict[Raw, set[int]]
-    others: dict[Raw, set[int]]
-    tied: set[int]
 
 
 @dataclass(slots=True)
@@ -97,12 +81,9 @@ class Guards(Listener):
     inner = True
 
     def __init__(self, frames: Frames, names: Names, taps: Taps, *, shapes: bool, growing: int) -> None:
-        self._shapes = shapes
+        self._shapes = Shapes(taps) if shapes else None
         self._growing = growing
-        self._counted: dict[int, list[Counter[str]]] = {}
-        self._frames = frames
-        self._names = names
-        self._taps = taps
+        self._frames, self._names, self._taps = frames, names, taps
         self._calls: dict[int, tuple[Raw, set[int]]] = {}
         self._sites: dict[Any, _Site] = {}
         self._updated: dict[int, int] = {}
@@ -110,17 +91,13 @@ class Guards(Listener):
         self._reached: dict[Raw, dict[int, torch.Tensor]] = {}
         self._segment = 0
         self._given: dict[Raw, _Given] = {}
-        self._used: dict[int, set[int]] = {}
         self._started: deque[tuple[int, set[tuple[int, int]], set[tuple[int, int]]]] = deque(maxlen=_LATEST)
         """The latest calls that give losses all their weight: where each starts from, and all that it sums up."""
         self._again: list[tuple[str, int, int]] = []
         """Pairs of calls that send the same, and how: one starts from the loss of the other, or from a sum in which
         that is a term; or from where the other has left the gradient that it sends."""
         self._resent = Resent()
-        self._undecided: dict[tuple[Raw, ...], _Mixed] = {}
-        self._passed_by: set[tuple[Raw, int]] = set()
-        """Losses of these, and optimizers that stepped after them: whatever these did not use is thrown away."""
-        self._taken: set[tuple[Raw, int]] = set()
+        self._mixed = MixedLosses(names, taps)
         self._derivatives: dict[Raw, None] = {}
         self._stepped: dict[int, set[int]] = {}
         self._steps: Counter[int] = Counter()
@@ -159,8 +136,8 @@ class Guards(Listener):
             self._segment += 1
             self._in_backwards = True
         self._call_segments.append(self._segment)
-        if self._shapes:
-            self._counted[call.index] = self._count(call)
+        if self._shapes is not None:
+            self._shapes.backward(call)
         site = self._sites.setdefault(call.stack, _Site())
         waiting = [given for given in self._given.values() if not given.used]
         only = _inputs_only(call)
@@ -188,45 +165,11 @@ class Guards(Listener):
             known = self._given.get(call.stack)
             self._given[call.stack] = _Given(graph.now(), used=known is not None and known.used)
 
-    def _count(self, call: Call) -> list[Counter[str]]:
-        """For each optimizer, the kinds of nodes through which `call` leads to its parameters.
-
-        Nodes that do the same to the same parameters count once: what is computed once and used twice is, where an edit
-        computes it at each use, as many operations and no others.
-        """
-        owners = self._taps.owned
-        leads: dict[Any, set[int]] = {}
-        forms: dict[Any, int] = {}
-        known: dict[tuple[Any, ...], int] = {}
-        kinds: dict[int, tuple[str, set[int]]] = {}
-        for node in graph.children_first(call.roots):
-            variable = graph.leaf(node)
-            found = {i for i, own in enumerate(owners) if id(variable) in own} if variable is not None else set()
-            children = [child for child in graph.children(node) if child in leads]
-            leads[node] = found.union(*(leads[child] for child in children))
-            below = sorted({forms[child] for child in children if leads[child]})
-            form = (id(variable),) if variable is not None else (node.name(), *below)
-            forms[node] = known.setdefault(form, len(known))
-            kinds[forms[node]] = node.name(), leads[node]
-        return [Counter(name for name, found in kinds.values() if i in found) for i in range(len(owners))]
-
-    def shape(self, index: int, optimizer: torch.optim.Optimizer) -> str:
-        """What the graphs behind the gradients that lie in this optimizer's parameters are made of.
-
-        But for copies, and for what takes a part: a reference takes it in another way where it may be written to.
-        """
-        mine = [self._sent[id(p)] for p in parameters(optimizer) if p.grad is not None and id(p) in self._sent]
-        total: Counter[str] = Counter()
-        for number in {n for sent in mine for n in sent.calls}:
-            counted = self._counted.get(number, [])
-            total.update(counted[index] if index < len(counted) else {})
-        return " ".join(f"{name}{count}" for name, count in sorted(total.items()) if not name.startswith(_NO_SHAPE))
-
     def _wasted(self) -> Iterator[wire.Fact]:
         """Derivatives that were given a graph through which no backward ever goes."""
         for stack, given in self._given.items():
             if not given.used:
-                yield wire.Fact("wasted", "", self._frames.resolve(stack))
+                yield self._frames.fact("wasted", stack)
 
     def _left_over(self) -> Iterator[wire.Fact]:
         """Losses that leave gradient for the steps of another optimizer, pass for pass.
@@ -236,7 +179,7 @@ class Guards(Listener):
         for (stack, index), left in self._left.items():
             goes_on = left.times > 1 or self._sites[stack].segment >= left.segment
             if goes_on or self._steps[index] - left.latest < _PHASE:
-                yield wire.Fact("cross-talk", left.name, self._frames.resolve(stack))
+                yield self._frames.fact("cross-talk", stack, left.name)
 
     def _receive_all(self, call: Call, sender: Call) -> None:
         with quiet():
@@ -289,12 +232,8 @@ class Guards(Listener):
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._stepped.setdefault(self._segment, set()).add(index)
         self._in_backwards = False
-        own = [self._sent[id(p)] for p in parameters(optimizer) if p.grad is not None and id(p) in self._sent]
-        self._used.setdefault(index, set()).update(n for sent in own for n in sent.calls)
-        self._passed_by |= {(stack, index) for mixed in self._undecided.values() for stack in mixed.calls}
         self._check_twice(optimizer)
         self._check_mixed(index, optimizer)
-        self._tell_mixed()
         self._outdate(optimizer)  # already now: a closure may be evaluated again before the step is done
         self._steps[index] += 1
         for parameter in parameters(optimizer):
@@ -332,63 +271,21 @@ class Guards(Listener):
                     stack = self._calls[second][0]
                     self._report(name, stack, self._names.name(parameter, "a parameter"))
 
+    def _used(self, optimizer: torch.optim.Optimizer) -> set[int]:
+        """The calls that sent the gradients which lie in an optimizer's parameters."""
+        mine = [self._sent[id(p)] for p in parameters(optimizer) if p.grad is not None and id(p) in self._sent]
+        return {n for sent in mine for n in sent.calls}
+
+    def shape(self, index: int, optimizer: torch.optim.Optimizer) -> str:
+        """What the graphs behind the gradients that lie in this optimizer's parameters are made of, where asked for."""
+        return self._shapes.of(index, self._used(optimizer)) if self._shapes is not None else ""
+
     def _check_mixed(self, index: int, optimizer: torch.optim.Optimizer) -> None:
-        """Two losses train this optimizer's parameters, and one of them another's too: was it meant to train both?"""
-        mine = parameters(optimizer)
-        calls = {n for p in mine if p.grad is not None and id(p) in self._sent for n in self._sent[id(p)].calls}
-        calls = {n for n in calls if self._call_segments[n] == self._segment}
-        sites: dict[Raw, set[int]] = {}
-        for n in sorted(calls):
-            sites.setdefault(self._calls[n][0], set()).add(n)
-        if len(sites) < 2 or len(self._taps.optimizers) < 2:  # noqa: PLR2004  two losses
-            return
-        own = {id(p) for p in mine}
-        all_of = {i: theirs for i, theirs in enumerate(self._taps.owned) if i != index}
-        others = {
-            stack: {i for i, theirs in all_of.items() if any(self._calls[n][1] & (theirs - own) for n in numbers)}
-            for stack, numbers in sites.items()
-        }
-        tied = {i for i, theirs in all_of.items() if own & theirs}
-        known = self._undecided.get(tuple(sites))
-        name = known.name if known is not None else self._called(index)
-        self._undecided[tuple(sites)] = _Mixed(name, sites, others, tied)
-
-    def _called(self, index: int) -> str:
-        """What holds the first parameter of an optimizer, and none that only another one owns."""
-        owned = [
-            [self._names.name(p, "a parameter") for p in parameters(one)[: None if at != index else 1]]
-            for at, one in enumerate(self._taps.optimizers)
-        ]
-        mine = owned.pop(index)
-        return next(iter(wire.holders(mine, (name for names in owned for name in names))), "a parameter")
-
-    def _tell_mixed(self) -> None:
-        """Once steps have shown which of these gradients are used."""
-        for mixed in self._undecided.values():
-            for stack, numbers in mixed.calls.items():
-                used = {i for i in mixed.others[stack] if i in mixed.tied or numbers & self._used.get(i, set())}
-                self._taken |= {(stack, i) for i in used}
-            if (both := self._trains_two(mixed, known=True)) is not None:
-                self._report("mixed", both, mixed.name)
-
-    def _trains_two(self, mixed: _Mixed, *, known: bool) -> Raw | None:
-        """The loss that is in doubt; with `known`, only if a step has shown that the other network uses its gradient.
-
-        A trunk under several heads is not in doubt: there each loss has an optimizer that no other loss reaches. An
-        optimizer that throws the gradient away, as that of a critic does with what an actor's loss sends, is none.
-        """
-        trains = {
-            stack: {i for i in others if (stack, i) in self._taken or (stack, i) not in self._passed_by}
-            for stack, others in mixed.others.items()
-        }
-        for stack, mine in trains.items():
-            rest = set[int]().union(*(also for other, also in trains.items() if other is not stack))
-            if mine - rest:
-                continue
-            sure = (one for one, also in trains.items() if any((one, i) in self._taken or not known for i in also))
-            if (both := next(sure, None)) is not None:
-                return both
-        return None
+        calls = self._used(optimizer)
+        segment = {n for n in calls if self._call_segments[n] == self._segment}
+        self._mixed.step(index, calls, segment, self._calls)
+        for stack, name in self._mixed.sure():
+            self._report("mixed", stack, name)
 
     def _undecided_faults(self) -> Iterator[wire.Fact]:
         """Graphs that grow, if no step has shown that they end with it, and doubts about losses for another network.
@@ -397,11 +294,10 @@ class Guards(Listener):
         """
         for stack, site in self._sites.items():
             if site.grows and not site.ends and ("growth", stack) not in self.found:
-                yield wire.Fact("growth", site.grows, self._frames.resolve(stack))
-        for mixed in self._undecided.values():
-            stack = self._trains_two(mixed, known=False)
-            if stack is not None and ("mixed", stack) not in self.found:
-                yield wire.Fact("mixed", mixed.name, self._frames.resolve(stack))
+                yield self._frames.fact("growth", stack, site.grows)
+        for stack, name in self._mixed.doubted():
+            if ("mixed", stack) not in self.found:
+                yield self._frames.fact("mixed", stack, name)
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._outdate(optimizer)
@@ -413,7 +309,7 @@ class Guards(Listener):
 
     def _report(self, name: str, stack: Raw, subject: str) -> None:
         if (name, stack) not in self.found:
-            self.found[name, stack] = wire.Fact(name, subject, self._frames.resolve(stack))
+            self.found[name, stack] = self._frames.fact(name, stack, subject)
 
 
 def _beside_leaves(call: Call) -> set[int]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
 
 from .. import wire
 from ..engine import graph
+from ..engine.names import Names
 from ..engine.taps import Listener, Taps
-
-if TYPE_CHECKING:
-    import torch
-
-    from ..engine.names import Names
-    from .witness import Witness
+from .witness import Witness
 
 _MOST = 1 << 27
 """Numbers that are looked at in all: enough for a large model over some passes."""
@@ -23,9 +21,7 @@ class HeldStates(Listener):
     """Looks at each step at what the user's variables hold; keeps what differs from the value before, as sketches."""
 
     def __init__(self, taps: Taps, names: Names, witness: Witness) -> None:
-        self._taps = taps
-        self._names = names
-        self._witness = witness
+        self._taps, self._names, self._witness = taps, names, witness
         self._left = _MOST
         self._states: dict[str, list[tuple[float, ...]]] = {}
 

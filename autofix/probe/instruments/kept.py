@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
-from .. import wire
 from ..engine import graph
 from ..engine.taps import Call, Listener
-
-if TYPE_CHECKING:
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 _OFTEN = 3
 """How many times in a row a graph must have grown."""
@@ -59,7 +56,7 @@ class KeptGraphs(Listener):
     def told(self) -> dict[str, Any]:
         """The cuts behind which a graph grew until the end."""
         grown = ((stack, cut) for stack, cut in self._cuts.items() if cut.grown >= _OFTEN)
-        return {"facts": tuple(wire.Fact("kept-growth", str(n.older), self._frames.resolve(s)) for s, n in grown)}
+        return {"facts": tuple(self._frames.fact("kept-growth", s, str(n.older)) for s, n in grown)}
 
     def _look(self, node: Any) -> None:
         stack = self._frames.here()

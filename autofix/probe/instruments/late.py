@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import torch
 from torch.overrides import _get_current_function_mode_stack
@@ -12,12 +12,7 @@ from torch.utils._python_dispatch import _get_current_dispatch_mode
 from .. import OURS
 from ..engine import graph
 from ..engine.taps import Call, Listener
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..wire import Request
-
+from ..wire import Request
 
 _SETTLED = 20
 """Backward calls after which the pass that was under way at first is over: until then they may use what it made."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import types
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -13,10 +13,8 @@ from .. import wire
 from ..engine import graph
 from ..engine.quiet import quiet
 from ..engine.taps import Call, Listener, Taps
-
-if TYPE_CHECKING:
-    from ..program.frames import Frames, Raw
-    from .witness import Witness
+from ..program.frames import Frames, Raw
+from .witness import Witness
 
 _MOST = 60
 """Gradients that are kept of each place."""
@@ -46,10 +44,7 @@ class Outputs(Listener):
     """
 
     def __init__(self, frames: Frames, taps: Taps, witness: Witness, shifted: float, shifts: int) -> None:
-        self._frames = frames
-        self._taps = taps
-        self._witness = witness
-        self._shifted = shifted
+        self._frames, self._taps, self._witness, self._shifted = frames, taps, witness, shifted
         self._shifts = shifts
         self._inside: list[int | None] = []
         self._owners: dict[int, int | None] = {}

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
+
+import torch
 
 from ..engine.taps import Listener
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import torch
-
-    from ..wire import Step
+from ..wire import Step
 
 FAR = 1e-3
 """Relative; hundreds of times what a comparison lets pass, so that none could find the run equal."""
@@ -23,9 +20,7 @@ class Parting(Listener):
     """Ends a run early. `expected` has the first steps of each reference, `steps` those that the witness has seen."""
 
     def __init__(self, expected: tuple[tuple[Step, ...], ...], steps: list[Step], stop: Callable[[], None]) -> None:
-        self._expected = expected
-        self._steps = steps
-        self._stop = stop
+        self._expected, self._steps, self._stop = expected, steps, stop
         self._parted = False
 
     def told(self) -> dict[str, Any]:

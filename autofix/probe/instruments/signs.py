@@ -7,13 +7,12 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from .. import codec, wire
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from .state import State
 
 FIRST, EVERY = 2.0, 1.0
@@ -27,8 +26,7 @@ class Signs:
     """
 
     def __init__(self, run: State, send: Callable[[bytes], None]) -> None:
-        self._run = run
-        self._send = send
+        self._run, self._send = run, send
         self._main = threading.get_ident()
         self._began = time.monotonic()
         self._sending = _thread.allocate_lock()

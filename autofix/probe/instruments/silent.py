@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from .. import wire
 from ..engine import graph
 from ..engine.taps import Call, Listener, Taps, parameters
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 _LOOKED_AT = 3
 """The step of an optimizer at which the user's variables are looked at: by then a loop has come round twice."""
@@ -45,8 +42,7 @@ class Silent(Listener):
     """Watches the unedited run with a few comparisons for each step; `found` holds each fault once."""
 
     def __init__(self, frames: Frames, taps: Taps) -> None:
-        self._frames = frames
-        self._taps = taps
+        self._frames, self._taps = frames, taps
         self._owners: dict[int, _Owner] = {}
         self._seen_enough: set[int] = set()
         self._mark = -1
@@ -57,7 +53,7 @@ class Silent(Listener):
     def facts(self) -> tuple[wire.Fact, ...]:
         """Each fault that was seen, and each place where a backward failed and the script went on."""
         failed = self._failed.items()
-        swallowed = (wire.Fact("swallowed", f"{n} {said}", self._frames.resolve(raw)) for (raw, said), n in failed)
+        swallowed = (self._frames.fact("swallowed", raw, f"{n} {said}") for (raw, said), n in failed)
         return (*self.found.values(), *swallowed)
 
     def told(self) -> dict[str, Any]:
@@ -172,7 +168,7 @@ class Silent(Listener):
         return bool(ages) and min(ages) < self._mark and (not spans or max(ages) >= self._mark)
 
     def _note(self, name: str, detail: str, raw: Raw) -> None:
-        self.found.setdefault((name, detail), wire.Fact(name, detail, self._frames.resolve(raw)))
+        self.found.setdefault((name, detail), self._frames.fact(name, raw, detail))
 
 
 def _same(owner: _Owner) -> bool:

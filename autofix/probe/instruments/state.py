@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .. import wire
 from ..engine.names import Names
 from ..engine.taps import Taps
 from ..program.frames import Frames
 from ..program.overlay import Overlay
 from .late import Late
 from .witness import Witness
-
-if TYPE_CHECKING:
-    from .. import wire
 
 
 class State:

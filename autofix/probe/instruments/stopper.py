@@ -6,17 +6,12 @@ import _thread
 import signal
 import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+
+import torch
 
 from ..engine.taps import Call, Listener, Taps
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import torch
-
-    from ..wire import Request
-
+from ..wire import Request
 
 MOST = 60
 """Passes beyond the failure after which no run goes on: rounding of reordered sums grows from step to step."""
@@ -46,10 +41,7 @@ class Stopper(Listener):
         self, request: Request, taps: Taps, stop: Callable[[], None],
         mark: Callable[[], None], stop_at_mark: Callable[[], None],
     ) -> None:  # fmt: skip
-        self._request = request
-        self._taps = taps
-        self._stop = stop
-        self._mark = mark
+        self._request, self._taps, self._stop, self._mark = request, taps, stop, mark
         self._began = time.monotonic()
         self._passed_at = 0.0
         self._budget = _Budget(request)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import torch
 
@@ -13,11 +14,7 @@ from ..engine import graph
 from ..engine.quiet import quiet
 from ..engine.sketch import is_zero
 from ..engine.taps import Call, Listener
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 ADDS = frozenset(
     f"{name}Backward{kind}"
@@ -71,7 +68,7 @@ class GrowingLosses(Listener):
         self._steps += 1
 
     def _report(self, name: str, terms: dict[int, float], call: Call) -> None:
-        fact = wire.Fact(name, str(len(terms)), self._frames.resolve(call.stack))
+        fact = self._frames.fact(name, call.stack, str(len(terms)))
         self.found.setdefault((name, call.stack), fact)
 
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import gc
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
-from .. import wire
+from ..engine.names import Names
 from ..engine.operators import Known, storage_key
 from ..engine.refused import tensors
 from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener, Taps, parameters
-
-if TYPE_CHECKING:
-    from ..engine.names import Names
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 _ALONE = 2
 """How often a storage is held that belongs to one tensor: by the tensor, and by who asks."""
@@ -34,9 +31,7 @@ class Uses(Listener):
     """
 
     def __init__(self, frames: Frames, names: Names, taps: Taps) -> None:
-        self._frames = frames
-        self._names = names
-        self._taps = taps
+        self._frames, self._names, self._taps = frames, names, taps
         self._sources: dict[int, set[int]] = {}
         """By a parameter's id, its optimizers that found no gradient at their latest step."""
         self._made = Remembered[set[int]]()
@@ -51,7 +46,7 @@ class Uses(Listener):
 
     def told(self) -> dict[str, Any]:
         """The optimizers of which something was used, and the elders read, each with the leaf of its storage."""
-        read = [wire.Fact("elder", name, self._frames.resolve(raw)) for raw, name in self._read.items()]
+        read = [self._frames.fact("elder", raw, name) for raw, name in self._read.items()]
         return {"used": tuple(sorted(self._used)), "facts": read}
 
     @property

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from .. import wire
 from ..engine import graph
+from ..engine.names import Names
 from ..engine.quiet import quiet
 from ..engine.sketch import Sketcher
 from ..engine.taps import Call, Listener, copies, parameters
 from ..engine.transforms import outside
-
-if TYPE_CHECKING:
-    from ..engine.names import Names
-    from ..program.frames import Frames
-    from .guards import Guards
+from ..program.frames import Frames
+from .guards import Guards
 
 _MOST = 1000
 _VALUES = (bool, int, float, str, tuple, type(None), torch.Tensor)
@@ -26,8 +24,7 @@ class Witness(Listener):
     """Records sketches of used gradients and of each step's own change of the parameters."""
 
     def __init__(self, frames: Frames, names: Names) -> None:
-        self._frames = frames
-        self._names = names
+        self._frames, self._names = frames, names
         self._sketcher = Sketcher()
         self._before: dict[int, list[torch.Tensor]] = {}
         self._spare: dict[int, list[torch.Tensor]] = {}

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..engine import graph
 from ..engine.operators import storage_key
 from ..engine.quiet import quiet
+from ..engine.taps import Call
 from ..instruments.terms import is_added, is_sum
-
-if TYPE_CHECKING:
-    from ..engine.taps import Call
-    from ..program.frames import Raw
-
+from ..program.frames import Raw
 
 _SUMS = frozenset({*(f"{name}Backward{kind}" for name in ("Add", "Sub", "Lerp", "IndexAdd") for kind in "01")})
 _PARTS = frozenset({
@@ -47,7 +44,7 @@ class _Pass:
         """Whether a node is only added to the loss: a term of it, which as a constant would be there for nothing."""
         with quiet():
             others = [one for one in graph.walk_nodes(self.starts, is_added) if not is_added(one)]
-        return node not in graph.walk_nodes(others, lambda one: bool(one._sequence_nr() >= self.mark))
+        return node not in graph.walk_nodes(others, graph.since(self.mark))
 
 
 class Averages:

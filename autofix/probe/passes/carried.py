@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
+
+import torch
 
 from ..engine import graph
+from ..engine.names import Names
 from ..engine.operators import storage_key
+from ..engine.sources import DataSources
 from ..engine.taps import Call, Listener
 from ..instruments.terms import addends
+from ..program.frames import Frames, Raw
 from .averages import Averages
 from .late_terms import LateTerms
 from .own_output import OwnOutput
 from .targets import Targets
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    import torch
-
-    from ..engine.names import Names
-    from ..engine.sources import DataSources
-    from ..program.frames import Frames, Raw
 
 _LATEST = 8
 """Backward calls that are remembered, to tell what came through them."""
@@ -91,14 +88,11 @@ class Carried(Listener):
         if steps < self.steps:
             began.append(age)
         mark = self._crossed(call, began[-1] if began else -1)
-
-        def recent(node: Any) -> bool:
-            return bool(node._sequence_nr() >= mark)
-
+        recent = graph.since(mark)
         walked = list(graph.walk(call.roots, recent))
         old = [node for node in walked if not recent(node)]
-        fresh = [node for node in walked if recent(node) and graph.leaf(node) is None]
-        leaves = [storage_key(leaf) for node in walked if recent(node) and (leaf := graph.leaf(node)) is not None]
+        fresh = list(graph.operations(filter(recent, walked)))
+        leaves = list(map(storage_key, graph.leaves(filter(recent, walked))))
         if call.accumulate and not call.create:
             reached = {node._sequence_nr() for node in (*old, *fresh)}
             self._calls.append((call.stack, self.steps, graph.now(), reached))
@@ -136,10 +130,10 @@ class Carried(Listener):
         for stack, steps, age, reached in reversed(self._calls):
             if stack == call.stack or steps == self.steps or age <= mark:
                 continue
-            nodes = list(graph.walk(call.roots, _since(age)))
+            nodes = list(graph.walk(call.roots, graph.since(age)))
             older = [node for node in nodes if node._sequence_nr() < age]
             if older and all(node._sequence_nr() in reached for node in older):
-                before = set(graph.applied(graph.walk_nodes(older, _since(mark))))
+                before = set(graph.applied(graph.walk_nodes(older, graph.since(mark))))
                 if not before.isdisjoint(graph.applied(_leading(nodes, older))):
                     return age
         return mark
@@ -167,10 +161,6 @@ class Carried(Listener):
         steps, _ = self._ended.get(self._latest, (self.steps, 0))
         if steps < self.steps and storage_key(leaf) in self._leaves:
             self._ended[self._latest] = steps, graph.now()
-
-
-def _since(age: int) -> Callable[[graph.Node], bool]:
-    return lambda node: node._sequence_nr() >= age
 
 
 def _goes_on(nodes: list[graph.Node], older: list[graph.Node]) -> bool:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..engine import graph
 from ..engine.taps import Call, Listener
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ..program.frames import Raw
-    from .carried import Carried
+from ..program.frames import Raw
+from .carried import Carried
 
 
 @dataclass(slots=True)
@@ -57,10 +54,7 @@ class HandedOn(Listener):
         if place is None or place.steps != self._passes.steps:
             place = self._places[call.stack] = _Place(self._passes.steps)
         mark = place.ends[-1] if place.ends else -1
-
-        def recent(node: graph.Node) -> bool:
-            return bool(node._sequence_nr() >= mark)
-
+        recent = graph.since(mark)
         nodes = list(graph.walk(call.roots, recent)) if call.accumulate else []
         fresh, older = list(filter(recent, nodes)), [node for node in nodes if not recent(node)]
         place.now = None if call.keep or call.create or not nodes else graph.ages(fresh)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from .. import wire
 from ..engine import graph
+from ..engine.taps import Call
 from ..instruments.terms import addends
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..engine.taps import Call
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 _TERMS = 64
 _TWICE = 2
@@ -38,7 +34,7 @@ class LateTerms:
     def told(self) -> tuple[wire.Fact, ...]:
         """The places where several passes had such a term."""
         places = (raw for raw, times in self._passes.items() if times >= _TWICE)
-        return tuple(wire.Fact("term-is-late", "", self._frames.resolve(raw)) for raw in places)
+        return tuple(self._frames.fact("term-is-late", raw) for raw in places)
 
     def watch(self, call: Call, recent: Callable[[graph.Node], bool]) -> None:
         """A backward is about to begin; `recent` says which nodes its pass made."""

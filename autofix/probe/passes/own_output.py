@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import wire
 from ..engine import graph
-
-if TYPE_CHECKING:
-    from ..engine.sources import DataSources, Taken
-    from ..engine.taps import Call
-    from ..program.frames import Frames, Raw
+from ..engine.sources import DataSources, Taken
+from ..engine.taps import Call
+from ..program.frames import Frames, Raw
 
 _SEVERAL = 2
 """Passes after the first that must show it."""
@@ -36,8 +34,7 @@ class OwnOutput:
     """
 
     def __init__(self, frames: Frames, sources: DataSources) -> None:
-        self._frames = frames
-        self._sources = sources
+        self._frames, self._sources = frames, sources
         self._seen: dict[Raw, set[Any]] = {}
         """The data that the passes of each site took so far."""
         self._passes: dict[Raw, int] = {}
@@ -46,7 +43,7 @@ class OwnOutput:
     def told(self) -> tuple[wire.Fact, ...]:
         """The sites at which each pass but the first was fed so."""
         sites = (site for site, passes in self._passes.items() if passes > _SEVERAL)
-        return tuple(wire.Fact("own-output-read", "", self._frames.resolve(site)) for site in sites)
+        return tuple(self._frames.fact("own-output-read", site) for site in sites)
 
     def watch(self, call: Call, old: list[graph.Node], fresh: list[graph.Node]) -> None:
         """A backward is about to go through `fresh` nodes, and to reach `old` ones of earlier passes."""

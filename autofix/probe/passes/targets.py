@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from .. import wire
 from ..engine import graph
+from ..engine.names import Names
 from ..engine.quiet import quiet
-
-if TYPE_CHECKING:
-    from ..engine.names import Names
-    from ..engine.taps import Call
-    from ..program.frames import Frames, Raw
+from ..engine.taps import Call
+from ..program.frames import Frames, Raw
 
 _PASSES = 8
 _NODES = 2_000
@@ -53,7 +51,7 @@ class Targets:
         some = ((pair, parts) for pair, parts in self._parts.items() if parts)
         found = (pair for pair, parts in some if _discounts(parts, whole=self._is_apart(pair)))
         places = dict.fromkeys(pair[0] for pair in found)
-        return tuple(wire.Fact("target-handed-on", "", self._frames.resolve(raw)) for raw in places)
+        return tuple(self._frames.fact("target-handed-on", raw) for raw in places)
 
     def watch(self, call: Call, old: list[graph.Node], fresh: list[graph.Node]) -> None:
         """A backward is about to go through `fresh` nodes, and to `old`, the outermost ones of earlier passes."""

@@ -5,13 +5,11 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import FrameType
-
-    from ..wire import Frame
+from ..wire import Frame
 
 UNKNOWN = object()
 """The value of an expression that cannot be told."""

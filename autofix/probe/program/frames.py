@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from types import CodeType, FrameType, TracebackType
+from typing import Any
 
 from .. import HERE
-from ..wire import Frame, Stack
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import CodeType, FrameType, TracebackType
+from ..wire import Fact, Frame, Stack
 
 Raw = tuple[tuple["CodeType", int], ...]
 """A stack as captured: (code, index of the last instruction) of each user frame, innermost first."""
@@ -129,6 +127,10 @@ class Frames:
     def resolve(self, raw: Raw) -> Stack:
         """`raw` with the source span of each frame."""
         return tuple(self._frame(code, lasti) for code, lasti in raw)
+
+    def fact(self, name: str, raw: Raw, subject: str = "") -> Fact:
+        """Something seen at a place, of a subject where it has one."""
+        return Fact(name, subject, self.resolve(raw))
 
     def _frame(self, code: CodeType, lasti: int) -> Frame:
         code = self.moved.get(id(code), code)

@@ -7,11 +7,9 @@ import contextlib
 import os
 import sys
 import warnings
+from collections.abc import Callable, Collection, Iterator
 from types import CodeType
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+from typing import NamedTuple
 
 _LONG = 1 << 16
 """Bytes from which on a file is worth it."""

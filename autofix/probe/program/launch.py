@@ -10,15 +10,13 @@ import os
 import runpy
 import sys
 import types
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from ..wire import Request
+from .overlay import Overlay
 
-    from ..wire import Request
-    from .overlay import Overlay
-
-    Walk = Callable[[str, types.ModuleType], None]
+Walk = Callable[[str, types.ModuleType], None]
 
 
 def launch(request: Request, overlay: Overlay, walk: Walk | None = None) -> None:

@@ -8,14 +8,12 @@ import importlib.machinery
 import linecache
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
 
 from . import known
 from .known import first_line
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import CodeType
 
 MARK = "__autofix_executed__"
 COLUMNS = 10_000
@@ -26,8 +24,7 @@ class Overlay:
     """Replacement sources, and the lines whose execution is to be recorded."""
 
     def __init__(self, sources: dict[str, bytes], marks: dict[str, tuple[int, ...]]) -> None:
-        self._sources = sources
-        self._marks = marks
+        self._sources, self._marks = sources, marks
         self._changes: list[tuple[Callable[[str], bool], Callable[[ast.Module, str], ast.Module]]] = []
         self.executed: dict[str, set[int]] = {}
         self.marked: dict[str, set[int]] = {}
@@ -96,8 +93,7 @@ class Marker:
     """Puts a call before each statement that begins on, or spans, a line of interest."""
 
     def __init__(self, path: str, lines: set[int]) -> None:
-        self._path = path
-        self._lines = lines
+        self._path, self._lines = path, lines
         self.placed: set[int] = set()
 
     def mark(self, node: ast.AST) -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import functools
 import socket
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import Any
 
 _MOST = 50
 _LOCAL = ("127.", "::1", "localhost", "0.0.0.0")  # noqa: S104 -- recognised, not bound

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -12,9 +12,7 @@ from ..engine.quiet import quiet
 from ..engine.sketch import is_zero
 from ..engine.taps import Call, Listener
 from ..instruments.terms import addends, is_sum
-
-if TYPE_CHECKING:
-    from ..program.frames import Raw
+from ..program.frames import Raw
 
 
 class Addends(Listener):

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from .. import wire
 from ..engine.taps import Call, Listener, Taps
 from ..instruments.aimed import Graph, spoiled_aims, targets
-
-if TYPE_CHECKING:
-    from ..instruments.aims import Aims, Held
-    from ..program.frames import Frames, Raw
+from ..instruments.aims import Aims, Held
+from ..program.frames import Frames, Raw
 
 _KEPT = 8
 
@@ -35,8 +32,7 @@ class AimedAt(Listener):
 
     def told(self) -> dict[str, Any]:
         """The places of the losses."""
-        found = ((argument, self._frames.resolve(raw)) for raw, argument in self._found)
-        return {"facts": tuple(wire.Fact("loss-trains-target", *one) for one in found)}
+        return {"facts": tuple(self._frames.fact("loss-trains-target", *one) for one in self._found)}
 
     def backward(self, call: Call) -> None:
         if not call.accumulate:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..arrays.follow import Follow
 from ..engine import functions
 from ..engine.sources import DataSources
 from ..instruments.aims import Aims
 from ..instruments.outputs import Outputs
+from ..instruments.state import State
+from ..instruments.uses import Uses
 from ..passes.carried import Carried
 from ..passes.handed_on import HandedOn
 from ..refused.for_a_pass import ForAPass
@@ -28,10 +30,6 @@ from .sites import Sites
 from .standing import Standing
 from .stepped_constants import SteppedConstants
 from .switched_off import SwitchedOff
-
-if TYPE_CHECKING:
-    from ..instruments.state import State
-    from ..instruments.uses import Uses
 
 
 def arm(run: State, uses: Uses) -> None:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 
-from .. import wire
 from ..engine import graph
 from ..engine.refused import DERIVATIVE, name_of, short_name, tensors
 from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener
 from ..instruments.terms import is_sum
-
-if TYPE_CHECKING:
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 _WEIGHS = frozenset(("mul", "mul_", "multiply", "rmul", "imul", "div", "div_", "truediv", "itruediv"))
 _DETACHES = ("torch.Tensor.detach", "torch.Tensor.data.__get__")
@@ -86,4 +83,4 @@ class DerivedWeights(TorchFunctionMode, Listener):
     def told(self) -> dict[str, Any]:
         """The derivatives that only weigh, unless one enters a loss in another way."""
         found = () if self._enter else sorted(self._weigh)
-        return {"facts": tuple(wire.Fact("derivative-weighs", "", self._frames.resolve(raw)) for raw in found)}
+        return {"facts": tuple(self._frames.fact("derivative-weighs", raw) for raw in found)}

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .. import wire
+import torch
+
 from ..engine import graph
-from ..engine.taps import Listener
-
-if TYPE_CHECKING:
-    import torch
-
-    from ..engine.taps import Call
-    from ..program.frames import Frames, Raw
+from ..engine.taps import Call, Listener
+from ..program.frames import Frames, Raw
 
 _TWO = 2
 
@@ -32,8 +28,7 @@ class Evaluations(Listener):
 
     def told(self) -> dict[str, Any]:
         """The backward calls of such losses."""
-        resolve = self._frames.resolve
-        return {"facts": tuple(wire.Fact("evaluation-goes-on", "", resolve(raw)) for raw in self._seen)}
+        return {"facts": tuple(self._frames.fact("evaluation-goes-on", raw) for raw in self._seen)}
 
     def evaluate(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._begun.append(graph.now())
@@ -45,6 +40,6 @@ class Evaluations(Listener):
         if len(self._begun) < _TWO or call.stack in self._seen:
             return
         first, last = self._begun[0], self._begun[-1]
-        nodes = graph.walk(call.roots, lambda node: bool(node._sequence_nr() >= last))
-        if any(first <= node._sequence_nr() < last for node in nodes if graph.leaf(node) is None):
+        nodes = graph.walk(call.roots, graph.since(last))
+        if any(first <= age < last for age in graph.ages(nodes)):
             self._seen[call.stack] = None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import torch
 
@@ -16,15 +17,11 @@ from ..engine.quiet import quiet
 from ..engine.refused import tensors
 from ..engine.taps import Call, Taps, copies, parameters
 from ..engine.transforms import outside
+from ..instruments.courses import Courses
+from ..program.frames import Frames
+from ..wire import Request
 from .making import Making, leave
 from .perturb import Perturb
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from ..instruments.courses import Courses
-    from ..program.frames import Frames
-    from ..wire import Request
 
 
 class Freeze(Perturb):
@@ -243,9 +240,7 @@ class KeyedRandom(Dispatch):
 
     def __init__(self, frames: Frames, freeze: Freeze | None, *, ordered: bool) -> None:
         super().__init__()
-        self._frames = frames
-        self._freeze = freeze
-        self._ordered = ordered
+        self._frames, self._freeze, self._ordered = frames, freeze, ordered
         self._seeded = Known(lambda func: self._SEEDED in func.tags)
         self._content: str = ""
         self.places: Counter[str] = Counter()

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
 from ..engine import caller, graph
 from ..engine.taps import Listener, parameters
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Given(Listener):

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+import torch
 from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode, _get_current_function_mode
 
 from ..engine.remembered import Remembered
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import torch
-
 
 _WAYS = ("registered", "made", "met")
 """How a leaf became known. What only some runs hear of is counted by itself, behind what all hear of."""

@@ -8,8 +8,9 @@ import gc
 import sys
 import weakref
 from collections import Counter
-from types import CellType
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from types import CellType, FrameType
+from typing import Any
 
 import torch
 
@@ -22,12 +23,7 @@ from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener
 from ..instruments.comparisons import DIFFERENCES
 from ..program.expressions import parsed, statements, value
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import FrameType
-
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 _JOINS = frozenset({
     torch.stack, torch.cat, torch.concat, torch.concatenate, torch.hstack, torch.vstack, torch.dstack,
@@ -220,13 +216,12 @@ class OneMemory(Listener):
 
     def told(self) -> dict[str, Any]:
         """The facts: subtracted from itself, held by another, joined or collected, overwritten, mixed with itself."""
-        resolve = self._frames.resolve
-        facts = [wire.Fact("zero-difference", str(times), resolve(raw)) for raw, times in self._zeros.items()]
+        facts = [self._frames.fact("zero-difference", raw, str(times)) for raw, times in self._zeros.items()]
         facts += [wire.Fact("memory-held", "")] if self._held else []
-        facts += [wire.Fact("one-memory-joined", str(times), resolve(raw)) for raw, times in self._joined.items()]
-        facts += [wire.Fact("part-overwritten", "", resolve(raw)) for raw, n in self._overwritten.items() if n >= _BOTH]
-        facts += [wire.Fact("mixed-with-itself", names, resolve(raw)) for raw, names in self._mixed.items()]
-        facts += [wire.Fact("old-gradient-read", str(times), resolve(raw)) for raw, times in self._kept.items()]
+        facts += [self._frames.fact("one-memory-joined", raw, str(times)) for raw, times in self._joined.items()]
+        facts += [self._frames.fact("part-overwritten", raw) for raw, n in self._overwritten.items() if n >= _BOTH]
+        facts += [self._frames.fact("mixed-with-itself", raw, names) for raw, names in self._mixed.items()]
+        facts += [self._frames.fact("old-gradient-read", raw, str(times)) for raw, times in self._kept.items()]
         return {"facts": tuple(facts)}
 
     def _of_one_memory(self, args: Any) -> bool:

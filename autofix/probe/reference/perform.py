@@ -10,39 +10,34 @@ each.
 
 from __future__ import annotations
 
-import contextlib
 import functools
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
 
 from .. import wire
 from ..arrays.beside import beside
 from ..arrays.follow import NOTHING as UNFOLLOWED
+from ..arrays.follow import Follow
 from ..engine import caller, graph
+from ..engine.operators import Functions
 from ..engine.refused import DERIVATIVE, is_write, name_of, refused, swapped
 from ..engine.taps import Call, Listener
 from ..instruments.aims import holds_two
+from ..program.frames import Frames, Raw
 from ..refused import ways
+from ..refused.for_a_pass import ForAPass
 from ..refused.part_of import by_wholes
-from .sites import NOTHING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..arrays.follow import Follow
-    from ..program.frames import Frames, Raw
-    from ..refused.for_a_pass import ForAPass
-    from ..refused.updates import Updates
-    from .one_memory import OneMemory
-    from .sites import Sites
-    from .standing import Standing
+from ..refused.updates import Updates
+from .one_memory import OneMemory
+from .sites import NOTHING, Sites
+from .standing import Standing
 
 _UNUSED = {"allow_unused": True, "materialize_grads": True}
 
 
-class Perform(TorchFunctionMode, Listener):
+class Perform(Functions, Listener):
     """Lets every call through; one that torch refuses is performed in the reading asked for and noted."""
 
     def __init__(self, frames: Frames, asked: wire.Request, updates: Updates, memory: OneMemory) -> None:
@@ -64,11 +59,6 @@ class Perform(TorchFunctionMode, Listener):
         self._unreached: set[Raw] = set()
         self._aimed = False
         """Whether a loss or a difference held against each other what both has a graph."""
-
-    def __exit__(self, *error: object) -> None:
-        # A run may end inside a torch function, where torch has taken the mode off already.
-        with contextlib.suppress(RuntimeError):
-            super().__exit__(*error)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}

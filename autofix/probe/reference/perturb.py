@@ -6,7 +6,8 @@ import contextlib
 import functools
 import hashlib
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
 
 import torch
 from torch.nn.parameter import is_lazy
@@ -16,14 +17,9 @@ from ..engine.operators import Dispatch, Known, storage_key, written_arguments
 from ..engine.quiet import quiet
 from ..engine.refused import may_write, tensors
 from ..engine.remembered import Remembered
-from ..engine.taps import Listener, parameters
+from ..engine.taps import Call, Listener, parameters
 from ..engine.transforms import outside
 from .making import Making, Order, is_setting, leave
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-
-    from ..engine.taps import Call
 
 SCALE = 0.02
 """Perturbation, relative to a parameter's mean magnitude (absolute where that is zero)."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 import resource
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch.utils._python_dispatch import _get_current_dispatch_mode
@@ -19,11 +20,7 @@ from .. import OURS
 from ..engine import transforms
 from ..engine.operators import Dispatch, Known, storage_key, tensors_at, written_arguments
 from ..engine.taps import Call, Listener
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..instruments.uses import Uses
+from ..instruments.uses import Uses
 
 _SWEEP = 4096
 _DEAR = 1 << 18
@@ -51,9 +48,7 @@ class MutationSafe(Dispatch, Listener):
 
     def __init__(self, wrote: Callable[[int], None], uses: Uses, *, at_once: bool) -> None:
         super().__init__()
-        self._wrote = wrote
-        self._uses = uses
-        self._at_once = at_once
+        self._wrote, self._uses, self._at_once = wrote, uses, at_once
         self._entered = self._stepped = False
         self.missed = False
         """Whether it could not watch when it ought to."""

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
+
+import torch
 
 from ..engine import graph
 from ..engine.quiet import quiet
 from ..engine.taps import Call, Listener, Taps, parameters
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import torch
 
 
 class Separate(Listener):
     """Puts back, after each backward, the gradients of parameters of optimizers that the call is not to train."""
 
     def __init__(self, taps: Taps, keeps_out: Callable[[Call, int], bool]) -> None:
-        self._taps = taps
-        self._keeps_out = keeps_out
+        self._taps, self._keeps_out = taps, keeps_out
 
     def backward(self, call: Call) -> None:
         if not call.accumulate:

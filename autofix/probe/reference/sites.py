@@ -17,23 +17,20 @@ from __future__ import annotations
 import functools
 import sys
 import weakref
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
 from .. import wire
 from ..engine import graph
+from ..engine.names import Names
 from ..engine.quiet import quiet
 from ..engine.refused import DERIVATIVE, name_of, tensors
 from ..engine.sketch import is_zero
 from ..engine.taps import Call, Listener, parameters
+from ..program.frames import Frames, Raw
 from .switched_off import Asleep
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..engine.names import Names
-    from ..program.frames import Frames, Raw
 
 _CUTS = ("torch.Tensor.detach", "torch.Tensor.data.__get__", "torch.Tensor.detach_")
 _GRADIENT = "torch.Tensor.grad.__get__"
@@ -236,10 +233,10 @@ class Sites(Listener):
         A range is left where a function that keeps to one gave what a leaf was made of that an optimizer owns; left out
         is what the script holds, of which leaves were made, and to which no gradient has come.
         """
-        resolve, held = self._frames.resolve, {id(leaf): leaf for leaf in self._held}.values()
-        facts = [wire.Fact("gradient-adds-up", "", resolve(raw)) for raw in self._added]
+        held = {id(leaf): leaf for leaf in self._held}.values()
+        facts = [self._frames.fact("gradient-adds-up", raw) for raw in self._added]
         limited = (raw for key, (_, raw) in self._limited.items() if key in self._taken)
-        facts += [wire.Fact("range-is-left", "", resolve(raw)) for raw in limited]
+        facts += [self._frames.fact("range-is-left", raw) for raw in limited]
         left_out = tuple(self._names.name(leaf, "a leaf") for leaf in held if leaf.grad is None)
         return {"facts": facts, "left_out": left_out}
 

@@ -6,7 +6,8 @@ on the way. Where what they are made of is to learn, the network computes with t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
@@ -14,12 +15,8 @@ from ..engine import graph
 from ..engine.cuts import Cuts
 from ..engine.refused import is_write, name_of, short_name, swapped
 from ..engine.taps import Listener
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..program.frames import Frames
-    from ..wire import Site
+from ..program.frames import Frames
+from ..wire import Site
 
 _WRITES = ("torch.Tensor.data.__set__", "torch.Tensor.copy_")
 _OF_THE_LEAF = ("torch.Tensor.data.__get__", "torch.Tensor.detach")

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .. import wire
+import torch
+
+from ..arrays.computed_on import bare
 from ..engine import graph
 from ..engine.quiet import quiet
 from ..engine.taps import Call, Listener, Taps, parameters
-from ..instruments.computed_on import bare
-
-if TYPE_CHECKING:
-    import torch
-
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 
 class SteppedConstants(Listener):
@@ -39,8 +36,8 @@ class SteppedConstants(Listener):
 
     def told(self) -> dict[str, Any]:
         """Each step whose loss takes such a constant, as its optimizer and its number there."""
-        found = ((step, self._frames.resolve(raw)) for step, raw in self._found.items())
-        return {"facts": tuple(wire.Fact("constant-was-stepped", *one) for one in found)}
+        found = self._found.items()
+        return {"facts": tuple(self._frames.fact("constant-was-stepped", raw, step) for step, raw in found)}
 
     def backward(self, call: Call) -> None:
         if not (call.accumulate and self._stepped):

@@ -12,7 +12,9 @@ import bisect
 import functools
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from types import FrameType
+from typing import Any
 
 import torch
 
@@ -20,12 +22,7 @@ from .. import wire
 from ..engine import graph
 from ..engine.taps import Call, Listener, Taps
 from ..instruments.terms import addends
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from types import FrameType
-
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 _MODES = torch.autograd.grad_mode.__file__
 _BEFORE = "_autofix_before"
@@ -54,7 +51,7 @@ class SwitchedOff(Listener):
     def told(self) -> dict[str, Any]:
         """All that was seen, with how often it was seen at each place; the optimizers that step in there."""
         steps = [wire.Fact("step-while-off", str(index)) for index in self._steps]
-        calls = [wire.Fact(name, str(n), self._frames.resolve(raw)) for (name, raw), n in self._seen.items()]
+        calls = [self._frames.fact(name, raw, str(n)) for (name, raw), n in self._seen.items()]
         return {"facts": (*calls, *steps)}
 
     def switch(self, on: bool, kept_on: bool) -> None:

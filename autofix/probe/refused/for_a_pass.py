@@ -6,20 +6,18 @@ is, and the gate learns by what the pass does with the product.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
 from .. import wire
 from ..engine import graph
+from ..engine.names import Names
 from ..engine.refused import is_write, name_of, short_name, swapped
+from ..engine.sources import DataSources
 from ..engine.taps import Call, Listener, parameters
 from ..instruments.terms import addends
-
-if TYPE_CHECKING:
-    from ..engine.names import Names
-    from ..engine.sources import DataSources
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 _VALUES = frozenset({"data", "T", "mT", "H", "mH", "real", "imag"})
 """Attributes that show values; all others are asked of the leaf itself, whatever it stands for."""

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from .. import wire
 from ..engine import graph
+from ..engine.names import Names
 from ..engine.quiet import quiet
 from ..engine.refused import name_of, short_name, tensors
 from ..engine.taps import parameters
+from ..program.frames import Frames, Raw
 from .overwritten import REPLACES
-
-if TYPE_CHECKING:
-    from ..engine.names import Names
-    from ..program.frames import Frames, Raw
 
 _OPERATORS = frozenset(("add", "sub", "mul", "div", "truediv"))
 _OFTEN = 3
@@ -120,8 +118,8 @@ class Moving:
         drift = all(one.drifts and one.goes_on >= _OFTEN and key in owned for key, one in self._written.items())
         found = [("drifts", one) for one in self._written.values() if drift]
         found += [("moved-again", one) for one in self._written.values() if one.anew and one.passes == _PASSES]
-        name, resolve = self._names.name, self._frames.resolve
-        return [wire.Fact(fact, name(one.leaf, "a leaf"), resolve(one.place)) for fact, one in found]
+        name = self._names.name
+        return [self._frames.fact(fact, one.place, name(one.leaf, "a leaf")) for fact, one in found]
 
 
 def _made_of(func: Any, args: Any, leaf: torch.Tensor) -> bool:

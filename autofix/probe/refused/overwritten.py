@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from .. import wire
 from ..engine import graph
+from ..engine.names import Names
 from ..engine.operators import storage_key
 from ..engine.quiet import quiet
 from ..engine.refused import is_write, name_of, short_name, tensors
 from ..engine.remembered import Remembered
 from ..engine.taps import parameters
-
-if TYPE_CHECKING:
-    from ..engine.names import Names
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 REPLACES = frozenset({"__setitem__", "copy_", "index_copy_", "index_put_", "masked_scatter_"})
 _OFTEN = 3
@@ -32,8 +30,7 @@ class Overwritten:
     """
 
     def __init__(self, frames: Frames, names: Names) -> None:
-        self._frames = frames
-        self._names = names
+        self._frames, self._names = frames, names
         self._places: dict[int, Raw] = {}
         """By the id of a leaf, where it is written."""
         self._leaves: dict[int, torch.Tensor] = {}
@@ -56,9 +53,8 @@ class Overwritten:
             key for key, times in self._undone.items()
             if key not in self._other and times >= max(_OFTEN, self._steps[key] - 1)
         ]  # fmt: skip
-        resolve = self._frames.resolve
         return [
-            wire.Fact("steps-overwritten", self._names.name(self._leaves[key], "a leaf"), resolve(self._places[key]))
+            self._frames.fact("steps-overwritten", self._places[key], self._names.name(self._leaves[key], "a leaf"))
             for key in always
         ]
 

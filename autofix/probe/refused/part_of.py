@@ -5,16 +5,14 @@ torch refuses them: it knows the whole alone. The derivative by a part is that p
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
 from ..engine import graph
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Part = Callable[[torch.Tensor], torch.Tensor]
+Part = Callable[[torch.Tensor], torch.Tensor]
 
 
 def by_wholes(func: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, Any], list[Part]]:

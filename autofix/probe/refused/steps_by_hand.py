@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from .. import wire
 from ..engine import graph
+from ..engine.names import Names
 from ..engine.operators import storage_key
 from ..engine.refused import DERIVATIVE, is_write, name_of, short_name, tensors
 from ..engine.remembered import Remembered
-
-if TYPE_CHECKING:
-    from ..engine.names import Names
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 _GRADIENT = "grad.__get__"
 _MAKES = frozenset((
@@ -99,8 +97,8 @@ class StepsByHand:
         sure = self._stepped - self._allowed
         if self._written.keys() - sure or any(id(leaf) in owned for leaf, _ in self._written.values()):
             return []
-        name, resolve = self._names.name, self._frames.resolve
-        return [wire.Fact("steps-by-hand", name(leaf, "a leaf"), resolve(raw)) for leaf, raw in self._written.values()]
+        name = self._names.name
+        return [self._frames.fact("steps-by-hand", raw, name(leaf, "a leaf")) for leaf, raw in self._written.values()]
 
 
 def _makes(name: str) -> bool:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from .. import wire
 from ..engine import caller, graph
+from ..engine.names import Names
 from ..engine.taps import Listener, parameters
+from ..program.frames import Frames
 from .moving import Moving
 from .overwritten import Overwritten
 from .steps_by_hand import StepsByHand
-
-if TYPE_CHECKING:
-    from ..engine.names import Names
-    from ..program.frames import Frames
 
 
 class Updates(Listener):

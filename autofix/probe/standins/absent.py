@@ -6,13 +6,10 @@ import ast
 import linecache
 import os
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from types import FrameType
 
 from .. import wire
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import FrameType
 
 _HERE = os.path.dirname(__file__)
 _LOADS = "_find_and_load_unlocked"

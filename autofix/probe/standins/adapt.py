@@ -5,15 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from .. import wire
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
-    from types import FrameType
-
     from ..instruments.state import State
 
 COMPILED = "what is compiled ran eagerly"

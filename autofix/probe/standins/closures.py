@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+
+import torch
 
 from ..engine.taps import Listener
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import torch
 
 _EVALUATIONS = 5 / 4
 """Of a closure, by iteration: what L-BFGS allows itself where nothing else is said."""
@@ -19,8 +16,7 @@ class Closures(Listener):
     """Holds an optimizer such as L-BFGS with `max_iter=50000`, whose first step is the whole training, to `most`."""
 
     def __init__(self, most: int, note: Callable[[str], None]) -> None:
-        self._most = most
-        self._note = note
+        self._most, self._note = most, note
 
     def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         for group in optimizer.param_groups:

@@ -11,16 +11,14 @@ import linecache
 import re
 import sys
 import types
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 
 from ..engine import graph
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType
 
 _MARK = "_autofix_on_gpu"
 _NOTE = "CUDA was asked for: what the script puts there stayed on the CPU"

@@ -9,11 +9,9 @@ import importlib.machinery
 import importlib.util
 import sys
 import threading
+from collections.abc import Callable, Sequence
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from typing import Any
 
 NAME = "torch._dynamo"
 _OF_PACKAGES = ("__path__", "__all__")

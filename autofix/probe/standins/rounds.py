@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from ..engine.taps import Listener
+import torch
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import torch
-
-    from ..engine.taps import Taps
+from ..engine.taps import Listener, Taps
 
 _LEAST = 5.0
 """Seconds that a run may train in any case: what takes no time is not worth ending."""
@@ -22,9 +17,7 @@ class Rounds(Listener):
     """Ends the run when each optimizer that steps has made `most` steps, and the first of them was some seconds ago."""
 
     def __init__(self, most: int, taps: Taps, end: Callable[[str], None]) -> None:
-        self._most = most
-        self._taps = taps
-        self._end = end
+        self._most, self._taps, self._end = most, taps, end
         self._began = 0.0
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:

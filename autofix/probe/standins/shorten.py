@@ -9,14 +9,12 @@ from __future__ import annotations
 import ast
 import builtins
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ..instruments.state import State
+from ..instruments.state import State
 
 SHORT = "__autofix_short__"
 GOES_ON = "__autofix_goes_on__"
@@ -26,8 +24,7 @@ class Shorten(ast.NodeTransformer):
     """Puts a counting iterator around what `for` loops iterate over, and a counting test into `while` loops."""
 
     def __init__(self, run: State, note: Callable[[str], None]) -> None:
-        self._run = run
-        self._note = note
+        self._run, self._note = run, note
         setup = run.request.setup
         self._most = setup.shorten
         self._skip = os.path.join(run.request.root, setup.skip_file), setup.skip_line

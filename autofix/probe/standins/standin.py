@@ -12,15 +12,13 @@ import importlib.util
 import os
 import sys
 import types
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 
 from .. import wire
 from . import absent, standin_data, standin_files, standin_gym, standin_text, standin_vision
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _NO_BOARD = "tensorboard is not installed: what it does is left out"
 
@@ -56,11 +54,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self, builders: dict[str, Callable[[str], types.ModuleType]], note: Callable[[str], None],
         doubt: Callable[[str], None], owned: Callable[[str], bool], root: str,
     ) -> None:  # fmt: skip
-        self._owned = owned
-        self._root = root
-        self._builders = builders
-        self._note = note
-        self._doubt = doubt
+        self._owned, self._root, self._builders, self._note, self._doubt = owned, root, builders, note, doubt
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         top = name.partition(".")[0]

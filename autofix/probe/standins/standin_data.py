@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import torch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 listeners: list[Callable[[str], None]] = []
 doubters: list[Callable[[str], None]] = []
@@ -48,8 +46,7 @@ class Samples(torch.utils.data.Dataset[Any]):
     """A data set that makes its samples as they are asked for."""
 
     def __init__(self, size: int, make: Callable[[int], Any]) -> None:
-        self._size = size
-        self._make = make
+        self._size, self._make = size, make
 
     def __len__(self) -> int:
         return self._size

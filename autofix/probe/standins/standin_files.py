@@ -7,13 +7,11 @@ import glob
 import os
 import pathlib
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
 
 import torch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType
 
 _EXTENSIONS = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff")
 _FILES = 64

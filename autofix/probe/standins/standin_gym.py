@@ -8,14 +8,12 @@ import linecache
 import re
 import sys
 import types
-from typing import TYPE_CHECKING, Any
+from types import FrameType
+from typing import Any
 
 import torch
 
 from . import standin_data
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 _CONTROL: dict[str, tuple[int, int, float]] = {
     "CartPole": (4, 2, 0.0), "Acrobot": (6, 3, 0.0), "MountainCar": (2, 3, 0.0), "LunarLander": (8, 4, 0.0),

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import types
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import nn
 
 from . import standin_data
-
-if TYPE_CHECKING:
-    import types
-    from collections.abc import Callable
 
 _CLASSES = 1000
 _RESNETS: dict[str, tuple[bool, tuple[int, int, int, int]]] = {

@@ -5,15 +5,13 @@ from __future__ import annotations
 import importlib
 import sys
 import types
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
 from . import standin_data, standin_models
 from .standin_data import Samples
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _GREY, _SMALL, _LARGE = (1, 28, 28), (3, 32, 32), (3, 224, 224)
 SHAPES: dict[str, tuple[tuple[int, int, int], int, int]] = {

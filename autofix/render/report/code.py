@@ -18,8 +18,7 @@ class Code:
     """Reads lines for frames; `files` are the contents that the run had in place of those on disk."""
 
     def __init__(self, snapshot: Snapshot, main: Path, files: Mapping[Path, bytes] | None = None) -> None:
-        self._snapshot = snapshot
-        self._main = main
+        self._snapshot, self._main = snapshot, main
         self._files = files or {}
         self._sources: dict[Path, Source | None] = {}
 

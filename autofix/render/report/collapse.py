@@ -74,9 +74,7 @@ class _Keys:
     """What makes two nodes one box: the same state, line and module, the module cut the shorter the higher `level`."""
 
     def __init__(self, graph: Graph, level: int, fine: frozenset[int]) -> None:
-        self._graph = graph
-        self._level = level
-        self._fine = fine
+        self._graph, self._level, self._fine = graph, level, fine
         self._users = _ends(graph.edges)
 
     def __call__(self, number: int) -> tuple[Any, ...]:

@@ -94,8 +94,7 @@ class _Teller:
     """Finds the words for nodes of one graph."""
 
     def __init__(self, graph: Graph, code: Code) -> None:
-        self._graph = graph
-        self._code = code
+        self._graph, self._code = graph, code
         self._losses = {
             n: at + 1 for at, n in enumerate(n for n, node in enumerate(graph.nodes) if node.kind == "loss")
         }

@@ -5,19 +5,15 @@ from __future__ import annotations
 import ast
 import itertools
 import keyword
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
 from autofix.core.edit import Declined
+from autofix.probe.wire import Frame
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits.expressions import replace
 from autofix.syntax.edits.statements import insert_before
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from autofix.probe.wire import Frame
-    from autofix.syntax.edits.steps import Step
-    from autofix.syntax.source import Source
+from autofix.syntax.edits.steps import Step
+from autofix.syntax.source import Source
 
 _EMPTY = ("zeros", "ones", "empty", "full", "new_", "zero", "init")
 """How a call begins that gives a state its start."""

@@ -17,14 +17,11 @@ the tensor (`inputs=`, `autograd.grad`).
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from autofix.core.model import Reading
 from autofix.experiments.compare import comparable
 from autofix.verdict.law import PASSES, KeptByChange, at
-
-if TYPE_CHECKING:
-    from autofix.core.model import Reading
-    from autofix.verdict.runs import Runs
+from autofix.verdict.runs import Runs
 
 
 class AGradientIsSentOnOnce(KeptByChange):

@@ -22,19 +22,15 @@ wrong. So are networks with shared parameters, and functions that are no modules
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from autofix.core.model import Reading
 from autofix.experiments.compare import comparable
 from autofix.experiments.sketches import LIVE, close, norm
 from autofix.probe import wire
 from autofix.verdict.law import KEPT, PASSES, SILENT, Law, Ruling, Word, at
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.core.model import Reading
-    from autofix.verdict.runs import Runs
+from autofix.verdict.runs import Runs
 
 _OTHER = 1e-2
 """Relative distance from which on two gradients are others."""

@@ -25,20 +25,16 @@ where only one of them spoils what backward needs. A part that is written, too, 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from autofix.core.model import Treatment
+from autofix.core.model import Reading, Treatment
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.sketches import LIVE
 from autofix.experiments.spec import RunSpec
+from autofix.probe import wire
 from autofix.syntax.one_tensor import are_one, writes_to_one
 from autofix.syntax.sources import Sources
 from autofix.verdict.law import PASSES, KeptByChange, at
-
-if TYPE_CHECKING:
-    from autofix.core.model import Reading
-    from autofix.probe import wire
-    from autofix.verdict.runs import Runs
+from autofix.verdict.runs import Runs
 
 
 class ANameKeepsItsValue(KeptByChange):

@@ -20,15 +20,12 @@ where it is still 0 if writes go to a copy, as that of a tensor with its own `de
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from autofix.core.model import Reading
 from autofix.experiments.compare import comparable
+from autofix.probe import wire
 from autofix.verdict.law import PASSES, SILENT, KeptByChange, Ruling, Word, at
-
-if TYPE_CHECKING:
-    from autofix.core.model import Reading
-    from autofix.probe import wire
-    from autofix.verdict.runs import Runs
+from autofix.verdict.runs import Runs
 
 
 class EveryTermCounts(KeptByChange):

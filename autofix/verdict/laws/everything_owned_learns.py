@@ -28,23 +28,18 @@ as it is.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from autofix.core.model import Reading
 from autofix.experiments.compare import comparable, starved
 from autofix.experiments.readings import LEAST, deprived, orphans
 from autofix.experiments.sketches import norm
+from autofix.probe import wire
 from autofix.syntax.sources import Sources
 from autofix.verdict.law import KEPT, SILENT, Law, Ruling, Word, at
-from autofix.verdict.runs import lines
+from autofix.verdict.runs import Runs, lines
 from autofix.verdict.second_name import second_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.core.model import Reading
-    from autofix.probe import wire
-    from autofix.verdict.runs import Runs
 
 
 class EverythingOwnedLearns(Law):

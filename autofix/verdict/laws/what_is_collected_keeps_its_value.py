@@ -15,15 +15,12 @@ copies leave it as it is, since something else writes to that memory.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from autofix.core.model import Reading
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.sketches import LIVE
 from autofix.verdict.law import PASSES, KeptByChange, at
-
-if TYPE_CHECKING:
-    from autofix.core.model import Reading
-    from autofix.verdict.runs import Runs
+from autofix.verdict.runs import Runs
 
 _JOINED = "one-memory-joined"
 

@@ -19,16 +19,13 @@ the graph is not lost by a mode; and where training is the same either way.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from autofix.core.model import Reading
 from autofix.experiments.compare import comparable
 from autofix.experiments.readings import deprived
 from autofix.verdict.effect import trains_alike
 from autofix.verdict.law import PASSES, KeptByChange, at
-
-if TYPE_CHECKING:
-    from autofix.core.model import Reading
-    from autofix.verdict.runs import Runs
+from autofix.verdict.runs import Runs
 
 
 class WhatIsSwitchedOffStaysSo(KeptByChange):

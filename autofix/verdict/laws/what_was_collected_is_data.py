@@ -21,14 +21,11 @@ is not applied anew, as that of a trunk under several heads.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from autofix.core.model import Reading
 from autofix.experiments.compare import comparable, starved
 from autofix.verdict.law import KeptByChange, at
-
-if TYPE_CHECKING:
-    from autofix.core.model import Reading
-    from autofix.verdict.runs import Runs
+from autofix.verdict.runs import Runs
 
 
 class WhatWasCollectedIsData(KeptByChange):

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from autofix.core.model import Effect
+from autofix.core.model import Assessment, Effect, Reading
 from autofix.experiments.compare import comparable
 from autofix.experiments.readings import deprived
 from autofix.probe import wire
 from autofix.verdict.effect import trains_alike
 from autofix.verdict.left_open.told import told_as
-
-if TYPE_CHECKING:
-    from autofix.core.model import Assessment, Reading
-    from autofix.verdict.runs import Runs
+from autofix.verdict.runs import Runs
 
 TARGET, WEIGHT = "loss-trains-target", "weight-has-graph"
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from autofix.core.model import Reading
 from autofix.experiments.compare import comparable, starved
 from autofix.verdict.effect import trains_alike
-
-if TYPE_CHECKING:
-    from autofix.core.model import Reading
-    from autofix.verdict.runs import Runs
+from autofix.verdict.runs import Runs
 
 
 def constant_averages(runs: Runs) -> Reading | None:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from autofix.core.model import Reading
 from autofix.experiments.compare import comparable
 from autofix.experiments.readings import deprived
 from autofix.verdict.effect import trains_alike
-
-if TYPE_CHECKING:
-    from autofix.core.model import Reading
-    from autofix.verdict.runs import Runs
+from autofix.verdict.runs import Runs
 
 
 def ended_by_call(runs: Runs, reading: Reading) -> Reading | None:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from autofix.core.model import Answer, Effect, Question
+from autofix.core.model import Answer, Assessment, Effect, Question, Reading
 from autofix.experiments.compare import comparable
 from autofix.verdict.effect import trains_alike
 from autofix.verdict.left_open.told import told_as
-
-if TYPE_CHECKING:
-    from autofix.core.model import Assessment, Reading
-    from autofix.verdict.runs import Runs
+from autofix.verdict.runs import Runs
 
 
 def anew(runs: Runs) -> Reading | None:

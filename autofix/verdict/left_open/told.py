@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from autofix.core.model import Assessment, Reading
 from autofix.verdict.effect import follows
+from autofix.verdict.runs import Runs
 from autofix.verdict.wording import whose
-
-if TYPE_CHECKING:
-    from autofix.core.model import Assessment, Reading
-    from autofix.verdict.runs import Runs
 
 
 def told_as(runs: Runs, found: Assessment, reading: Reading | None, said: str) -> Assessment:

@@ -6,18 +6,16 @@ import ast
 import copy
 import difflib
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from autofix.core.aligned import opcodes
 from autofix.syntax.source import BLOCKS, within
 from autofix.verdict.parts.bare import bare, exact
 from autofix.verdict.parts.pieces import pieces, spliced
 from autofix.verdict.parts.repeated import follows, renamed, shape
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 MOST = 24
 """How many parts of an edit are tried; of a larger one it cannot be said what each part is for."""

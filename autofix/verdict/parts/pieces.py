@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection, Iterator
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
 from autofix.verdict.parts.bare import bare, graph_call
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
 
 _PLACES = {"to", "cpu", "cuda", "numpy", "backward", "step"}
 """Where a tensor is, which is the same here and not elsewhere; and what has no result."""

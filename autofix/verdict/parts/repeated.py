@@ -7,12 +7,9 @@ import builtins
 import copy
 import itertools
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 from autofix.verdict.parts.bare import exact
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 
 def shape(old: ast.stmt, new: ast.stmt) -> str:

@@ -17,15 +17,10 @@ to learn by the little that it moves its average. The code does not say.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from autofix.core.model import Effect
+from autofix.core.model import Effect, Finding
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.left_open.averages import constant_averages
 from autofix.verdict.property import Example, Property
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.verdict.evidence import Evidence
 
 CENTRED = """
 import torch

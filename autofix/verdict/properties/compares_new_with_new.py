@@ -16,15 +16,10 @@ shows: there the two are equal in any case. The old value was meant: cut it wher
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from autofix.core.model import Effect
+from autofix.core.model import Effect, Finding
+from autofix.probe import wire
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.probe import wire
-    from autofix.verdict.evidence import Evidence
 
 _TWICE = 2
 PROGRESS = """

@@ -20,17 +20,12 @@ the value is the one that the code computed. The one before the step may be mean
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from autofix.core.model import Effect
+from autofix.core.model import Effect, Finding
 from autofix.experiments.compare import first_departing
 from autofix.experiments.sketches import EXACT, LIVE
+from autofix.probe import wire
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.probe import wire
-    from autofix.verdict.evidence import Evidence
 
 ACTOR = """
 import torch

@@ -12,14 +12,10 @@ An inner step of MAML that is written as an update trains at first order only, a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from autofix.core.model import Finding
 from autofix.experiments.readings import ambiguous
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Seen
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.verdict.evidence import Evidence
 
 INNER_STEP = """
 import torch

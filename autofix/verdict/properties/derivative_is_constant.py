@@ -21,17 +21,13 @@ is a constant as everybody knows.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from autofix.core.model import Finding
 from autofix.experiments.compare import comparable
 from autofix.experiments.losses import losses
+from autofix.probe import wire
 from autofix.verdict.derivatives import derivative, gradient, weigh
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.probe import wire
-    from autofix.verdict.evidence import Evidence
 
 PENALTY = """
 import torch

@@ -12,13 +12,9 @@ What is compiled is traced: an edit that is right when run eagerly may break tha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from autofix.core.model import Finding
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Property
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.verdict.evidence import Evidence
 
 
 class FailsWhenCompiled(Property):

@@ -16,13 +16,9 @@ renormalisation are, and there it is to be detached.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from autofix.core.model import Finding
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.verdict.evidence import Evidence
 
 RENORMALISED = """
 import torch

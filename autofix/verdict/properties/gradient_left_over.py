@@ -14,14 +14,9 @@ loss out of the other network. A step that comes later, with the gradient that i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from autofix.core.model import Effect
+from autofix.core.model import Effect, Finding
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Seen
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.verdict.evidence import Evidence
 
 BOTH_ZEROED_FIRST = """
 import torch

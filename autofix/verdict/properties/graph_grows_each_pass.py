@@ -13,14 +13,10 @@ Memory and time have no bound. Cut the state where it is stored.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from autofix.core.model import Finding
+from autofix.probe import wire
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Seen
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.probe import wire
-    from autofix.verdict.evidence import Evidence
 
 CARRIED = """
 import torch

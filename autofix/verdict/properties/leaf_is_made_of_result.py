@@ -17,14 +17,10 @@ trained, and nothing says so. The result itself is meant, without `nn.Parameter`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from autofix.core.model import Finding
 from autofix.experiments.readings import LEAST
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.verdict.evidence import Evidence
 
 PREDICTED = """
 import torch

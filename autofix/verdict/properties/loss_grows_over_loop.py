@@ -21,14 +21,9 @@ backward and step belong after the loop, or each pass trains its own term.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from autofix.core.model import Effect
+from autofix.core.model import Effect, Finding
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Seen
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.verdict.evidence import Evidence
 
 TASKS = """
 import torch

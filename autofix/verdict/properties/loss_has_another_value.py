@@ -14,14 +14,11 @@ loss is printed, compared with the best so far, and stops the training.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
+from autofix.core.model import Finding
 from autofix.experiments.losses import losses
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.verdict.evidence import Evidence
 
 _CLOSE = 1e-4
 SCORE = """

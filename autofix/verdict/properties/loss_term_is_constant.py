@@ -18,15 +18,11 @@ target or a weight is a constant, as everybody knows; but then a small change of
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from autofix.core.model import Effect, Finding
 from autofix.experiments.compare import comparable, same_gradients
 from autofix.experiments.losses import losses
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
-
-if TYPE_CHECKING:
-    from autofix.verdict.evidence import Evidence
 
 SCORED = """
 import numpy as np

@@ -17,14 +17,10 @@ the input was to stay as it is, and what a pass makes of it needs a name of its 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from autofix.core.model import Finding
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.left_open import own_output
 from autofix.verdict.property import Example, Property
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.verdict.evidence import Evidence
 
 FEATURES = """
 import torch

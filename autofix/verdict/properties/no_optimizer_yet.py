@@ -12,14 +12,10 @@ A later phase may train it: an encoder whose features are computed before the lo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from autofix.core.model import Finding
+from autofix.probe import wire
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.probe import wire
-    from autofix.verdict.evidence import Evidence
 
 TWO_PHASES = """
 import torch

@@ -17,14 +17,10 @@ block adds what went in, and a list of states holds each of them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from autofix.core.model import Finding
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.laws.a_name_keeps_its_value import passes_apart, reads_what_is_written
 from autofix.verdict.property import Example, Property
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.verdict.evidence import Evidence
 
 SKIP = """
 import torch

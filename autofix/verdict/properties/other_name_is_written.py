@@ -17,17 +17,14 @@ means a copy; `.clone()` makes one.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from autofix.core.model import Finding
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.sketches import LIVE
 from autofix.syntax.sources import Sources
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 from autofix.verdict.second_name import second_name
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.verdict.evidence import Evidence
 
 BLOCK = """
 import torch

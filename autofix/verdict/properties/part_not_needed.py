@@ -17,20 +17,16 @@ the runs that were compared.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from autofix.core.model import Finding
 from autofix.experiments.compare import comparable, differences, same_shape
 from autofix.experiments.sketches import LIVE
 from autofix.probe import wire
 from autofix.verdict.effect import compared_with
+from autofix.verdict.evidence import Evidence
+from autofix.verdict.parts.parts import Part
 from autofix.verdict.property import Example, Property
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from autofix.core.model import Finding
-    from autofix.verdict.evidence import Evidence
-    from autofix.verdict.parts.parts import Part
 
 SCHEDULED = """
 import torch

@@ -22,14 +22,11 @@ graph, each pass also pulls the earlier ones towards what suits it, and takes th
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from autofix.core.model import Finding
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.left_open.handed_on import ended_by_call
 from autofix.verdict.property import Example, Property
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.verdict.evidence import Evidence
 
 FRAMES = """
 import torch

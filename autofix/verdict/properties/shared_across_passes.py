@@ -18,15 +18,11 @@ are.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from autofix.core.model import Effect
+from autofix.core.model import Effect, Finding
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.law import broken
 from autofix.verdict.property import Example, Property
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.verdict.evidence import Evidence
 
 EPOCHS = """
 import torch

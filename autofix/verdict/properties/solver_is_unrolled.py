@@ -16,19 +16,15 @@ which of the two is meant.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from autofix.core.model import Finding
 from autofix.syntax.calls import name_of
 from autofix.syntax.iterated import iterations
+from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from autofix.core.model import Finding
-    from autofix.syntax.source import Source
-    from autofix.verdict.evidence import Evidence
 
 _DEPTH = 3
 SOLVED = """

@@ -22,14 +22,11 @@ each pass if each were to go on from the last.
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
 
+from autofix.core.model import Finding
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.left_open import start
 from autofix.verdict.property import Example, Property
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.verdict.evidence import Evidence
 
 WORDS = """
 import torch

@@ -15,16 +15,12 @@ meant to begin anew as a whole: then the graph ends there, too, and every pass i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from autofix.core.model import Finding
 from autofix.probe import wire
 from autofix.syntax.sources import Sources
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 from autofix.verdict.resets import left_as_it_is
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.verdict.evidence import Evidence
 
 SWING = """
 import torch

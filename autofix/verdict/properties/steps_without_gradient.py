@@ -19,17 +19,14 @@ whose old log-probabilities are computed together with its new ones, so that the
 from __future__ import annotations
 
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
+from autofix.core.model import Finding
 from autofix.experiments.compare import comparable
 from autofix.experiments.readings import LEAST
 from autofix.experiments.sketches import norm
+from autofix.probe import wire
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.probe import wire
-    from autofix.verdict.evidence import Evidence
 
 GAN = """
 import torch

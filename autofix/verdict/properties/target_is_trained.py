@@ -16,14 +16,9 @@ Meant is the opposite: detach the target, and compute the prediction again with 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from autofix.core.model import Effect
+from autofix.core.model import Effect, Finding
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Seen
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.verdict.evidence import Evidence
 
 CRITIC = """
 import torch

@@ -12,15 +12,11 @@ The gradient that the loss is meant to have is not known then, so no edit can be
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from autofix.core.model import Finding
 from autofix.experiments.compare import comparable
 from autofix.experiments.losses import losses
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Seen
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.verdict.evidence import Evidence
 
 AVERAGED = """
 import statistics

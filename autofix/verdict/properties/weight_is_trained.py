@@ -19,14 +19,10 @@ could say.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from autofix.core.model import Finding
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.left_open import aims
 from autofix.verdict.property import Example, Property
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.verdict.evidence import Evidence
 
 VIEWS = """
 import torch

@@ -13,15 +13,11 @@ The write is lost: the parameters keep their values.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from autofix.core.model import Finding
 from autofix.probe import wire
 from autofix.syntax.lost import lost_write
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.verdict.evidence import Evidence
 
 SWAPPED = """
 import torch

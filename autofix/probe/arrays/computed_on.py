@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from typing import Any
 
 from ..engine import graph
-from .terms import is_sum
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
+from ..instruments.terms import is_sum
 
 _MOVES = frozenset(
     f"{name}Backward{kind}"
