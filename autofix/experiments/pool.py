@@ -184,7 +184,7 @@ class Pool:
     @property
     def quick(self) -> bool:
         """Whether one more run costs little: then alternatives to a safe fix are worth theirs."""
-        return self.get(RunSpec.reference(self.letters.first)).seconds < _SLOW
+        return self.get(RunSpec.reference(self.letters.first)).undisturbed < _SLOW
 
     @property
     def late(self) -> bool:
