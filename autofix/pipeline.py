@@ -35,7 +35,7 @@ from autofix.experiments.warm import start
 from autofix.search.propose import hints, propose
 from autofix.syntax.apply import edits_between
 from autofix.syntax.sources import Sources
-from autofix.verdict.decide import confirm, decide, foresee
+from autofix.verdict.decide import comes_late, confirm, decide, foresee
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.order import is_best, only_adds, ordered, settles, still_worth_a_run, telling
 from autofix.verdict.questions import answered, unanswered
@@ -236,6 +236,8 @@ class _Repair:
         self.untried = ""
         self.fixes: list[Fix] = []
         self.rejected: list[Fix] = []
+        self.broken: list[Fix] = []
+        """The edits with which, as the first ones, the script dies of something else than autograd."""
         self.tried: set[frozenset[tuple[Path, bytes]]] = set()
 
     def report(self) -> Report:
@@ -309,10 +311,15 @@ class _Repair:
         ]
         queue = self._worth(case, self._telling(case, queue)) if base is not None else queue
         self.tried.update(_key(candidate) for candidate, _ in queue)
+        behind: list[Evidence] = []
         while queue and not self._has_waited(case, len(queue)):
             (candidate, evidence), *queue = queue
             case.pool.look_ahead([functools.partial(foresee, other) for _, other in queue[: 2 * JOBS]])
             self.tell(f"trying {candidate.titles[-1]}")
+            if evidence not in behind and comes_late(evidence):
+                behind.append(evidence)
+                queue.insert(2 * JOBS, (candidate, evidence))
+                continue
             verdict = decide(evidence, candidate.applicability)
             self.conditions.update(dict.fromkeys(evidence.edited.notes))
             one = _as_fix(self.target, candidate, verdict)
@@ -324,6 +331,8 @@ class _Repair:
                 queue = self._worth(case, queue)
             if verdict.run is RunOutcome.OTHER_FAILURE:
                 uncovered.append((candidate, evidence.edited))
+                if base is None and not _of_autograd(evidence.edited):
+                    self.broken.append(one)
         return uncovered
 
     def _has_waited(self, case: Case, left: int) -> bool:
@@ -336,10 +345,12 @@ class _Repair:
         return True
 
     def _telling(self, case: Case, queue: list[_Waiting]) -> list[_Waiting]:
-        """What is left to build upon another edit: where runs are dear, nothing that would run past without that."""
-        if case.pool.quick:
-            return queue
-        return [one for one in queue if not only_adds(_diff(self.target, one[0]), self.fixes)]
+        """What is left to build upon another edit: nothing that breaks the script without that, too.
+
+        Where runs are dear, nothing that would run past without that either.
+        """
+        known = self.broken + self.fixes * (not case.pool.quick)
+        return [one for one in queue if not only_adds(_diff(self.target, one[0]), known)]
 
     def _worth(self, case: Case, queue: list[_Waiting]) -> list[_Waiting]:
         """What is left to try beside a safe edit, if one is known; runs of the others end."""
@@ -479,7 +490,13 @@ def _uncovers(
     caused = (Cause.NO_GRAPH, Cause.PARAMETER_ASSIGNED, *([Cause.UNUSED_INPUT] if cut else []))
     if failure.kind in caused and cured.kind not in caused and earlier:
         return False
-    return failure.in_backward or bool(failure.kind) or failure.type in MAY_BE_AUTOGRAD
+    return _of_autograd(live)
+
+
+def _of_autograd(trace: wire.Trace) -> bool:
+    """Whether what a run died of may be autograd's."""
+    failure = trace.failure
+    return failure is not None and (failure.in_backward or bool(failure.kind) or failure.type in MAY_BE_AUTOGRAD)
 
 
 def _baseline_words(ended: Outcome, target: Target, baseline: wire.Trace) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from autofix import pipeline
 from autofix.core.model import Applicability, Effect, Outcome, Report, Target
-from autofix.experiments import reproduce, requests
+from autofix.experiments import pool, reproduce, requests
 from autofix.experiments.client import Probe, run
 from autofix.experiments.pool import _FIRST_RUN
 from autofix.experiments.requests import Builder, plain
@@ -63,6 +63,19 @@ hidden.square().mean().backward()
 hidden.sum().backward()
 while True:
     explore(1)
+"""
+STEPPED = """
+makes, judges = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (first, second))
+for update in range(6):
+    noise, data = torch.randn(8, 4), torch.randn(8, 4)
+    optimizer.zero_grad()
+    made = first(first(noise).tanh())
+    score, real = second(made.tanh()), second(data)
+    (score + made).square().mean().backward(retain_graph=True)
+    makes.step()
+    judges.zero_grad()
+    ((score - 1).square().mean() + real.square().mean()).backward()
+    judges.step()
 """
 KEEP = ("loss.backward()", "loss.backward(retain_graph=True)")
 CUT = ("    optimizer.step()", "    optimizer.step(); state = state.detach()")
@@ -289,3 +302,14 @@ def test_others_do_not_wait_for_an_optimizer_that_made_no_step(
     trace = reference(probe, target, grace=0.0)
     assert (trace.counts, trace.hurried) == (counts, False)
     assert {step.optimizer for step in trace.steps} == {index for index, count in enumerate(counts) if count}
+
+
+def test_where_runs_are_dear_an_edit_that_cuts_is_judged_behind_one_that_may_be_right(
+    probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("_SLOW", "_LEAST", "_TIMES"):  # one more run costs much, and the first fix is the last
+        monkeypatch.setattr(pool, name, 0.0)
+    target = replace(script(tmp_path, STEPPED, 0.0), budget=0.0)
+    report = pipeline.fix(target, registry.rules(), probe=probe, progress=lambda _: None)
+    (fix,) = report.fixes
+    assert fix.verdict.effect.keeps_gradients

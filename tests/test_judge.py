@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from unittest.mock import Mock
+
 import pytest
 from sampled import one_in
 from scripts import Scripts, changed, properties
@@ -17,6 +20,7 @@ from autofix.core.model import (
     Outcome,
     Reading,
     RunOutcome,
+    Target,
     Verdict,
 )
 from autofix.experiments import pool
@@ -727,6 +731,20 @@ def test_what_only_adds_to_an_edit_that_runs_is_told_from_another_edit() -> None
     )
     assert [only_adds(diff, [passed]) for diff in (b"+b\n+a", b"+a", b"+b\n+c", b"-a")] == [True, False, False, False]
     assert not only_adds(b"+a\n+b", [])
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_what_breaks_the_script_by_itself_is_not_tried_again_with_another_edit(tmp_path: Path, *, quick: bool) -> None:
+    train = tmp_path / "train.py"
+    train.write_text("x = 1\n")
+    passed = Verdict(RunOutcome.PASSED, Effect.CHANGED, Applicability.UNSAFE, "")
+    repair = pipeline._Repair(Mock(), Target(train), (), str)
+    repair.broken, repair.fixes = (
+        [Fix(Candidate((), (), (), (), {}), passed, diff)] for diff in (b"+a = 1", b"+b = 1")
+    )
+    built = [Candidate((), (), (), (), {train: f"x = 1\n{text} = 1\nc = 1\n".encode()}) for text in "abd"]
+    left = repair._telling(Mock(pool=Mock(quick=quick)), [(one, Mock()) for one in built])
+    assert [one for one, _ in left] == (built[1:] if quick else built[2:])
 
 
 def test_a_leaf_that_leaves_its_range_comes_behind_an_edit_that_trains_its_argument(script: Scripts) -> None:

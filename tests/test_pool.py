@@ -94,6 +94,18 @@ def test_runs_are_the_same_in_whatever_order_they_are_asked_for(probe: Probe, tm
     assert traces[UNEDITED].outcome == "failed"
 
 
+@pytest.mark.parametrize(("more", "again"), [("", 0), ("model(torch.ones(5, 4)).sum().backward()", 1)])
+def test_where_one_reference_has_to_be_watched_from_its_start_the_next_is_at_once(
+    probe: Probe, tmp_path: Path, more: str, again: int
+) -> None:
+    text = FREED.replace("    out.abs()", f"    {more}\n    if n: out.abs()").replace("for _", "for n")
+    counting, target, baseline = started(probe, tmp_path, text)
+    with Pool(counting, target, baseline) as pool:  # type: ignore[arg-type]
+        traces = [pool.get(spec) for spec in (FIRST, AGAIN)]
+    assert traces[0].steps[: len(traces[1].steps)] == traces[1].steps
+    assert [one.mode for one in counting.asked].count("reference") == 2 + again
+
+
 @pytest.mark.parametrize(("text", "perturbed"), [(FREED, True), (ONLY_AT_ONE, False)])
 def test_runs_start_where_the_script_does_only_where_it_fails_only_there(
     probe: Probe, tmp_path: Path, text: str, *, perturbed: bool

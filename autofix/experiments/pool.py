@@ -44,6 +44,8 @@ class _Runs:
     begun: dict[RunSpec, tuple[int, wire.Request]] = field(default_factory=dict)
     done: dict[RunSpec, wire.Trace] = field(default_factory=dict)
     letters: Letters | None = None
+    whole: bool = False
+    """Whether a reference had to be made again, watched from its first line on: then so are those behind it."""
 
 
 class Pool:
@@ -184,7 +186,7 @@ class Pool:
     @property
     def quick(self) -> bool:
         """Whether one more run costs little: then alternatives to a safe fix are worth theirs."""
-        return self.get(RunSpec.reference(self.letters.first)).seconds < _SLOW
+        return self.get(RunSpec.reference(self.letters.first)).undisturbed < _SLOW
 
     @property
     def late(self) -> bool:
@@ -241,6 +243,7 @@ class Pool:
             # To build it may have taken a run, in whose time it was begun ahead, or all runs were made anew.
             if runs is self._runs and spec not in runs.begun:
                 request = replace(request, urgent=urgent or spec.treatment is not Treatment.LIVE)
+                request = _whole(request) if runs.whole and spec.reading is not None else request
                 runs.begun[spec] = self._probe.submit(request), request
 
     def _request(self, spec: RunSpec) -> wire.Request:
@@ -289,7 +292,7 @@ class Pool:
             self.computed += trace.computed
             del self._runs.begun[spec]
             if trace.late:
-                request = replace(request, watch_from=0, at_once=False)
+                request, self._runs.whole = _whole(request), True
                 self._runs.begun[spec] = self._probe.submit(request), request
             else:
                 self._runs.done[spec] = self._until_later(spec, request, trace)
@@ -319,3 +322,8 @@ class Pool:
             yield not before
         finally:
             self._peeking = before
+
+
+def _whole(request: wire.Request) -> wire.Request:
+    """The same run, watched from its first line on."""
+    return replace(request, watch_from=0, at_once=False)

@@ -18,8 +18,8 @@ _ITERATIONS = 20
 """The iterations of one step of L-BFGS, unless the script asks for others."""
 _SLOW = 10.0
 """Seconds to the failure from which on a step has only as many iterations as its cure needs to show."""
-_LATE = 15.0
-"""Seconds to the failure from which on it is looked for with loops that end early."""
+_LATE = 6.0
+"""Seconds to the failure from which on it is looked for with loops that end early: a repair takes ten such runs."""
 _SOONER = 3.0
 """How many times sooner it then has to come: each run of a repair has to get there."""
 _ITERATIONS_KEPT = 10
@@ -44,10 +44,10 @@ def reproduce(probe: Probe, target: Target) -> tuple[Target, wire.Trace]:
     target, baseline = _first(probe, target)
     failure = baseline.failure
     if failure is not None and baseline.outcome == "failed":
-        known = Crash(failure.type, failure.message, baseline.seconds)
+        known = Crash(failure.type, failure.message, baseline.undisturbed)
         # Where most of the time goes before the first backward call, no loop that trains would save it.
         loops = baseline.before * _SOONER < baseline.seconds
-        if target.crash is None and loops and (sooner := _sooner(probe, target, known, failure)) is not None:
+        if target.crash is None and loops and (sooner := _sooner(probe, target, known, baseline)) is not None:
             return sooner
     return _bounded(target, baseline), baseline
 
@@ -66,15 +66,16 @@ def audited(probe: Probe, target: Target) -> tuple[Target, wire.Trace]:
 
 
 def _sooner(
-    probe: Probe, target: Target, crash: Crash, failure: wire.Failure | None = None
+    probe: Probe, target: Target, crash: Crash, first: wire.Trace | None = None
 ) -> tuple[Target, wire.Trace] | None:  # fmt: skip
     """The target with loops that end early, and its first run, if that fails in the same way in much less time."""
     if crash.seconds < _LATE or target.setup.shorten or target.setup.skip_line:
         return None
     short = replace(target, setup=replace(target.setup, shorten=_ITERATIONS_KEPT))
-    limited = replace(short, time_limit=min(target.time_limit, crash.seconds / _SOONER))
+    seconds = first.seconds if first is not None else crash.seconds
+    limited = replace(short, time_limit=min(target.time_limit, seconds / _SOONER))
     short, trace = _first(probe, limited)
-    again = trace.failure
+    failure, again = first.failure if first is not None else None, trace.failure
     if trace.outcome != "failed" or again is None or not trace.notes:
         return None
     alike = (again.type, _DIGITS.sub("", again.message)) == (crash.type, _DIGITS.sub("", crash.message))

@@ -193,7 +193,7 @@ class Builder:
     @property
     def budget(self) -> float:
         """Seconds for which runs may go on beyond the failure, where the script does not end by itself."""
-        return self.target.budget or max(_LEAST, _TIMES * self.baseline.seconds)
+        return self.target.budget or max(_LEAST, _TIMES * self.baseline.undisturbed)
 
     def too_few(self, first: wire.Trace) -> str:
         """Why the first reference saw too little in its time for a comparison; '' if it saw enough, or all there is."""
@@ -223,7 +223,7 @@ class Builder:
     def _lead(self) -> float:
         """Of a failure outside of backward no count tells when it is past: a run comes to it after that time."""
         failure = self.baseline.failure
-        return 0.0 if failure is not None and failure.in_backward else self.baseline.seconds
+        return 0.0 if failure is not None and failure.in_backward else self.baseline.undisturbed
 
     def _has_optimizers(self) -> bool:
         """Whether steps are made by optimizers, as far as the failing run can tell."""

@@ -13,6 +13,7 @@ import time
 from typing import Any, NoReturn
 
 from . import codec, wire
+from .fence import usage
 from .instruments.state import State
 from .program import unwound
 from .standins import dynamo
@@ -280,8 +281,8 @@ class Run(State):
             outcome, detail, failure = "crashed", f"what it did cannot be told: {_one_line(error)}", None
         trace = wire.Trace(
             self.request.id, outcome, detail, failure, traceback=unwinding,
-            seconds=time.monotonic() - self.began, computed=time.process_time(), resumed=self.resumed,
-            before=max(0.0, self.taps.first - self.began),
+            seconds=time.monotonic() - self.began, queued=usage.queued(), computed=time.process_time(),
+            resumed=self.resumed, before=max(0.0, self.taps.first - self.began),
             peak_bytes=max(self.peak, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024),
             notes=self.adapted.notes,
             past=self.stopper.past if self.stopper is not None else 0.0, compiles=dynamo.loaded(),

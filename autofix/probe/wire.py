@@ -605,6 +605,7 @@ class Trace:
     stdout: str = ""
     stderr: str = ""
     seconds: float = 0.0
+    queued: float = 0.0  # of these, those in which it waited for a core that others used
     computed: float = 0.0  # seconds for which its process computed, in all threads
     before: float = 0.0  # of `seconds`, those before the first backward call
     stem: bool = False  # beside it its beginning was executed for others, which compute in one thread
@@ -629,6 +630,11 @@ class Trace:
     def whole_steps(self) -> list[Step]:
         """The steps, without the single evaluations of closures."""
         return [step for step in self.steps if step.settings != "closure"]
+
+    @property
+    def undisturbed(self) -> float:
+        """The seconds that it takes on a machine that nobody else uses."""
+        return max(0.0, self.seconds - self.queued)
 
     @property
     def ended_well(self) -> bool:

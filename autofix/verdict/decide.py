@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from autofix.core.model import Applicability, Effect, Finding, Verdict
 from autofix.experiments.later import died_later
+from autofix.verdict.effect import departs
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import properties
 
@@ -50,8 +51,16 @@ def confirm(evidence: Evidence, verdict: Verdict) -> Verdict:
 
 def foresee(evidence: Evidence) -> None:
     """Ask for what the effect of an edit will be decided by."""
-    if evidence.case.passed(evidence.edited):
+    if not comes_late(evidence) and evidence.case.passed(evidence.edited):
         evidence.assessment  # noqa: B018  it is kept
+
+
+def comes_late(evidence: Evidence) -> bool:
+    """Whether others are better judged before: its own run says that it hardly is the edit to offer, and runs are dear.
+
+    The first edit that is judged asks for most of the references: after them there may be no time for the right one.
+    """
+    return evidence.case.passed(evidence.edited) and not evidence.case.pool.quick and departs(evidence)
 
 
 def _findings(evidence: Evidence, *, last: bool) -> tuple[Finding, ...]:

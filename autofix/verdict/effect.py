@@ -76,6 +76,14 @@ def trains_alike(runs: Runs, reading: Reading, other: Reading) -> bool:
     return not (comparable(one) or comparable(two) or differences(one, two, LIVE))
 
 
+def departs(runs: Runs) -> bool:
+    """Whether the live run of an edit departs from every reading, and not by newer parameters."""
+    letter, pool = runs.letter, runs.case.pool
+    if len(pool.letters.readings) > 1 or comparable(letter) or not _cuts_or_loses(letter, runs.edited):
+        return False
+    return all(differences(runs.of(one), runs.edited, LIVE) for one in pool.readings())
+
+
 class _Comparison:
     """The runs of one edit beside the references."""
 

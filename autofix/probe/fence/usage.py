@@ -43,6 +43,13 @@ def computed(pid: int) -> float:
         return 0.0
 
 
+def queued() -> float:
+    """Seconds for which this process has waited for a core, by its first thread; 0 where the system does not tell."""
+    with contextlib.suppress(OSError, ValueError, IndexError), open("/proc/self/schedstat", "rb") as file:
+        return int(file.read().split()[1]) / 1e9
+    return 0.0
+
+
 def cores() -> int:
     """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
