@@ -110,15 +110,20 @@ class Critic(torch.nn.Module):
         opt.step()
 
 
+def fool(judge, made, opt):
++    judge.score = judge.net(made)
+    loss = made.pow(2).mean() + (judge.score - 1).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+
+
 G, critic = torch.nn.Linear(2, 3), Critic()
 g_opt, d_opt = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (G, critic))
 for _ in range(4):
     fake = G(torch.randn(4, 2))
     critic.learn(fake, d_opt)
-    g_opt.zero_grad()
-+    critic.score = critic.net(fake)
-    (fake.pow(2).mean() + (critic.score - 1).pow(2).mean()).backward()
-    g_opt.step()
+    fool(critic, fake, g_opt)
 ! unsafe: a probe that reads features is not to train them, and its loss is only shown with the other
 class Net(torch.nn.Module):
     def __init__(self):
@@ -192,13 +197,7 @@ for _ in range(4):
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For each value of which the failing loss uses what another function made of it, cut."""
-        uses: dict[tuple[ast.stmt, str], spelled.Use] = {}
-        for crossing in diagnosis.crossed:
-            made = _made(crossing, sources)
-            for source, operand in handed.known(crossing, sources) if made else ():
-                if source.function(operand) is not made[0][0].function(made[0][1]):
-                    one = spelled.Use(source, source.statement(operand), ast.unparse(operand), made)
-                    uses.setdefault((one.statement, one.path), one)
+        uses = {(one.statement, one.path): one for one in _uses(diagnosis, sources)}
         together: dict[tuple[ast.AST | None, str], list[spelled.Use]] = {}
         for one in sorted(uses.values(), key=lambda use: use.statement.lineno):
             together.setdefault((one.source.function(one.statement), one.path), []).append(one)
@@ -212,12 +211,31 @@ for _ in range(4):
                 yield self.propose(steps, WHY, later=1)
 
 
-def _made(crossing: Crossing, sources: Sources) -> list[tuple[Source, ast.expr]]:
-    """The call that made a value of what it had cut, and kept it by one name, and the calls around it."""
+def _uses(diagnosis: Diagnosis, sources: Sources) -> Iterator[spelled.Use]:
+    """Where the failing loss uses a value by the name that another function gave it."""
+    for crossing in diagnosis.crossed:
+        around = [(source, node) for _, source, node in sources.located(crossing.used)]
+        for making, made in _made(crossing, sources):
+            read = ((source, one) for source, node in around for one in calls.tensors_in(node))
+            alike = [(source, one) for source, one in read if _is_attribute(one, making.targets[0])]
+            for source, operand in handed.known(crossing, sources) or alike:
+                here = source.function(operand)
+                if here is not made[0][0].function(making):
+                    inside = max(at for at, (one, node) in enumerate(around) if one.function(node) is here)
+                    called = next(iter(around[inside + 1 :]), None)
+                    yield spelled.Use(source, source.statement(operand), ast.unparse(operand), making, made, called)
+
+
+def _made(crossing: Crossing, sources: Sources) -> Iterator[tuple[ast.Assign, list[tuple[Source, ast.expr]]]]:
+    """The statement that made a value of what it had cut, and kept it by one name; and the calls in and around it."""
     found = [(source, node) for _, source, node in sources.located(crossing.made)]
     for index, (source, node) in enumerate(found):
         match source.statement(node):
-            case ast.Assign(targets=[target], value=value) if calls.path_of(target):
+            case ast.Assign(targets=[target], value=value) as making if calls.path_of(target):
                 if any(map(spelled.cuts, ast.walk(value))):
-                    return found[index:]
-    return []
+                    yield making, found[index:]
+                    return
+
+
+def _is_attribute(node: ast.expr, kept: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(kept, ast.Attribute) and node.attr == kept.attr

@@ -6,7 +6,7 @@ import ast
 import builtins
 import copy
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -22,33 +22,31 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """Where a function uses a value that another one made: in the first of the calls `made`, the next one around it."""
+    """Where a function uses a value that another one made, and by which path."""
 
     source: Source
     statement: ast.stmt
     path: str
-    made: list[tuple[Source, ast.expr]]
-
-    @property
-    def _making(self) -> tuple[str, ast.expr]:
-        statement = self.made[0][0].statement(self.made[0][1])
-        assert isinstance(statement, ast.Assign)  # noqa: S101  `_made` takes no others
-        return calls.path_of(statement.targets[0]), statement.value
+    making: ast.Assign
+    made: Sequence[tuple[Source, ast.expr]]
+    """The call within that statement, and those around it."""
+    called: tuple[Source, ast.expr] | None
+    """The call of the function that uses it, if it is one."""
 
     def again(self, sources: Sources) -> list[str]:
         """The statement that made it, as it is spelled here, without the cut."""
-        source, value = self.made[0][0], self._making[1]
+        source, value = self.made[0][0], self.making.value
         if any(anew.draws(call, source, sources) for call in calls.within(value)):
             raise Declined(f"{self.path} would be made of other random numbers")
         read = [node for node in ast.walk(value) if isinstance(node, ast.Name)]
-        first, *rest = names.copied(source, source.statement(value), renamed={one: self._here(one.id) for one in read})
+        first, *rest = names.copied(source, self.making, renamed={one: self._here(one.id) for one in read})
         lines = [re.sub(r"^[\w.]+\s*=\s*", f"{self.path} = ", first), *rest]
         return [line.replace(_DETACH, "") for line in lines]
 
     def made_here(self) -> str:
         """The variable that has the same value here, made with its graph; '' if there is none."""
         with suppress(Declined):
-            wanted = _spelled(_parsed(_spelled(self._making[1], self._here)), self._expanded)
+            wanted = _spelled(_parsed(_spelled(self.making.value, self._here)), self._expanded)
             above = blocks.above(self.source, self.statement)
             for index, one in enumerate(above):
                 match one:
@@ -58,28 +56,28 @@ class Use:
                             return name
         return ""
 
-    def _here(self, name: str, depth: int = 0) -> str:
-        """What a variable is here that the function around one of the calls knows."""
+    def _here(self, path: str, depth: int = 0) -> str:
+        """What a variable, or a part of one, is here that the function around one of the calls knows."""
         source, node = self.made[depth]
-        function, (kept, _) = source.function(node), self._making
-        if function is self.source.function(self.statement):
-            return name
+        function, mine = source.function(node), self.source.function(self.statement)
+        kept, (name, dot, rest) = calls.path_of(self.making.targets[0]), path.partition(".")
+        if function is mine and source is self.source:
+            return path
+        if isinstance(mine, Function) and self.called and self.called[0].function(self.called[1]) is function:
+            for one in calls.parameters(mine):
+                given = calls.path_of(_given(self.called[1], mine, one))
+                if given and f"{path}.".startswith(f"{given}."):
+                    return one + path.removeprefix(given)
         if function is None or name not in names.locals_of(function):
             known = source is self.source or name in self.source.imported or hasattr(builtins, name)
-            return name if known else _decline(name)
+            return path if known else _decline(name)
         if depth == 0 and kept.startswith(f"{name}.") and self.path.endswith(kept.removeprefix(name)):
-            return self.path.removesuffix(kept.removeprefix(name))
-        value, given = _binding(function, name), calls.parameters(function)
-        if value is None and name in given and depth + 1 < len(self.made):
-            call = self.made[depth + 1][1]
-            path, owner = calls.path_of(_given(call, function, name)), calls.path_of(_given(call, function, "self"))
-            if name != "self" and given[0] == "self" and path.startswith(f"{owner}."):
-                return self._here("self", depth) + path.removeprefix(owner)
+            return self.path.removesuffix(kept.removeprefix(name)) + dot + rest
+        value = _binding(function, name)
+        if value is None and name in calls.parameters(function) and depth + 1 < len(self.made):
             depth += 1
-        else:
-            path = calls.path_of(value)
-        root, dot, rest = path.partition(".")
-        return self._here(root, depth) + dot + rest if root else _decline(name)
+            value = _given(self.made[depth][1], function, name)
+        return self._here(whole, depth) + dot + rest if (whole := calls.path_of(value)) else _decline(name)
 
     def _expanded(self, name: str) -> str:
         """A variable of this function, as the path that it is another name of."""
