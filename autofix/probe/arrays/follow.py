@@ -20,9 +20,9 @@ from .. import wire
 from ..engine import caller, graph
 from ..engine.refused import name_of, short_name
 from ..engine.remembered import Remembered
+from ..engine.sums import addends, is_sum
 from ..engine.taps import Listener
 from ..instruments.computed_on import is_input
-from ..instruments.terms import addends, is_sum
 from .beside import beside
 from .followed import Followed, apply, array_of, cast, casts, followed, gathered, holds, listed, number
 

@@ -6,8 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..engine import graph
+from ..engine.sums import ADDS
 from .aims import TARGET
-from .terms import ADDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ..engine import graph
-from .terms import is_sum
+from ..engine.sums import is_sum
 
 if TYPE_CHECKING:
     from collections.abc import Collection

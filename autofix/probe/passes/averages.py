@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ..engine import graph
 from ..engine.operators import storage_key
 from ..engine.quiet import quiet
-from ..instruments.terms import is_added, is_sum
+from ..engine.sums import is_sum
+from ..instruments.terms import is_added
 
 if TYPE_CHECKING:
     from ..engine.taps import Call

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..engine import graph
 from ..engine.operators import storage_key
+from ..engine.sums import addends
 from ..engine.taps import Call, Listener
-from ..instruments.terms import addends
 from .averages import Averages
 from .late_terms import LateTerms
 from .own_output import OwnOutput

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .. import wire
 from ..engine import graph
-from ..instruments.terms import addends
+from ..engine.sums import addends
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,8 +11,8 @@ from .. import wire
 from ..engine import graph
 from ..engine.refused import DERIVATIVE, name_of, short_name, tensors
 from ..engine.remembered import Remembered
+from ..engine.sums import is_sum
 from ..engine.taps import Call, Listener
-from ..instruments.terms import is_sum
 
 if TYPE_CHECKING:
     from ..program.frames import Frames, Raw

@@ -18,8 +18,8 @@ import torch
 
 from .. import wire
 from ..engine import graph
+from ..engine.sums import addends
 from ..engine.taps import Call, Listener, Taps
-from ..instruments.terms import addends
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -13,8 +13,8 @@ import torch
 from .. import wire
 from ..engine import graph
 from ..engine.refused import is_write, name_of, short_name, swapped
+from ..engine.sums import addends
 from ..engine.taps import Call, Listener, parameters
-from ..instruments.terms import addends
 
 if TYPE_CHECKING:
     from ..engine.names import Names
