@@ -24,7 +24,7 @@ from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sourc
 from autofix.syntax import blocks
 from autofix.syntax.edits import insert_after
 
-WHY = "The next iteration starts from the value of {path}, not from the graph of the iteration that made it."
+WHY = "What reads {path} later gets its value, and no backward goes on into the graph that made it."
 
 
 class GraphCarriedOver(Rule):

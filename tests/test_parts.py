@@ -248,3 +248,50 @@ def test_how_long_a_graph_is_kept_has_no_part_of_its_own() -> None:
     assert parts({PATH: BEFORE.encode()}, {PATH: after.encode()}) == []
     other = after.replace("retain_graph=", "gradient=")
     assert parts({PATH: BEFORE.encode()}, {PATH: other.encode()})
+
+
+TAP = """\
+class Tap:
+    def __init__(self, net{}):
+        self.net = net{}
+
+    def keep(self, name, out):
+        self.kept[name] = {}
+
+tap = Tap(teacher{})
+"""
+OPTION = (", cut=True", "\n        self.cut = cut", "out.detach() if self.cut else out", ", cut=False")
+
+
+def one_sided(*texts: str) -> int:
+    """How many parts leave an edit in which one side of a new condition stands alone."""
+    before, after = TAP.format("", "", "out.detach()", ""), TAP.format(*texts)
+    found = parts({PATH: before.encode()}, {PATH: after.encode()}) or []
+    return sum(part.without.count(b" if ") < after.count(" if ") and b"cut=True" in part.without for part in found)
+
+
+@pytest.mark.parametrize(
+    ("change", "sides"),
+    [
+        ({}, 1),
+        ({2: "out if not self.cut else out.detach()"}, 1),
+        ({3: ", False"}, 1),
+        ({2: "out.clone() if self.cut else out"}, 2),
+        ({2: "out.detach() if self.step < 1500 else out"}, 2),
+        ({3: ", cut=step < 1500"}, 2),
+        ({3: ", step < 1500"}, 2),
+        ({1: "\n        self.cut = cut\n\n    def late(self):\n        self.cut = True"}, 2),
+        ({1: "\n        self.cut = net.training"}, 2),
+    ],
+)
+def test_an_option_leaves_what_stood_there_before(change: dict[int, str], sides: int) -> None:
+    """Its side has not to be seen; the condition itself must not change from pass to pass."""
+    texts = [change.get(place, text) for place, text in enumerate(OPTION)]
+    assert one_sided(*texts) == sides + 1  # the statement as it was has no condition either
+
+
+@pytest.mark.parametrize(("new", "alone"), [("rows[-1]", 0), ("rows[max(t - 1, 0)]", 2)])
+def test_an_index_belongs_to_what_it_is_an_index_into(new: str, alone: int) -> None:
+    before, after = "last = f(alpha[t - 1])\n", f"last = f({new})\n"
+    found = parts({PATH: before.encode()}, {PATH: after.encode()}, whole=True) or []
+    assert len([part for part in found if part.without != before.encode()]) == alone

@@ -138,7 +138,7 @@ def candidate(fix: Fix, snapshot: Snapshot, label: str, *, qualified: bool) -> I
 
 def _head(fix: Fix, label: str, *, qualified: bool) -> Text:
     trust = fix.verdict.applicability
-    said = f"({trust}, as it ran here)" if qualified and trust is Applicability.SAFE else f"({trust})"
+    said = f"({trust}; {words.CONDITIONED})" if qualified and trust is Applicability.SAFE else f"({trust})"
     return Text().append(f"{label}: ", "bold").append(f"{_named(fix)} ").append(said, _TRUST[trust])
 
 
@@ -157,7 +157,9 @@ def _diff(fix: Fix, snapshot: Snapshot) -> Iterator[Text]:
 
 def _effect(fix: Fix, snapshot: Snapshot) -> Iterator[Text]:
     trust = fix.verdict.applicability
-    yield Text("Effect: ").append(words.effect(fix), _TRUST[trust])
+    if warning := words.warning(fix):
+        yield Text(warning, "yellow")
+    yield Text("Effect: ").append(words.effect(fix, warned=True), _TRUST[trust])
     if later := snapshot.later(fix):
         yield Text(f"  {later}", "yellow")
     for name, sentence in _reasons(fix, snapshot):

@@ -71,6 +71,8 @@ EFFECTS = {
     Effect.CHANGED: "gradients change",
     Effect.UNKNOWN: "the gradients could not be compared",
 }
+GOES_ON = "Each pass goes on from the last value: if each is to begin anew, reset it instead"
+CONDITIONED = "not seen without what was changed for this run"
 RUNS = {
     RunOutcome.PASSED: "it passed the failing line",
     RunOutcome.FINISHED: "it ran to its end",
@@ -183,11 +185,18 @@ def told(report: Report, *, asides: bool = False) -> tuple[Culprit, ...]:
     return tuple(one for one in found if asides or not one.aside)
 
 
-def effect(fix: Fix) -> str:
-    """A fix's effect and what is known of it, without saying the effect's name twice."""
+def warning(fix: Fix) -> str:
+    """What a person has to decide about a fix that is called safe; '' where that is nothing."""
+    return GOES_ON if fix.verdict.effect in {Effect.TRUNCATED, Effect.REFRESHED_TRUNCATED} else ""
+
+
+def effect(fix: Fix, *, warned: bool = False) -> str:
+    """A fix's effect and what is known of it, without saying the effect's name twice; `warned`: but for a warning."""
     name = str(fix.verdict.effect)
     summary = one_line(fix.verdict.summary) or EFFECTS[fix.verdict.effect]
-    return summary if name in summary.lower() else f"{name}: {summary}"
+    summary = summary if name in summary.lower() else f"{name}: {summary}"
+    before = "" if warned else warning(fix)
+    return f"{before}. {summary}" if before else summary
 
 
 def reasons(fix: Fix) -> list[str]:

@@ -23,10 +23,7 @@ def equal_to(runs: Runs, reading: Reading, *, same_live: bool) -> Assessment:
         return Assessment(Effect.CHANGED, sentence, tuple(apart), reading)
     if reading.truncated:
         effect = Effect.TRUNCATED if same_live else Effect.REFRESHED_TRUNCATED
-        sentence = (
-            f"{told} equal within each iteration; none flows into earlier iterations, and each goes on from the "
-            "last value: if each is to begin anew, reset it instead"
-        )
+        sentence = f"{told} equal within each iteration; none flows into earlier iterations"
         return Assessment(effect, sentence, (), reading)
     if same_live:
         return Assessment(Effect.IDENTICAL, f"{told} identical to those that the code describes", (), reading)

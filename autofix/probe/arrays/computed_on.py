@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import Any
 
 from ..engine import graph
-from ..instruments.terms import is_sum
+from ..engine.sums import is_sum
 
 _MOVES = frozenset(
     f"{name}Backward{kind}"

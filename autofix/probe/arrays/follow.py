@@ -21,8 +21,8 @@ from .. import wire
 from ..engine import caller, graph
 from ..engine.refused import name_of, short_name
 from ..engine.remembered import Remembered
+from ..engine.sums import addends, is_sum
 from ..engine.taps import Call, Listener, Taps
-from ..instruments.terms import addends, is_sum
 from ..program.frames import Frames, Raw
 from ..program.overlay import Overlay
 from .beside import beside

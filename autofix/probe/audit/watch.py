@@ -14,10 +14,11 @@ import torch
 from .. import wire
 from ..engine import graph
 from ..engine.names import Names
+from ..engine.sums import addends
 from ..engine.taps import Call, Listener, Taps
 from ..instruments.guards import Guards
 from ..instruments.silent import Silent
-from ..instruments.terms import addends, divisors
+from ..instruments.terms import divisors
 from ..program.frames import Frames
 from . import products
 from .books import Bookkeeper

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 from bisect import bisect_right
 from collections import deque
@@ -19,6 +20,7 @@ from . import graph, transforms
 from .quiet import quiet
 from .refused import name_of, short_name, tensors
 from .remembered import Remembered
+from .sums import addends
 from .taps import Call, Listener, Taps, parameters
 
 _REGULAR = ("zeros", "ones", "full", "eye", "arange", "linspace", "logspace", "tril_indices", "triu_indices")
@@ -45,13 +47,15 @@ _NONE: frozenset[Any] = frozenset()
 class Taken:
     """One call of torch that made a part of a graph: its name, and the data that it took, each as some numbers.
 
-    `layer`: it applied a parameter. `floating`: some of the data is no index.
+    `layer`: it applied a parameter. `floating`: some of the data is no index. `frozen`: the ids of the parameters that
+    it applied without gradient.
     """
 
     name: str
     layer: bool
     data: tuple[tuple[Any, ...], ...] = ()
     floating: bool = False
+    frozen: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +146,8 @@ class DataSources(TorchFunctionMode, Listener):
             constant = not data
             if graph.now() > before:
                 layer, floating = any(map(self._is_applied, given)), any(one.is_floating_point() for one in data)
-                taken = Taken(name.strip("_"), layer, tuple(map(_numbers, data)), floating)
+                frozen = (id(one) for one in given if isinstance(one, torch.nn.Parameter) and not one.requires_grad)
+                taken = Taken(name.strip("_"), layer, tuple(map(_numbers, data)), floating, tuple(frozen))
                 self._made.append((before, graph.now(), taken))
             results = list(tensors(result))
             if constant and (given or name in _REGULAR):
@@ -207,7 +212,8 @@ class DataSources(TorchFunctionMode, Listener):
                 continue
             leaves = set(map(id, graph.leaves(graph.walk_nodes(values.behind))))
             again = not others.isdisjoint(range(begin, end))
-            reached = set(map(id, graph.leaves(graph.walk_nodes(takers)))) if again else set()
+            wanted = again and any(owned & leaves for owned in self._taps.owned)
+            reached = set(map(id, graph.leaves(graph.walk_nodes(_terms(call, takers))))) if wanted else set()
             for index, owned in enumerate(self._taps.owned):
                 if owned & leaves:
                     apart = again and owned.isdisjoint(reached)
@@ -249,6 +255,11 @@ class DataSources(TorchFunctionMode, Listener):
                 return True
         return False
 
+    def frozen(self, node: graph.Node) -> tuple[int, ...]:
+        """The ids of the parameters that the call which made a node applied without gradient."""
+        call = self._call(node)
+        return call.frozen if call is not None else ()
+
     def taken(self, nodes: Iterable[graph.Node]) -> dict[graph.Node, Taken]:
         """The call that made each of these nodes, where it was seen."""
         return {node: call for node in nodes if (call := self._call(node)) is not None}
@@ -265,6 +276,16 @@ class DataSources(TorchFunctionMode, Listener):
         nodes = set(graph.operations(shared))
         sources = set(self._draws).union(*taken)
         return any(not nodes.isdisjoint(graph.walk_nodes([source])) for source in sources)
+
+
+def _terms(call: Call, nodes: list[graph.Node]) -> list[graph.Node]:
+    """Some nodes, and the addends of a loss that they are part of: what they are multiplied by, or compared with, too.
+
+    Of a loss of very many addends, the nodes alone.
+    """
+    terms, wanted = list(itertools.islice(addends(call.roots), _LATEST + 1)), set(nodes)
+    few = terms if len(terms) <= _LATEST else ()
+    return [*nodes, *(one for one in few if not wanted.isdisjoint(graph.walk_nodes([one])))]
 
 
 def _entered(call: Call, made: dict[int, graph.Node], others: set[int]) -> Iterator[graph.Node]:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..engine import graph
+from ..engine.sums import ADDS
 from .aims import TARGET, Held
-from .terms import ADDS
 
 _LOGS = frozenset({"LogSoftmaxBackward0", "LogBackward0", "LogsumexpBackward0", "LogSigmoidBackward0"})
 _PARTS = ADDS | {

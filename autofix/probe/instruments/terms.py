@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -13,19 +13,11 @@ from .. import wire
 from ..engine import graph
 from ..engine.quiet import quiet
 from ..engine.sketch import is_zero
+from ..engine.sums import SCALES, is_sum
 from ..engine.taps import Call, Listener
 from ..program.frames import Frames, Raw
 
-ADDS = frozenset(
-    f"{name}Backward{kind}"
-    for name in (
-        *("Add", "Sub", "Neg", "Sum", "Mean", "Stack", "Cat"),
-        *("View", "Reshape", "Squeeze", "Unsqueeze", "Clone", "ToCopy"),
-    )
-    for kind in ("", "0", "1")
-)
-_SCALES = frozenset({"MulBackward0", "DivBackward0"})
-_WEIGHS = _SCALES | {"NegBackward0"}
+_WEIGHS = SCALES | {"NegBackward0"}
 _CLOSE = 1e-6
 
 
@@ -70,15 +62,6 @@ class GrowingLosses(Listener):
     def _report(self, name: str, terms: dict[int, float], call: Call) -> None:
         fact = self._frames.fact(name, call.stack, str(len(terms)))
         self.found.setdefault((name, call.stack), fact)
-
-
-def addends(roots: Iterable[Any], enter: Callable[[graph.Node], bool] = lambda _node: True) -> Iterator[graph.Node]:
-    """The nodes that are summed up into the roots, each with a constant weight; none behind those `enter` refuses."""
-
-    def sums(node: graph.Node) -> bool:
-        return is_sum(node) and enter(node)
-
-    return (node for node in graph.walk(roots, sums) if not sums(node))
 
 
 def sums_of(root: Any) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
@@ -132,7 +115,7 @@ def _shrinks(before: dict[int, float], now: dict[int, float]) -> bool:
 
 def divisors(roots: Iterable[Any]) -> tuple[float, ...]:
     """The numbers by which a loss is divided on the way from its addends to the roots."""
-    found = (_divisor(node) for node in graph.walk(roots, is_sum) if node.name() in _SCALES and is_sum(node))
+    found = (_divisor(node) for node in graph.walk(roots, is_sum) if node.name() in SCALES and is_sum(node))
     return tuple(by for by in found if by is not None)
 
 
@@ -144,7 +127,7 @@ def _divisor(node: Any) -> float | None:
 
 def _factor(node: Any, *, single: bool = False) -> float:
     """By what a node multiplies; where that is one number for each, their size, or 0 if a `single` one is asked for."""
-    if node.name() not in _SCALES:
+    if node.name() not in SCALES:
         return 1.0
     taken = next(at for at, (child, _) in enumerate(node.next_functions) if child is not None)
     try:
@@ -157,18 +140,7 @@ def _factor(node: Any, *, single: bool = False) -> float:
     return 1 / (size or math.nan) if node.name() == "DivBackward0" else size
 
 
-def is_sum(node: graph.Node) -> bool:
-    """Whether what a node makes is a sum of what it takes, each with a constant weight."""
-    name = node.name()
-    return name in ADDS or (name in _SCALES and len(graph.children(node)) == 1 and _is_scaled(node))
-
-
 def is_added(node: graph.Node) -> bool:
     """Whether it is one in which each counts as a whole, times a number, and none is taken from another."""
     taken = node.name().startswith(("Sub", "Neg"))
     return is_sum(node) and not taken and bool(_factor(node, single=True))
-
-
-def _is_scaled(node: graph.Node) -> bool:
-    """Whether a node does not divide by what it takes."""
-    return bool(node.name() != "DivBackward0" or node.next_functions[0][0] is not None)

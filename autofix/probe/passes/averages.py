@@ -8,8 +8,9 @@ from typing import Any
 from ..engine import graph
 from ..engine.operators import storage_key
 from ..engine.quiet import quiet
+from ..engine.sums import is_sum
 from ..engine.taps import Call
-from ..instruments.terms import is_added, is_sum
+from ..instruments.terms import is_added
 from ..program.frames import Raw
 
 _SUMS = frozenset({*(f"{name}Backward{kind}" for name in ("Add", "Sub", "Lerp", "IndexAdd") for kind in "01")})

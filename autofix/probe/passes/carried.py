@@ -12,8 +12,8 @@ from ..engine import graph
 from ..engine.names import Names
 from ..engine.operators import storage_key
 from ..engine.sources import DataSources
+from ..engine.sums import addends
 from ..engine.taps import Call, Listener
-from ..instruments.terms import addends
 from ..program.frames import Frames, Raw
 from .averages import Averages
 from .late_terms import LateTerms

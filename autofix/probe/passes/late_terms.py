@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from .. import wire
 from ..engine import graph
+from ..engine.sums import addends
 from ..engine.taps import Call
-from ..instruments.terms import addends
 from ..program.frames import Frames, Raw
 
 _TERMS = 64

@@ -10,8 +10,8 @@ import torch
 from ..engine import graph
 from ..engine.quiet import quiet
 from ..engine.sketch import is_zero
+from ..engine.sums import addends, is_sum
 from ..engine.taps import Call, Listener
-from ..instruments.terms import addends, is_sum
 from ..program.frames import Raw
 
 

@@ -45,7 +45,7 @@ def arm(run: State, uses: Uses) -> None:
         heard.append(AimedAt(run.frames, run.taps, run.modes.enter_context(Aims(run.frames))))
     carried = Carried(run.frames, run.names, asked.truncated, sources, once=asked.once)
     heard += [HandedOn(carried, asked.handed), KeepGraphs(), Evaluations(run.frames), carried]
-    heard += [sources, SteppedConstants(run.frames, run.taps)] if sources is not None else []
+    heard += [sources, SteppedConstants(run.frames, run.taps, sources)] if sources is not None else []
     off = _arm_cuts(run)
     perform = _performing(run, off)
     if asked.reading == "operation":  # writes of a forward may be values for its pass

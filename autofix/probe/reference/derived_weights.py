@@ -10,8 +10,8 @@ from torch.overrides import TorchFunctionMode
 from ..engine import graph
 from ..engine.refused import DERIVATIVE, name_of, short_name, tensors
 from ..engine.remembered import Remembered
+from ..engine.sums import is_sum
 from ..engine.taps import Call, Listener
-from ..instruments.terms import is_sum
 from ..program.frames import Frames, Raw
 
 _WEIGHS = frozenset(("mul", "mul_", "multiply", "rmul", "imul", "div", "div_", "truediv", "itruediv"))

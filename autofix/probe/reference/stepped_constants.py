@@ -10,6 +10,7 @@ import torch
 from ..arrays.computed_on import bare
 from ..engine import graph
 from ..engine.quiet import quiet
+from ..engine.sources import DataSources
 from ..engine.taps import Call, Listener, Taps, parameters
 from ..program.frames import Frames, Raw
 
@@ -23,8 +24,8 @@ class SteppedConstants(Listener):
     anything else of the same network: what that gave has to be as new.
     """
 
-    def __init__(self, frames: Frames, taps: Taps) -> None:
-        self._frames, self._taps = frames, taps
+    def __init__(self, frames: Frames, taps: Taps, sources: DataSources) -> None:
+        self._frames, self._taps, self._sources = frames, taps, sources
         self._stepped: dict[int, int] = {}
         """The age of the graph at the latest step of each parameter, by its id."""
         self._takes: dict[int, Raw] = {}
@@ -43,7 +44,7 @@ class SteppedConstants(Listener):
         if not (call.accumulate and self._stepped):
             return
         with quiet():
-            ways = _Ways(call.roots, self._taps.owned, self._stepped)
+            ways = _Ways(call.roots, self._taps.owned, self._stepped, self._sources)
         for index, owners in ways.beside.items():
             self._takes[index] = call.stack
             if not owners.isdisjoint(ways.applied.get(index, ())):
@@ -61,11 +62,13 @@ class SteppedConstants(Listener):
 class _Ways:
     """The ways through the graph of one backward, by the optimizer to which each leads.
 
-    `stale`: those that apply what was stepped since. `applied`: whose parameters each applies. `beside`: whose
-    parameters, stepped since, that is made of which each takes from beside it.
+    `stale`: those that apply what was stepped since. `applied`: whose parameters each applies, frozen or not. `beside`:
+    whose parameters, stepped since, that is made of which each takes from beside it.
     """
 
-    def __init__(self, roots: tuple[torch.Tensor, ...], owned: list[set[int]], stepped: dict[int, int]) -> None:
+    def __init__(
+        self, roots: tuple[torch.Tensor, ...], owned: list[set[int]], stepped: dict[int, int], sources: DataSources
+    ) -> None:
         self.stale: set[int] = set()
         self.applied: dict[int, set[int]] = {}
         self.beside: dict[int, set[int]] = {}
@@ -82,8 +85,9 @@ class _Ways:
             plain = {child: leaf for child in children if (leaf := bare(child)) is not None}
             new = [leads[child] for child, leaf in plain.items() if stepped.get(id(leaf), -1) > node._sequence_nr()]
             self.stale |= mine if new else set()
+            frozen = {owners[one] for one in sources.frozen(node) if one in owners} if mine else set()
             for index in mine:
-                self.applied.setdefault(index, set()).update(*(leads[child] for child in plain))
+                self.applied.setdefault(index, set()).update(frozen, *(leads[child] for child in plain))
             for child in (child for child in children if child not in plain and old[child]):
                 for index in mine - leads[child]:
                     self.beside.setdefault(index, set()).update(old[child])

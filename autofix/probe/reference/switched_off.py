@@ -20,8 +20,8 @@ import torch
 
 from .. import wire
 from ..engine import graph
+from ..engine.sums import addends
 from ..engine.taps import Call, Listener, Taps
-from ..instruments.terms import addends
 from ..program.frames import Frames, Raw
 
 _MODES = torch.autograd.grad_mode.__file__

@@ -15,8 +15,8 @@ from ..engine import graph
 from ..engine.names import Names
 from ..engine.refused import is_write, name_of, short_name, swapped
 from ..engine.sources import DataSources
+from ..engine.sums import addends
 from ..engine.taps import Call, Listener, parameters
-from ..instruments.terms import addends
 from ..program.frames import Frames, Raw
 
 _VALUES = frozenset({"data", "T", "mT", "H", "mH", "real", "imag"})

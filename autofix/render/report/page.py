@@ -102,7 +102,7 @@ def as_html(report: Report, snapshot: Snapshot, pictures: Pictures) -> str:
     best = words.best(report) or (next(iter(report.rejected), None) if judged else None)
     return environment.get_template("page.html").render(
         version=__version__, style=style, policy=f"default-src 'none'; style-src 'sha256-{digest}'",
-        report=report, outcome=words.judged(report), name=_name(report, snapshot),
+        report=report, conditioned=words.CONDITIONED, outcome=words.judged(report), name=_name(report, snapshot),
         headline=words.headline(report), cause=words.CAUSES[report.diagnosis.cause] if report.diagnosis else "",
         lines=_lines(report, snapshot), before=before, after=after, legend=_LEGEND,
         fix=_fix(best, snapshot) if best is not None else None, judged=judged, question=_question(report, snapshot),
@@ -179,7 +179,8 @@ def _question(report: Report, snapshot: Snapshot) -> dict[str, Any] | None:
 def _fix(fix: Fix, snapshot: Snapshot) -> dict[str, Any]:
     return {
         "rules": "+".join(fix.candidate.rules), "title": words.title(fix), "trust": str(fix.verdict.applicability),
-        "effect": words.effect(fix), "why": words.one_line(" ".join(fix.candidate.whys)),
+        "warning": words.warning(fix), "effect": words.effect(fix, warned=True),
+        "why": words.one_line(" ".join(fix.candidate.whys)),
         "guards": [(one.property, words.one_line(one.sentence)) for one in fix.verdict.findings],
         "later": snapshot.later(fix), "diff": words.diff_lines(snapshot.people(fix)),
     }  # fmt: skip

@@ -6,7 +6,7 @@ import ast
 import copy
 import difflib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 from autofix.core.aligned import opcodes
 from autofix.syntax.source import BLOCKS, within
 from autofix.verdict.parts.bare import bare, exact
+from autofix.verdict.parts.options import options
 from autofix.verdict.parts.pieces import pieces, spliced
 from autofix.verdict.parts.repeated import follows, renamed, shape
 
@@ -74,16 +75,18 @@ def parts(old: Mapping[Path, bytes], new: Mapping[Path, bytes], *, whole: bool =
     An edit of one part has none, unless `whole`: without it there is no edit. Comments, layout and imports are no
     parts, nor is a statement that only moves within its loop or function.
     """
-    found = [part for path, data in new.items() for part in _of_file(path, old[path], data)]
+    trees = [[tree for data in files.values() if (tree := _parsed(data)) is not None] for files in (old, new)]
+    chosen = options(*trees)
+    found = [part for path, data in new.items() for part in _of_file(path, old[path], data, chosen)]
     if len(new) == 1 and not whole:
         found = [part for part in found if _tree(part.without) != _tree(old[part.path])]
     return found if len(found) <= MOST else None
 
 
-def _of_file(path: Path, old: bytes, new: bytes) -> Iterator[Part]:
-    try:
-        trees = ast.parse(old), ast.parse(new)
-    except (SyntaxError, ValueError):
+def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> Iterator[Part]:
+    parsed = _parsed(old), _parsed(new)
+    trees = [one for one in parsed if one is not None]
+    if len(trees) < len(parsed):
         return
     before, after = (data.splitlines(keepends=True) for data in (old, new))
     ours, theirs = (list(_items(tree, (), 0)) for tree in trees)
@@ -118,7 +121,7 @@ def _of_file(path: Path, old: bytes, new: bytes) -> Iterator[Part]:
         if other and not known and (always := _held(other, after)) is not None:
             yield Part(path, line, f"the condition of {_words(None, other, before, after)}", False, always)
         if other:
-            for node, text, same in pieces(was, other.shown, old, new, moved):
+            for node, text, same in pieces(was, other.shown, (old, new), moved, options):
                 shorter = spliced(new, node, text)
                 if _tree(shorter) not in (None, _tree(new)):
                     yield Part(path, line, words, same, shorter)
@@ -355,8 +358,13 @@ def _words(mine: _Item | None, other: _Item | None, before: list[bytes], after: 
     return f"the {'removal of' if other is None else 'change to' if mine else 'new'} `{text}`"
 
 
-def _tree(data: bytes) -> str | None:
+def _parsed(data: bytes) -> ast.Module | None:
     try:
-        return ast.dump(ast.parse(data))
+        return ast.parse(data)
     except (SyntaxError, ValueError):
         return None
+
+
+def _tree(data: bytes) -> str | None:
+    tree = _parsed(data)
+    return ast.dump(tree) if tree is not None else None

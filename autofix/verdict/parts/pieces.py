@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from itertools import zip_longest
 
 from autofix.verdict.parts.bare import bare, graph_call
+from autofix.verdict.parts.options import old_side
 
 _PLACES = {"to", "cpu", "cuda", "numpy", "backward", "step"}
 """Where a tensor is, which is the same here and not elsewhere; and what has no result."""
@@ -15,14 +16,16 @@ Piece = tuple[ast.expr, bytes, bool]
 
 
 def pieces(
-    old: ast.stmt | None, new: ast.stmt, before: bytes, after: bytes, moved: Collection[str]
+    old: ast.stmt | None, new: ast.stmt, texts: tuple[bytes, bytes], moved: Collection[str], options: Collection[str]
 ) -> Iterator[Piece]:  # fmt: skip
     """Where several expressions of a statement changed, each as it was; each new condition, with one side alone.
 
-    Of a condition within a line no run tells which side was taken: it was, if neither side alone does as well. Of an
-    operation that was put around what was there (a clamp), no run tells whether it did something, so it is left out.
-    `moved` is what stood in statements that are gone: it was put nowhere around anything.
+    Of a condition within a line no run tells which side was taken: it was, if neither side alone does as well. Where it
+    is one of `options` that decides, the other side may be what stood there before. Of an operation that was put around
+    what was there (a clamp), no run tells whether it did something, so it is left out. `moved` is what stood in
+    statements that are gone: it was put nowhere around anything.
     """
+    before, after = texts
     changed = list(_changed(old, new)) if old else []
     for mine, other in changed if len(changed) > 1 else ():
         yield other, b"(" + _source(mine, before) + b")", bare(ast.Expr(mine)) == bare(ast.Expr(other))
@@ -31,8 +34,9 @@ def pieces(
     for part in whole:
         for node in ast.walk(part):
             if isinstance(node, ast.IfExp) and id(node) not in kept:
-                yield node, b"(" + _source(node.body, after) + b")", False
-                yield node, b"(" + _source(node.orelse, after) + b")", False
+                side = old_side(node, (mine for mine, _ in changed), options)
+                for one in (node.body, node.orelse) if side is None else (side,):
+                    yield node, b"(" + _source(one, after) + b")", False
     # A statement that is new mostly does again what is done elsewhere: there only an operation of another name is new.
     known = {name for node in ast.walk(old or ast.parse(before)) for name in _operations(node)}
     modules = _imported(after)
@@ -124,6 +128,8 @@ def _changed(old: ast.AST, new: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
                 break
             found.extend(_changed(mine, other))
     read = isinstance(getattr(new, "ctx", ast.Load()), ast.Load)
+    if isinstance(new, ast.Subscript) and len(found) > 1:  # an index is one of what it is an index into
+        found = []
     if found:
         yield from found
     elif isinstance(old, ast.expr) and isinstance(new, ast.expr) and read:

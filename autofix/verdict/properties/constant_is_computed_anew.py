@@ -7,8 +7,8 @@ gradient changes first: no gradient for it flows there. What does lead to that o
 that was stepped, so that its gradient in the code needs no newer values. Examples are an advantage that a critic made
 before its step, and the neighbour's values in a loss that two networks share. This is not said
 
-- where the gradient goes through a network that was stepped, as a generator's does through the discriminator: what else
-  that network gave has to be as new;
+- where the gradient goes through a network that was stepped, as a generator's does through the discriminator, frozen or
+  not: what else that network gave has to be as new;
 - where the other step is moved behind the backward, so that nothing is computed anew;
 - where one optimizer owns all, so that nothing is a constant to it.
 
@@ -96,13 +96,15 @@ torch.manual_seed(0)
 G, D = nn.Linear(3, 4), nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
 of_g, of_d = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (G, D))
 for _ in range(5):
+    D.requires_grad_(True)
     real, fake = torch.randn(6, 4), G(torch.randn(6, 3))
-    for_real, for_fake = D(real), D(fake)
+    for_real = D(real)
     of_d.zero_grad()
-    (for_fake - for_real).tanh().mean().backward(retain_graph=True)
+    (D(fake.detach()) - for_real).tanh().mean().backward()
     of_d.step()
+    D.requires_grad_(False)
     of_g.zero_grad()
-    (for_real - for_fake).square().mean().backward()
+    (for_real - D(fake)).square().mean().backward()
     of_g.step()
 """
 NEIGHBOUR = (
@@ -125,7 +127,7 @@ class ConstantIsComputedAnew(Property):
     )
     silent = (
         Example(STEPPED, STEPPED, MOVED),
-        Example(GAN, "    of_g.zero_grad()\n", "    of_g.zero_grad()\n    for_real, for_fake = D(real), D(fake)\n"),
+        Example(GAN, "    of_g.zero_grad()\n", "    of_g.zero_grad()\n    for_real = D(real)\n"),
         Example(ADVANTAGE, "(reward - value)", "(reward - value.detach())"),
         Example(THROUGH, "    loss = (value", VALUE),
     )

@@ -5,7 +5,8 @@
 The failing backward goes a second time through what another loss went through, and no gradient leads from there to what
 the optimizers behind it own, although it is made of that, through a `detach()`. The edit leaves it so. An example is a
 generator's loss that is made of the score of `fake.detach()`, which the discriminator's loss was made of. This is not
-said where a gradient leads there as well, or where the optimizers behind do not own what was cut off.
+said where a gradient leads there as well, also from what the term is multiplied by or compared with, or where the
+optimizers behind do not own what was cut off.
 
 ## Why it matters
 
@@ -61,6 +62,23 @@ for _ in range(4):
     (h.square().mean() + seen).backward()
     both.step()
 """
+WEIGHED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net, judge = nn.Linear(4, 1), nn.Linear(1, 1)
+of_net, of_judge = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (net, judge))
+for _ in range(4):
+    cost = net(torch.randn(8, 4)).square()
+    weight = judge(cost.detach()).sigmoid()
+    of_judge.zero_grad()
+    (weight - 0.3).square().mean().backward()
+    of_judge.step()
+    of_net.zero_grad()
+    (cost * weight).mean().backward()
+    of_net.step()
+"""
 KEPT = ("seen.backward()", "seen.backward(retain_graph=True)")
 
 
@@ -75,6 +93,7 @@ class TermTrainsNothing(Property):
     silent = (
         Example(GIVEN, STEP, STEP + "    score = D(fake)\n"),
         Example(PROBE, *KEPT),
+        Example(WEIGHED, "cost * weight)", "cost * weight.detach())"),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:

@@ -1,0 +1,40 @@
+"""Sums within a graph: what is added up into a loss, each addend with a constant weight."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import graph
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+ADDS = frozenset(
+    f"{name}Backward{kind}"
+    for name in (
+        *("Add", "Sub", "Neg", "Sum", "Mean", "Stack", "Cat"),
+        *("View", "Reshape", "Squeeze", "Unsqueeze", "Clone", "ToCopy"),
+    )
+    for kind in ("", "0", "1")
+)
+SCALES = frozenset({"MulBackward0", "DivBackward0"})
+
+
+def addends(roots: Iterable[Any], enter: Callable[[graph.Node], bool] = lambda _node: True) -> Iterator[graph.Node]:
+    """The nodes that are summed up into the roots, each with a constant weight; none behind those `enter` refuses."""
+
+    def sums(node: graph.Node) -> bool:
+        return is_sum(node) and enter(node)
+
+    return (node for node in graph.walk(roots, sums) if not sums(node))
+
+
+def is_sum(node: graph.Node) -> bool:
+    """Whether what a node makes is a sum of what it takes, each with a constant weight."""
+    name = node.name()
+    return name in ADDS or (name in SCALES and len(graph.children(node)) == 1 and _is_scaled(node))
+
+
+def _is_scaled(node: graph.Node) -> bool:
+    """Whether a node does not divide by what it takes."""
+    return bool(node.name() != "DivBackward0" or node.next_functions[0][0] is not None)
