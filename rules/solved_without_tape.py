@@ -19,8 +19,8 @@ from collections.abc import Iterator
 
 from autofix.search.rule import Applicability, Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls, writes
+from autofix.syntax.blocks import iterations
 from autofix.syntax.edits import insert_after
-from autofix.syntax.iterated import iterations
 
 WHY = "One step at the solution is recorded, and through it the loss reaches the parameters of {function}."
 

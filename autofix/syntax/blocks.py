@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from autofix.core.edit import Declined
 from autofix.probe.wire import Frame
-from autofix.syntax.calls import Function, method
+from autofix.syntax.calls import Function, method, path_of
 from autofix.syntax.source import Source
 from autofix.syntax.vocabulary import prepares, steps
 
@@ -140,3 +140,22 @@ def function_named(source: Source, qualname: str) -> ast.FunctionDef | ast.Async
             return None
         scope = inner[0]
     return scope if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+
+
+def iterations(node: ast.AST) -> Iterator[tuple[str, ast.Call]]:
+    """Each variable that a loop in `node` computes from itself by a call and nothing else that is new, and that call."""
+    for loop in ast.walk(node):
+        if not isinstance(loop, (ast.For, ast.While)):
+            continue
+        assigned = [(path_of(one.targets[0]), one.value) for one in loop.body if isinstance(one, ast.Assign)]
+        made = {name: value for name, value in assigned if name}
+        own = {path_of(one) for one in ast.walk(loop.target)} if isinstance(loop, ast.For) else set()
+        for name, value in made.items():
+            step = made.get(path_of(value), value)
+            others = own | made.keys() - {name, path_of(value)}
+            if isinstance(step, ast.Call) and _mentions(step, {name}) and not _mentions(step, others):
+                yield name, step
+
+
+def _mentions(node: ast.AST, names: set[str]) -> bool:
+    return any(path_of(one) in names for one in ast.walk(node) if isinstance(one, (ast.Name, ast.Attribute)))

@@ -19,8 +19,8 @@ import ast
 from collections.abc import Iterator
 
 from autofix.core.model import Finding
+from autofix.syntax.blocks import iterations
 from autofix.syntax.calls import name_of
-from autofix.syntax.iterated import iterations
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
