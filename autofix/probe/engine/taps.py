@@ -34,6 +34,8 @@ class Call:
     outer: Call | None = None
     """The call inside which this one runs: a checkpoint computes again, or an implicit layer solves."""
     cleanups: list[Callable[[], None]] = field(default_factory=list)
+    given: tuple[torch.Tensor | None, ...] = ()
+    """The derivatives that it gives, while listeners hear that it is done."""
 
 
 class Listener:
@@ -251,9 +253,11 @@ class Taps:
         self.current = outer
         if outer is None:
             self.ends.append(graph.now())
+        call.given = () if call.accumulate else result
         with torch._C.DisableTorchFunction():
             for listener in listeners:
                 listener.backward_done(call)
+        call.given = ()
         if self.nudged and not call.accumulate and not call.create:
             return tuple(None if gradient is None else _nudge(gradient) for gradient in result)
         return result

@@ -13,6 +13,7 @@ from .. import wire
 from ..engine import graph
 from ..engine.names import Names
 from ..engine.quiet import quiet
+from ..engine.remembered import Remembered
 from ..engine.resent import Resent
 from ..engine.shapes import Shapes
 from ..engine.sketch import is_zero
@@ -102,6 +103,8 @@ class Guards(Listener):
         self._stepped: dict[int, set[int]] = {}
         self._steps: Counter[int] = Counter()
         self._left: dict[tuple[Raw, int], _Left] = {}
+        self._derived = Remembered[bool]()
+        """What derivatives gave, and no backward added to since."""
         self._in_backwards = True
         self._call_segments: list[int] = []
         self.found: dict[tuple[str, Raw], wire.Fact] = {}
@@ -191,6 +194,8 @@ class Guards(Listener):
         if sent is None:
             sent = self._sent[id(variable)] = _Sent(variable)
         gradient = variable.grad
+        if gradient is not None:
+            self._derived.forget(gradient)  # it is added to
         if gradient is None or (sent.segments and is_zero(gradient)):
             sent.segments.clear()
             sent.calls.clear()
@@ -224,6 +229,9 @@ class Guards(Listener):
                 self._report("growth", call.stack, site.grows)
 
     def backward_done(self, call: Call) -> None:
+        for gradient in call.given:
+            if gradient is not None:
+                self._derived.keep(gradient, True)
         if call.outer is None:
             self._sites[call.stack].mark = graph.now()
             if call.create and not call.accumulate:
@@ -238,7 +246,8 @@ class Guards(Listener):
         self._steps[index] += 1
         for parameter in parameters(optimizer):
             sent = self._sent.get(id(parameter))
-            if parameter.grad is None or sent is None:
+            # What was put in the place of a gradient has nothing of it, if it is just what a derivative gave.
+            if parameter.grad is None or sent is None or parameter.grad in self._derived:
                 continue
             for segment, stack in sent.segments.items():
                 if segment < self._segment and index not in self._stepped.get(segment, ()):

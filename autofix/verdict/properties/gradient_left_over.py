@@ -9,7 +9,8 @@ steps. Then G also descends `d_loss`.
 ## Why it matters
 
 The code as written does so too, but it is hardly meant. Zero the gradients before each backward, or keep the first
-loss out of the other network. A step that comes later, with the gradient that it uses in the code, is no such case.
+loss out of the other network. A step that comes later, with the gradient that it uses in the code, is no such case,
+nor is a gradient that another one is put in the place of (`p.grad = g`, with what `autograd.grad` gave).
 """
 
 from __future__ import annotations
@@ -39,6 +40,11 @@ for _ in range(4):
 """
 ZEROED_BETWEEN = BOTH_ZEROED_FIRST.replace("    g_loss =", "    g_opt.zero_grad()\n    g_loss =")
 KEPT = "d_loss.backward(retain_graph=True)"
+BY_HAND = BOTH_ZEROED_FIRST.replace(
+    "g_loss.backward()",
+    "for p, g in zip(G.parameters(), torch.autograd.grad(g_loss, list(G.parameters()))):\n        p.grad = g",
+)
+ADDED = BY_HAND.replace("p.grad = g", "p.grad += g")
 ROUNDS = """
 import torch
 from torch import nn
@@ -88,10 +94,12 @@ class GradientLeftOver(Seen):
     sentence = "what this backward left in {subject} is used by the step of another optimizer"
     raises = (
         Example(BOTH_ZEROED_FIRST, "d_loss.backward()", KEPT),
+        Example(ADDED, "d_loss.backward()", KEPT),
         Example(ROUNDS.replace("FAKE", "fake"), "D(fake).square", "D(fake.detach()).square"),
     )
     silent = (
         Example(ZEROED_BETWEEN, "d_loss.backward()", KEPT),
+        Example(BY_HAND, "d_loss.backward()", KEPT),
         Example(BOTH_ZEROED_FIRST, "d_loss = D(fake)", "d_loss = D(fake.detach())"),
         Example(DELAYED, AT_ONCE, LATER),
     )
