@@ -143,7 +143,7 @@ def function_named(source: Source, qualname: str) -> ast.FunctionDef | ast.Async
 
 
 def iterations(node: ast.AST) -> Iterator[tuple[str, ast.Call]]:
-    """Each variable that a loop in `node` computes from itself by a call and nothing else that is new, and that call."""
+    """Each variable that a loop in `node` computes from itself by a call and nothing else new, and that call."""
     for loop in ast.walk(node):
         if not isinstance(loop, (ast.For, ast.While)):
             continue

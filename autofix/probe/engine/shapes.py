@@ -52,4 +52,4 @@ class Shapes:
         for number in calls:
             counted = self._counted.get(number, [])
             total.update(counted[index] if index < len(counted) else {})
-        return " ".join(f"{name}{count}" for name, count in sorted(total.items()) if not name.startswith(_NO_SHAPE))
+        return " ".join(f"{name}:{count}" for name, count in sorted(total.items()) if not name.startswith(_NO_SHAPE))
