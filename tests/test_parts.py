@@ -116,6 +116,25 @@ def test_what_its_function_has_already_is_no_part(guard: str, expected: list[str
     assert [part.words for part in found] == expected
 
 
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ("kept.append(cut(x))\nx.sum().backward()\n", ["the removal of `x = cut(x)`"]),
+        (
+            "kept.append(halved(x))\nx.sum().backward()\n",
+            ["the change to `kept.append(x)`", "the removal of `x = cut(x)`"],
+        ),
+        ("kept.append(x)\nx.sum().backward()\nkept[-1] = cut(x)\n", ["the change to `x = cut(x)`"]),
+    ],
+)
+def test_what_was_done_to_a_value_may_be_done_where_it_is_used(after: str, expected: list[str]) -> None:
+    before = "x = cut(x)\nkept.append(x)\nx.sum().backward()\n"
+    found = parts({PATH: before.encode()}, {PATH: after.encode()}, whole=True)
+    assert found is not None
+    assert sorted(part.words for part in found) == expected
+    assert all(part.without.startswith(b"x = cut(x)\n") for part in found if "`x = cut" in part.words)
+
+
 def test_an_edit_of_very_many_parts_cannot_be_taken_apart() -> None:
     lines = [f"x{n} = {n}\n" for n in range(2 * MOST)]
     after = [line.replace(" = ", " = 1000 + ") for line in lines]

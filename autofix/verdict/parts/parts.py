@@ -6,7 +6,7 @@ import ast
 import copy
 import difflib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from autofix.syntax.source import BLOCKS, within
 from autofix.verdict.parts.bare import bare, exact
 from autofix.verdict.parts.options import options
 from autofix.verdict.parts.pieces import pieces, spliced
-from autofix.verdict.parts.repeated import follows, renamed, shape
+from autofix.verdict.parts.repeated import follows, renamed, shape, takes_over
 
 MOST = 24
 """How many parts of an edit are tried; of a larger one it cannot be said what each part is for."""
@@ -91,7 +91,7 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
     before, after = (data.splitlines(keepends=True) for data in (old, new))
     ours, theirs = (list(_items(tree, (), 0)) for tree in trees)
     gone, fresh = _unmatched(ours, theirs), _unmatched(theirs, ours)
-    place = _places(before, after)
+    place, stretches = _places(before, after), opcodes(before, after)
     used = {node.id for node in ast.walk(trees[1]) if isinstance(node, ast.Name)}
     bound = {name: item.start for item in reversed(fresh) for name in _bound(item.node)}
     lost = _lost(ours, trees[1])
@@ -101,7 +101,7 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
         was, now = mine.shown if mine else None, other.shown if other else None
         lines, words = before[mine.start : mine.stop] if mine else [], _words(mine, other, before, after)
         line = mine.start + 1 if mine else 0
-        if mine and other and mine.exact[0] == other.exact[0]:
+        if mine and other and mine.exact[0] == other.exact[0] and _in_place(mine, other, stretches):
             changes = [(other.start, other.stop, lines)]
         else:
             changes = [(place[mine.start], place[mine.start], lines)] if mine else []
@@ -111,7 +111,7 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
         without = _changed(after, changes)
         idle = mine and not other and _idle(_bound(mine.node), used, bound, place[mine.start])
         known = bool(other and not mine and _stands_already(other, ours))
-        idle = idle or known or follows(names, was, now)
+        idle = idle or known or follows(names, was, now) or takes_over(was, now, moved)
         if not idle and _tree(without) not in (None, _tree(new)):
             rests = {item.bare for item in (mine, other) if item}
             graph_only = len(rests) == 1 and (bool(mine and other) or () in rests)
@@ -259,6 +259,11 @@ def _places(before: list[bytes], after: list[bytes]) -> dict[int, int]:
     for _, a, b, c, d in opcodes(before, after):
         found.update({line: min(c + line - a, d) for line in range(a, b)})
     return found
+
+
+def _in_place(mine: _Item, other: _Item, stretches: Iterable[tuple[str, int, int, int, int]]) -> bool:
+    """Whether a new statement stands where the old one stood, with nothing that was kept between them."""
+    return any(a <= mine.start < b and c <= other.start < d for _, a, b, c, d in stretches)
 
 
 def _left_out(head: _Item, after: list[bytes]) -> tuple[int, int, list[bytes]]:

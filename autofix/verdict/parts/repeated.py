@@ -7,7 +7,7 @@ import builtins
 import copy
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from autofix.verdict.parts.bare import exact
 
@@ -60,6 +60,23 @@ def follows(names: Mapping[str, str], old: ast.stmt | None, new: ast.stmt | None
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             node.id = names.get(node.id, node.id)
     return exact(other) == exact(new)
+
+
+def takes_over(old: ast.stmt | None, new: ast.stmt | None, moved: Collection[str]) -> bool:
+    """Whether a statement only does to a value, as it uses it, what was done in a statement that is gone.
+
+    `moved`: the expressions of what is gone. `keep(x.detach())` in place of `keep(x)`, where `x = x.detach()` is gone,
+    is one change with that.
+    """
+    if old is None or new is None:
+        return False
+    wanted, whole = ast.dump(old), ast.dump(new)
+    for node in ast.walk(new):
+        if isinstance(node, ast.Call) and (done := ast.dump(node)) in moved:
+            inner = [*node.args[:1], *([node.func.value] if isinstance(node.func, ast.Attribute) else [])]
+            if any(whole.replace(done, ast.dump(one)) == wanted for one in inner):
+                return True
+    return False
 
 
 def _bound(tree: ast.AST) -> Counter[str]:
