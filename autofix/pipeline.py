@@ -37,7 +37,7 @@ from autofix.syntax.apply import edits_between
 from autofix.syntax.sources import Sources
 from autofix.verdict.decide import comes_late, confirm, decide, foresee
 from autofix.verdict.evidence import Evidence
-from autofix.verdict.order import is_best, only_adds, ordered, settles, still_worth_a_run, telling
+from autofix.verdict.order import is_best, only_adds, ordered, settles, still_worth_a_run, telling, with_answers_first
 from autofix.verdict.questions import answered, unanswered
 from autofix.verdict.runs import Case, Runs
 from autofix.verdict.titles import apart
@@ -262,6 +262,8 @@ class _Repair:
             self._search(case)
             fixes = apart(_confirmed(case, telling(ordered(self.fixes))))
             question = _question(case, fixes)
+            if question is not None and not question.chosen:
+                fixes, question = with_answers_first(fixes, question)
         outcome = Outcome.AVAILABLE if fixes else Outcome.UNFIXED
         usual = () if fixes else hints(diagnosis, self.rules)
         return replace(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -11,6 +12,7 @@ from scripts import Scripts, changed, properties
 
 from autofix import pipeline
 from autofix.core.model import (
+    Answer,
     Applicability,
     Candidate,
     Change,
@@ -18,6 +20,7 @@ from autofix.core.model import (
     Finding,
     Fix,
     Outcome,
+    Question,
     Reading,
     RunOutcome,
     Target,
@@ -26,7 +29,7 @@ from autofix.core.model import (
 from autofix.experiments import pool
 from autofix.experiments.sketches import close
 from autofix.search import registry
-from autofix.verdict.order import only_adds
+from autofix.verdict.order import only_adds, with_answers_first
 
 pytestmark = pytest.mark.torch
 
@@ -712,6 +715,22 @@ def test_of_edits_that_are_equally_good_the_one_with_much_more_memory_comes_late
 
     small, long, hungry, other = fix(b"+a", 310), fix(b"+abc", 300), fix(b"+", 900), fix(b"+", 100, 20)
     assert pipeline.ordered([other, hungry, long, small]) == (small, long, hungry, other)
+
+
+def test_an_edit_that_answers_what_is_asked_comes_before_those_that_do_not() -> None:
+    def fix(effect: Effect, *doubts: str, usual: bool = False) -> Fix:
+        findings = tuple(Finding(name, "", ()) for name in doubts)
+        verdict = Verdict(RunOutcome.PASSED, effect, Applicability.UNSAFE, "", findings)
+        return Fix(Candidate(("AG201",), ("",), ("",), (10,), {}, conventional=usual), verdict, b"")
+
+    kept, cut = fix(Effect.IDENTICAL, "graph-older-than-update"), fix(Effect.TRUNCATED, "average-is-trained", "x")
+    field = fix(Effect.CHANGED, usual=True)
+    fixes = pipeline.ordered([cut, field, kept])
+    assert fixes == (field, kept, cut)
+    answers = (Answer("constant", "", None, 2), Answer("anew", "", None))
+    found, question = with_answers_first(fixes, Question("x", "", (), answers))
+    assert (found, [one.offer for one in question.answers]) == ((field, cut, kept), [1, None])
+    assert with_answers_first(fixes, replace(question, answers=()))[0] == fixes
 
 
 @pytest.mark.parametrize(("seconds", "tried"), [(30.0, True), (-1e9, False)])

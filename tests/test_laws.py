@@ -6,13 +6,17 @@ from pathlib import Path
 
 import pytest
 from lawful import Program, judged, safe
-from laws import collected, cuts, losses, lost_graphs, reductions, sums, teachers, terms, values, views
+from laws import collected, cuts, losses, lost_graphs, older, reductions, sums, teachers, terms, values, views
 from sampled import one_in
 
 from autofix.experiments.client import Probe
 
 PROGRAMS = [
-    *one_in(14, [one for law in (cuts, losses, lost_graphs, reductions, teachers, terms) for one in law.PROGRAMS], str),
+    *one_in(
+        14,
+        [one for law in (cuts, losses, lost_graphs, older, reductions, teachers, terms) for one in law.PROGRAMS],
+        str,
+    ),
     *(one for law in (collected, sums, values, views) for one in one_in(14, law.PROGRAMS, str)),
     *(
         pytest.param(one, id=one.name, marks=pytest.mark.apart("long"))

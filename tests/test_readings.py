@@ -383,6 +383,54 @@ def test_what_would_drift_is_computed_for_one_pass(
     assert train.verify((added, added.replace("tokens +=", "tokens.data +="))).outcome is Outcome.UNSAFE
 
 
+INNER_STEP = """
+    import torch
+    from torch import nn
+
+    torch.manual_seed(0)
+
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer, self.context = nn.Linear(3, 1), None
+
+        def forward(self, x):
+            return torch.tanh(self.layer(torch.cat([x, self.context.expand(len(x), -1)], 1)))
+
+
+    model = Model()
+    opt = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(4):
+        model.context = torch.zeros(2, requires_grad=True)
+        for _ in range(2):
+            loss = (model(torch.randn(6, 1)) - 1).square().mean()
+            grad = torch.autograd.grad(loss, model.context, create_graph=True)[0]
+            model.context -= 0.5 * grad
+        outer = (model(torch.randn(6, 1)) - 1).square().mean()
+        opt.zero_grad()
+        outer.backward()
+        opt.step()
+"""
+INNER = "model.context -= 0.5 * grad"
+NEW, COPY = INNER.replace("-=", "= model.context -"), f"model.context = model.context.clone()\n        {INNER}"
+BEHIND = INNER.replace(" -=", ".data -=")
+FIRST_ORDER = (", create_graph=True", "")
+TRAINED_OTHERWISE = ("opt.zero_grad()", "outer = outer + grad.square().sum()\n        opt.zero_grad()")
+
+
+@pytest.mark.apart("long")
+@pytest.mark.parametrize(
+    ("changes", "safe"), [((), (NEW, COPY)), ((FIRST_ORDER,), (BEHIND,)), ((TRAINED_OTHERWISE,), ())]
+)
+def test_an_inner_step_by_a_derivative_with_a_graph_is_trained_through(
+    script: Scripts, changes: tuple[tuple[str, str], ...], safe: tuple[str, ...]
+) -> None:
+    train = script(changed(INNER_STEP, *changes))
+    found = [new for new in (NEW, COPY, BEHIND) if train.verify((INNER, new)).outcome is Outcome.SAFE]
+    assert found == list(safe)
+
+
 @pytest.mark.parametrize(("fact", "against"), [("drifts", Refused.UPDATE), ("steps-by-hand", Refused.OPERATION)])
 def test_facts_of_the_update_speak_against_one_reading(fact: str, against: Refused) -> None:
     plain = wire.Trace(1, "finished")
@@ -394,6 +442,14 @@ def test_facts_of_the_update_speak_against_one_reading(fact: str, against: Refus
     assert [one for one, why in said.items() if "w" in why] == [against]
     carried = replace(plain, carried=True)  # a name that is bound anew from pass to pass is no value of one pass
     assert not contradiction(Refused.UPDATE, update, carried)
+
+
+def test_a_derivative_that_was_given_a_graph_is_used_in_the_reading_that_is_meant() -> None:
+    used = wire.Trace(1, "finished")
+    wasted = replace(used, facts=(wire.Fact("wasted", "", (wire.Frame("a.py", 3, 0, 3, 9, "inner"),)),))
+    assert "given" in contradiction(Refused.UPDATE, wasted, used)
+    pairs = ((Refused.UPDATE, wasted, wasted), (Refused.UPDATE, used, wasted), (Refused.OPERATION, wasted, used))
+    assert not any(contradiction(*pair) for pair in pairs)
 
 
 def test_a_parameter_is_deprived_if_it_has_no_gradient_at_the_end() -> None:

@@ -316,6 +316,9 @@ def _seen(reading: Refused, run: wire.Trace, other: wire.Trace) -> Iterator[str]
     elif other.outcome != "failed":
         learns = other.seen("learns-by-write")
         yield from (f"{one.subject}, which an optimizer owns, would learn nothing from data" for one in learns)
+        kept = {one.stack for one in other.seen("wasted")}
+        given = (one for one in run.seen("wasted") if one.stack not in kept)
+        yield from ("no backward would go through the graph that a derivative is given" for _ in given)
         drifts = () if other.carried else run.seen("drifts")
         yield from (f"each pass would move {one.subject}, which an optimizer owns, farther" for one in drifts)
 

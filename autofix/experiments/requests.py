@@ -126,7 +126,9 @@ class Builder:
         if spec.treatment is not Treatment.LIVE or spec.intervention is Intervention.REPEATED:
             asked = self._shortly(asked, first)
         if spec.reading is not None:
-            constants = (first.older if self.once else first.shared) if spec.reading.constant else ()
+            shared = first.older if self.once else first.shared
+            constants = shared if spec.reading.constant else ()
+            asked = replace(asked, older=shared if asked.compared else ())
             if spec.reading.constant and first.begun:  # what only the last pass took is not known to be shared
                 asked = replace(asked, stop_at=tuple(map(min, asked.stop_at, _before_the_last(first))))
             if spec.reading.averages:  # that of the last pass is handed to none that would show it

@@ -180,7 +180,8 @@ class Run(State):
         from .instruments.comparisons import Comparisons
 
         if self.request.compared:
-            self.taps.listeners += [self.modes.enter_context(Comparisons(self.frames)), Cancels(self.frames)]
+            comparisons = self.modes.enter_context(Comparisons(self.frames, self.request.older))
+            self.taps.listeners += [comparisons, Cancels(self.frames)]
 
     # The script -----------------------------------------------------------------------------------------------------
 

@@ -140,6 +140,7 @@ class Request:
     off: bool = False  # what leaves a region in which the script has gradients off is a constant
     sources: bool = False  # whether data went into what several passes share is told
     compared: bool = False  # where what is compared is the same is told
+    older: tuple[int, ...] = ()  # of that: the ages of what several passes share, held against newer values
     once: bool = False  # what a pass takes of earlier ones was made once, and is not handed on from pass to pass
     nudged: bool = False  # what autograd.grad and refused conversions give is otherwise: does a loss depend on it?
     doubled: int = -1  # after that many steps each backward sends twice as much: does a loss depend on gradients?
@@ -521,6 +522,7 @@ class Compared:
     stack: Stack
     same: int
     other: int
+    older: tuple[int, ...] = ()  # ages of what several passes share: one side is made of that alone, the other not
 
 
 @dataclass(frozen=True, slots=True)

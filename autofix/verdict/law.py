@@ -90,6 +90,11 @@ def broken(runs: Runs, reading: Reading) -> str:
     return next((ruling.sentence for ruling in rulings if ruling.word is Word.BROKEN), "")
 
 
+def required(runs: Runs, reading: Reading) -> bool:
+    """Whether some law breaks the code as written and is kept by a reading."""
+    return any(law.says(runs, reading).word is Word.KEPT for law in laws())
+
+
 @functools.cache
 def laws() -> tuple[Law, ...]:
     """All laws, by name: every module of `autofix.verdict.laws` defines one."""

@@ -22,7 +22,8 @@ def meant(runs: Runs, found: Assessment) -> Assessment:
     letters = runs.case.pool.letters
     if found.effect is Effect.REFRESHED and (why := broken(runs, replace(runs.code, constant=True))):
         return replace(found, sentence=f"{found.sentence}; what was made once can be no constant: {why}")
-    if found.effect is not Effect.CHANGED or letters.void or len(letters.readings) > 1:
+    departs = found.effect is Effect.CHANGED or (found.effect is Effect.TRUNCATED and runs.letter.reused)
+    if not departs or letters.void or len(letters.readings) > 1:
         return found
     for law in laws():
         letter = law.says(runs, runs.code)

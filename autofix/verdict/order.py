@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from autofix.core.model import Applicability, Candidate, Effect, Fix
+from autofix.core.model import Applicability, Candidate, Effect, Fix, Question
 
 _EFFECTS = list(Effect)
 _EITHER_WAY = ("shared-across-passes",)
@@ -24,6 +25,8 @@ class Key(NamedTuple):
     unsafe: bool
     starves: bool
     """A parameter loses all of its gradient, or never gets one."""
+    beside: bool
+    """It answers nothing of what is asked, where others do, and is not what the field does without a doubt."""
     doubts: int
     """What was found, and whether gradients change; half as much where it may be meant either way."""
     rhythm: bool
@@ -36,13 +39,28 @@ class Key(NamedTuple):
     size: int
 
 
-def ordered(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
-    """Best first: see `Key`."""
+def ordered(fixes: Sequence[Fix], answers: Sequence[Fix] = ()) -> tuple[Fix, ...]:
+    """Best first: see `Key`. `answers`: those that answer what is asked."""
     least: dict[Key, int] = {}
+    mine = set(map(id, answers))
     for fix in fixes:
         alike = _key(fix)._replace(size=0)
         least[alike] = min(fix.verdict.peak_bytes, least.get(alike, fix.verdict.peak_bytes))
-    return tuple(sorted(fixes, key=lambda fix: _key(fix, _COSTLY * least[_key(fix)._replace(size=0)])))
+
+    def key(fix: Fix) -> Key:
+        found = _key(fix, _COSTLY * least[_key(fix)._replace(size=0)])
+        return found._replace(beside=bool(mine) and id(fix) not in mine and not _usual(fix))
+
+    return tuple(sorted(fixes, key=key))
+
+
+def with_answers_first(fixes: Sequence[Fix], question: Question) -> tuple[tuple[Fix, ...], Question]:
+    """The fixes in their order beside what is asked, and the question with the places that its answers then have."""
+    offered = [fixes[one.offer] if one.offer is not None else None for one in question.answers]
+    found = ordered(fixes, [fix for fix in offered if fix is not None])
+    places = (found.index(fix) if fix is not None else None for fix in offered)
+    pairs = zip(question.answers, places, strict=True)
+    return found, replace(question, answers=tuple(replace(one, offer=place) for one, place in pairs))
 
 
 def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
@@ -59,6 +77,7 @@ def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
         unsafe=verdict.applicability is not Applicability.SAFE,
         starves=any(change.candidate == 0 < change.reference for change in verdict.changes)
         or any(one.property in _STARVED for one in verdict.findings),
+        beside=False,
         doubts=doubts,
         rhythm=changed and any(change.rhythm for change in verdict.changes),
         # An edit that changes gradients has its doubt by that; one that keeps them may be doubted because it does.
@@ -73,8 +92,11 @@ def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
 def settles(fix: Fix) -> bool:
     """Whether nothing has to be built upon other edits: this one is safe, or what the field does, without a doubt."""
     key = _key(fix)
-    usual = fix.candidate.conventional and fix.verdict.effect is Effect.CHANGED and not fix.verdict.findings
-    return not key.unsafe or (usual and not key.starves)
+    return not key.unsafe or (_usual(fix) and not key.starves)
+
+
+def _usual(fix: Fix) -> bool:
+    return fix.candidate.conventional and fix.verdict.effect is Effect.CHANGED and not fix.verdict.findings
 
 
 def is_best(fix: Fix) -> bool:

@@ -16,7 +16,7 @@ from autofix.syntax.sources import Sources
 from autofix.verdict.blame import loss
 from autofix.verdict.derivatives import derivative, gradient
 from autofix.verdict.effect import trains_alike
-from autofix.verdict.law import at, broken
+from autofix.verdict.law import at, broken, required
 from autofix.verdict.left_open import aims, own_output, start
 from autofix.verdict.left_open.averages import constant_averages
 from autofix.verdict.left_open.handed_on import ended_by_call
@@ -168,7 +168,7 @@ def _old_values(runs: Runs) -> Question | None:
 
 
 def _made_once(runs: Runs) -> Question | None:
-    if not runs.letter.reused:
+    if not runs.letter.reused or required(runs, replace(runs.code, constant=True)):
         return None
     what, place = _handed_on(runs, "what {} makes once")
     answers = (

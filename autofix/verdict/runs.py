@@ -255,6 +255,13 @@ class Runs:
         return self.case.pool.get(specs[0]), self.case.pool.get(specs[1])
 
     @once
+    def comparisons_in_code(self) -> tuple[wire.Trace, wire.Trace]:
+        """The reference while parameters rest, and while they move, watched for what is compared."""
+        how, treatments = Intervention.COMPARED, (Treatment.STILL, Treatment.LIVE)
+        self.case.pool.expect(*(RunSpec.reference(self.code, one, how) for one in treatments))
+        return self.of(self.code, Treatment.STILL, how), self.of(self.code, Treatment.LIVE, how)
+
+    @once
     def compiled(self) -> wire.Trace:
         """The edited script in which `torch.compile` compiles."""
         return self.of_edit(intervention=Intervention.COMPILED)

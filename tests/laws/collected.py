@@ -144,10 +144,15 @@ PROGRAMS = (
         ("(action == 1).float()", "action.cos()"),
         right=("constant",),
     ),
-    ACTIONS.mutated("nothing is drawn", ("action = chosen.sample()", "action = seen[:, :3].argmax(1)")),
+    ACTIONS.mutated(
+        "nothing is drawn, but a ratio with what was before is taken",
+        ("action = chosen.sample()", "action = seen[:, :3].argmax(1)"),
+        right=("constant",),
+    ),
     ACTIONS.mutated(
         "noise is drawn, and no action",
         ("action = chosen.sample()", "action = torch.rand_like(chosen.logits)[:, :3].argmax(1)"),
+        ("(new - old).exp()", "(new - 0.5 * old).exp()"),
     ),
     UNROLLS,
     HANDED_ON,

@@ -45,6 +45,11 @@ def discards(func: Any) -> bool:
     return _next(func) in ("POP_TOP", "STORE_ATTR")
 
 
+def stores(func: Any) -> bool:
+    """Whether the caller of a torch function puts its result into an attribute."""
+    return _next(func) == "STORE_ATTR"
+
+
 def binds(func: Any) -> bool:
     """Whether the caller of a torch function gives its result a name, or returns it."""
     return _next(func) in _BINDS

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import torch
 
 from .. import wire
+from ..engine import graph
 from ..engine.operators import Functions
 from ..engine.quiet import quiet
-from ..engine.taps import Listener
+from ..engine.taps import Call, Listener
 from ..program.frames import Frames, Raw
 
 DIFFERENCES = frozenset({
@@ -27,29 +30,67 @@ _LARGE = 1 << 20
 class Comparisons(Functions, Listener):
     """Counts, for each place that takes a difference or a ratio, how often the two were the same and how often not."""
 
-    def __init__(self, frames: Frames) -> None:
+    def __init__(self, frames: Frames, older: Iterable[int] = ()) -> None:
+        """`older`: the ages of what several passes share, in another run of the same operations."""
         super().__init__()
         self._frames = frames
+        self._older = frozenset(older)
         self._seen: dict[Raw, list[int]] = {}
+        self._held: dict[Raw, set[int]] = {}
+        """Of each place, what of that it holds against something newer."""
+        self._comparing: set[int] = set()
+        """The ages of what was made by that."""
+        self._elsewhere: set[int] = set()
+        """What of it losses are made of by another way, too."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        older = False
         if (func in DIFFERENCES or func in _RATIOS) and len(args) >= _BOTH:
-            self._look(*args[:_BOTH])
-        return func(*args, **(kwargs or {}))
+            older = bool(self._look(*args[:_BOTH]))
+        result = func(*args, **(kwargs or {}))
+        if older and (node := graph.made_by(result)) is not None:
+            self._comparing.add(node._sequence_nr())
+        return result
 
-    def _look(self, one: Any, other: Any) -> None:
+    def backward(self, call: Call) -> None:
+        ends = self._older | self._comparing
+        nodes = graph.walk(call.roots, lambda node: node._sequence_nr() not in ends) if self._older else ()
+        self._elsewhere |= self._older & graph.ages(nodes)
+
+    def _look(self, one: Any, other: Any) -> set[int]:
+        """Count them; what one of them is made of alone that several passes share, where the other is newer."""
         if not (isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor)):
-            return
+            return set()
         with quiet():
             if one.shape != other.shape or not one.is_floating_point() or not 0 < one.numel() <= _LARGE:
-                return
-            counts = self._seen.setdefault(self._frames.here(), [0, 0])
+                return set()
+            here = self._frames.here()
+            counts = self._seen.setdefault(here, [0, 0])
             if sum(counts) < _OFTEN and bool(one.any()):
                 counts[not torch.equal(one, other.to(one.dtype))] += 1
+            held = self._against_newer(one, other) if self._older else set[int]()
+            self._held.setdefault(here, set()).update(held)
+        return held
+
+    def _against_newer(self, one: torch.Tensor, other: torch.Tensor) -> set[int]:
+        """What one of the two is made of alone that several passes share, where the other has a graph without it."""
+        sides = [self._made_of(tensor) for tensor in (one, other)]
+        for (ages, leaves), (no_ages, new) in (sides, sides[::-1]):
+            if ages and not leaves and new and not no_ages:
+                return ages
+        return set()
+
+    def _made_of(self, tensor: torch.Tensor) -> tuple[set[int], bool]:
+        """The ages of what several passes share in a graph, and whether it leads to a leaf beside that."""
+        nodes = list(graph.walk([tensor], lambda node: node._sequence_nr() not in self._older))
+        leaves = tensor.requires_grad and (not nodes or any(graph.leaf(node) is not None for node in nodes))
+        return graph.ages(nodes) & self._older, leaves
 
     def told(self) -> dict[str, Any]:
-        """Each place, with its counts."""
-        site, resolve = self._frames.site, self._frames.resolve
-        return {
-            "compared": tuple(wire.Compared(site(raw), resolve(raw), *counts) for raw, counts in self._seen.items())
-        }
+        """Each place, with its counts: several stacks may lead to one, as those of the passes of a generator."""
+        found: dict[wire.Stack, wire.Compared] = {}
+        for raw, (same, other) in self._seen.items():
+            stack, held = self._frames.resolve(raw), self._held.get(raw, set()) - self._elsewhere
+            had = found.get(stack, wire.Compared(self._frames.site(raw), stack, 0, 0))
+            found[stack] = replace(had, same=had.same + same, other=had.other + other, older=(*had.older, *held))
+        return {"compared": tuple(found.values())}

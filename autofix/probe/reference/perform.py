@@ -57,6 +57,8 @@ class Perform(Functions, Listener):
         self._performed: dict[Raw, str] = {}
         self._pending: dict[int, Raw] = {}
         self._unreached: set[Raw] = set()
+        self._differentiated: set[int] = set()
+        """The ids of tensors by which derivatives with a graph were asked for."""
         self._aimed = False
         """Whether a loss or a difference held against each other what both has a graph."""
 
@@ -139,7 +141,11 @@ class Perform(Functions, Listener):
         taken = kind == "leaf_modified" and self.for_a_pass is not None and self.for_a_pass.takes(target, values)
         if taken and not caller.binds(func):
             return functools.partial(self._for_this_pass, func, args, kwargs, target)
-        bound = ways.in_place if caller.discards(func) else ways.out_of_place
+        bound = (
+            ways.in_place
+            if caller.discards(func) and not self._is_own_past(func, target, values)
+            else ways.out_of_place
+        )
         perform = ways.on_fresh_view if kind == "view_modified" else bound
 
         def again() -> Any:
@@ -148,6 +154,14 @@ class Perform(Functions, Listener):
             return result
 
         return again
+
+    def _is_own_past(self, func: Any, target: torch.Tensor, values: list[torch.Tensor]) -> bool:
+        """Whether an attribute takes what is made of its leaf by a derivative with a graph: an inner step.
+
+        That graph needs the leaf as it is, so that the result can only be another tensor.
+        """
+        own = caller.stores(func) and id(target) in self._differentiated
+        return own and any(leaf is target for leaf in graph.leaves(graph.walk(values)))
 
     def _for_this_pass(self, func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> Any:
         """Let a leaf stand for the result of a write while modules compute."""
@@ -219,6 +233,8 @@ class Perform(Functions, Listener):
         }
 
     def backward(self, call: Call) -> None:
+        if call.create and not call.accumulate:
+            self._differentiated.update(map(id, call.inputs))
         if not self._pending:
             return
         reached = graph.ages(graph.walk(call.roots))

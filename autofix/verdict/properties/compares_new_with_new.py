@@ -17,7 +17,6 @@ shows: there the two are equal in any case. The old value was meant: cut it wher
 from __future__ import annotations
 
 from autofix.core.model import Effect, Finding
-from autofix.probe import wire
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
@@ -78,14 +77,11 @@ class ComparesNewWithNew(Property):
         if effect is not Effect.REFRESHED and not (evidence.letter.reused and effect.keeps_gradients):
             return None
         letter, edited = evidence.comparisons
-        theirs = {one.site: one for one in letter.compared}
+        known, here = ({one.site for one in run.compared} for run in (letter, edited))
+        differ = {one.site for one in letter.compared if one.other >= _TWICE}
         for one in edited.compared:
-            if one.same >= _TWICE and not one.other and _differed(theirs.get(one.site), theirs, edited):
+            # The code's two sides differ at this place, or, where the edit wrote it, at one that the edit has not.
+            differed = one.site in differ if one.site in known else differ - here
+            if one.same >= _TWICE and not one.other and differed:
                 return self.found(one.stack)
         return None
-
-
-def _differed(same: wire.Compared | None, theirs: dict[str, wire.Compared], edited: wire.Trace) -> bool:
-    """Whether the code's two sides differ: at this place, or, where the edit wrote it, at one that the edit has not."""
-    kept = {one.site for one in edited.compared}
-    return any(one.other >= _TWICE for one in ([same] if same else theirs.values()) if same or one.site not in kept)
