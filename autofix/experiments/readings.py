@@ -5,7 +5,7 @@ of it; as an *operation* the write is part of the forward. Likewise a tensor who
 result, can be meant as a leaf of its own or as that result. Both are run as references. A reading that the rest of the
 program contradicts is left out: one in which the script dies, one in which parameters that an optimizer owns lose the
 gradient that they get in the other, an operation whose result no later backward uses, and an update where something
-that an optimizer owns learns from data by the write alone.
+that an optimizer owns learns from data by the write alone, or that leaves the graph unused which a derivative is given.
 
 Where a graph is missing, the one reading is that it was not cut, if there is only one place that cuts it.
 """
