@@ -102,6 +102,8 @@ def _performing(run: State, off: SwitchedOff) -> Perform:
     if asked.sites:
         perform.sites = Sites(run.frames, run.names, asked.sites, operation=operation)
         perform.sites.switched = off.switch
+        if any(site.action == "zero" for site in asked.sites):
+            run.taps.listeners.append(perform.sites.cleared)
     if any(site.action == "stand" for site in asked.sites):
         run.standing = perform.standing = Standing(run.frames, asked.sites)
     given = Given(perform.note, operation=operation)

@@ -30,6 +30,7 @@ from ..engine.refused import DERIVATIVE, name_of, tensors
 from ..engine.sketch import is_zero
 from ..engine.taps import Call, Listener, parameters
 from ..program.frames import Frames, Raw
+from ..refused.cleared import Cleared
 from .switched_off import Asleep
 
 _CUTS = ("torch.Tensor.detach", "torch.Tensor.data.__get__", "torch.Tensor.detach_")
@@ -68,6 +69,7 @@ class Sites(Listener):
         self._taken: dict[int, torch.Tensor] = {}
         """What optimizers own."""
         self.met: dict[Raw, str] = {}
+        self.cleared = Cleared(frames)
         self._added: dict[Raw, None] = {}
         """Where results were made whose gradients add up."""
         self._limited: dict[int, tuple[torch.Tensor, Raw]] = {}
@@ -159,7 +161,7 @@ class Sites(Listener):
             if "zero" not in actions or tensor.grad is not None:
                 return NOTHING
             self.met[raw] = "gradient_none"
-            return torch.zeros_like(tensor)
+            return self.cleared.zeros(tensor, raw)
 
     def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         """Let parameters train that an optimizer takes, where it takes only frozen ones and not all of them."""
