@@ -17,15 +17,16 @@ def needs(later: Iterable[ast.stmt], earlier: Iterable[ast.stmt]) -> bool:
     given = {item for part in _parts(earlier) for item in _items(part, ast.Store)}
     own: set[Item] = set()
     for part in _parts(later):
-        read = _items(part, ast.Load) - own
-        if any(_meets(one, other) for one in given for other in read if (other[0], "") not in own):
+        read = {one for one in _items(part, ast.Load) if not any(_holds(mine, one) for mine in own)}
+        if any(_holds(one, other) or (not other[1] and one[0] == other[0]) for one in given for other in read):
             return True
         own |= _items(part, ast.Store)
     return False
 
 
-def _meets(bound: Item, read: Item) -> bool:
-    return names.meets({bound[0]}, {read[0]}) and (not (bound[1] and read[1]) or bound[1] == read[1])
+def _holds(bound: Item, read: Item) -> bool:
+    """Whether what is read is, or hangs on, what is bound."""
+    return names.meets({bound[0]}, {read[0]}) and bound[1] in ("", read[1])
 
 
 def _parts(statements: Iterable[ast.AST]) -> Iterator[list[ast.AST]]:
