@@ -338,12 +338,14 @@ class _Repair:
         return uncovered
 
     def _has_waited(self, case: Case, left: int) -> bool:
-        """Whether somebody has waited long enough, where an edit runs past the failure; it is told what is left out."""
-        if not (self.fixes and case.pool.late):
+        """Whether an edit runs past the failure, and another is not worth the wait; it is told what is left out."""
+        none = bool(self.fixes) and bool(case.pool.too_few)
+        if not (none or (self.fixes and case.pool.late)):
             return False
         more = f"{left} more edit{'s were' if left != 1 else ' was'}" if left else "edits built upon others were"
-        told = f"{more} not tried: the repair had computed for {case.pool.computed:.0f} s"
-        self.untried = f"{told}; a larger --budget goes on for longer"
+        long = f"the repair had computed for {case.pool.computed:.0f} s"
+        why = "no edit can be compared in this time" if none else long
+        self.untried = f"{more} not tried: {why}; a larger --budget goes on for longer"
         return True
 
     def _telling(self, case: Case, queue: list[_Waiting]) -> list[_Waiting]:

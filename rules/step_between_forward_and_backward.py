@@ -96,6 +96,34 @@ for _ in range(4):
 +    (q(x) - aim).pow(2).mean().backward()
 +    q_opt.step()
 +    old.load_state_dict(q.state_dict())
+! the losses come in a dict, and the failure is logged and raised again
+def losses_of(x, both):
+    fake = G(x)
+    found = {"real": D(torch.randn(4, 3)).mean(), "fake": D(fake.detach()).mean()}
+    return found | ({"score": -D(fake).mean()} if both else {})
+
+
+G, D = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+g_opt, d_opt = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (G, D))
+try:
+    for i in range(8):
+        losses = losses_of(torch.randn(4, 2), i % 2)
+-        d_opt.zero_grad()
+-        losses["d"] = losses["fake"] - losses["real"]
+-        losses["d"].backward()
+-        d_opt.step()
+        if i % 2:
+            g_opt.zero_grad()
+            losses["g"] = 0.5 * losses["score"]
+            losses["g"].backward()
+            g_opt.step()
++        d_opt.zero_grad()
++        losses["d"] = losses["fake"] - losses["real"]
++        losses["d"].backward()
++        d_opt.step()
+except RuntimeError as error:
+    print(error)
+    raise error
 ! the graph is that of an earlier iteration, and wants a cut
 cell = torch.nn.GRUCell(2, 4)
 opt = torch.optim.SGD(cell.parameters(), lr=0.1)
@@ -209,6 +237,7 @@ for _ in range(3):
         small = last + 1 - len(blocks.with_clipping(scene.block, scene.step))
         while first and vocabulary.leads_to_step(calls.method(scene.block[first - 1])):
             first -= 1
+        first = owning.cleared(scene.block, first, scene.step, scene.end, scene.made)
         for following in scene.block[last + 1 : last + 2]:
             # A scheduler's step belongs to the optimizer's; another optimizer's does not.
             last += calls.method(following) in ("step", "update") and calls.statement_call(following) not in steps

@@ -42,6 +42,16 @@ def test_parameters_in_another_order_are_compared_where_an_optimizer_ends_with_f
     assert [change.parameter for change in differences(reference, candidate, LIVE)] == ["b.weight"]
 
 
+def test_a_step_without_a_backward_call_before_it_is_said_to_be_one() -> None:
+    def of(*calls: int) -> Trace:
+        made = tuple(wire.Step(1, ((0.5, 0.5), (0.1, 0.1)), (), "SGD", calls=n, sent=n) for n in calls)
+        return replace(trace(), counts=(0, len(calls)), steps=made)
+
+    said = "the optimizer of b makes its 2nd step without a backward call since the one before"
+    noted = [[c.note for c in differences(of(1, 2, 3), of(*calls), LIVE) if c.note] for calls in ((1, 1, 2), (1, 2, 3))]
+    assert noted == [[f"{said}, in the code behind 1 backward call"], []]
+
+
 def test_what_rounding_leaves_of_nothing_comes_last() -> None:
     noise: Sketch = (1e-9, 1e-9)
     reference = trace((0, many(1.0)), (1, ((0.5, 0.5), noise)))
@@ -163,3 +173,19 @@ def test_rounding_beside_the_largest_gradient_is_little_of_a_small_one(
 ) -> None:
     one, other = (trace((0, many(1.0)), (1, ((1.0, 1.0), (value, value)))) for value in (first, second))
     assert (not differences(one, other, tolerance)) is same
+
+
+@pytest.mark.torch
+def test_a_parameter_is_named_by_its_module_and_not_by_a_list_of_what_is_trained(script: Scripts) -> None:
+    trace = script(
+        """
+        import torch
+        models = {"encoder": torch.nn.Linear(2, 1)}
+        alone = [torch.nn.Parameter(torch.ones(1))]
+        trained = [*models["encoder"].parameters(), *alone]
+        torch.optim.SGD(trained, lr=0.1)
+        (models["encoder"](torch.ones(2)) * alone[0]).sum().backward()
+        trained.step()
+        """
+    ).run("reference")
+    assert trace.names[:1] == (("models['encoder'].weight", "models['encoder'].bias", "alone[0]"),)

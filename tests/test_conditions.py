@@ -14,8 +14,10 @@ from sampled import one_in
 from training import CURE, NETS, STEP, added, repair, safe, written
 
 from autofix import cli, render
-from autofix.core.model import Applicability, Outcome
+from autofix.core.model import Applicability, Outcome, Target
+from autofix.experiments import reproduce
 from autofix.experiments.client import Probe
+from autofix.probe import wire
 
 pytestmark = pytest.mark.torch
 LOOP = textwrap.indent(STEP, "    ")
@@ -267,6 +269,19 @@ def test_a_package_that_is_only_looked_for_or_lies_elsewhere_is_not_stood_in_for
     report = repair(probe, "train.py", stand_in=True)
     assert (report.outcome, report.conditions) == (Outcome.CLEAN, ()), report.message
     assert "it lies at deep/own.py: run the script from the folder" in repair(probe, "other.py", stand_in=True).message
+
+
+@pytest.mark.parametrize("outside", [True, False])
+def test_a_file_outside_the_project_is_said_to_be_kept_by_the_fence(
+    here: Path, monkeypatch: pytest.MonkeyPatch, *, outside: bool
+) -> None:
+    # Home and the temporary folders may be written to, wherever they lie.
+    path = here.parent / "models" if outside else here / "nowhere" / "models"
+    monkeypatch.setattr("tempfile.tempdir", "/nowhere")
+    failure = wire.Failure("OSError", f"[Errno 30] Read-only file system: '{path}'", (), "", False)
+    target = Target(here / "train.py", root=here)
+    said = reproduce.missing_words(target, wire.Trace(0, "failed", failure=failure, detail="OSError"))
+    assert (f"outside its project {here}" in said, f"git init {here.parent}`" in said) == (outside, outside)
 
 
 def test_environments_networks_and_places_to_save_are_stood_in_for(probe: Probe, here: Path) -> None:

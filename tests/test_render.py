@@ -20,7 +20,7 @@ from schemas import SARIF, schema
 
 from autofix import render
 from autofix.core.edit import Edit
-from autofix.core.model import Applicability, Cause, Effect, Hint, Outcome, Report, RunOutcome, Target
+from autofix.core.model import Applicability, Cause, Effect, Hint, Outcome, Report, RunOutcome, Suspicion, Target
 from autofix.diagnosis.culprits import culprits
 from autofix.probe import wire
 from autofix.render import words
@@ -200,6 +200,20 @@ def test_an_effect_that_is_not_known_is_not_called_unsafe(made: Report) -> None:
     shown = text(replace(made, outcome=Outcome.UNSAFE, fixes=(replace(made.fixes[1], verdict=verdict),)))
     assert "\n\nNot known: the runs do not tell" in shown
     assert "Unsafe" not in shown
+
+
+def test_what_is_told_once_is_not_told_of_each_edit(made: Report) -> None:
+    fixes = tuple(replace(fix, verdict=replace(made.fixes[1].verdict, effect=Effect.UNKNOWN)) for fix in made.fixes)
+    shown = text(replace(made, fixes=fixes))
+    assert shown.count("unknown, for the same reason") == len(fixes) - 1
+    assert "for the same reason" not in text(made)
+
+
+def test_a_fault_that_crashes_nothing_is_not_told_as_the_cause(made: Report) -> None:
+    assert made.diagnosis is not None
+    fault = Suspicion("AG505", "", "the scheduler steps first", made.diagnosis.failure.stack[0])
+    assert "\n\nNot why it fails, but worth a look:\n" in text(replace(made, suspicions=(fault,)))
+    assert "worth a look" not in text(made)
 
 
 def test_what_was_not_tried_is_no_change_of_the_run(made: Report) -> None:

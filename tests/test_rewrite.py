@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from layouts import programs
 
 from autofix.core.edit import Declined
-from autofix.syntax import update
+from autofix.syntax import order, update
 from autofix.syntax.apply import BrokenRewrite, apply
 from autofix.syntax.edits import (
     Step,
@@ -846,3 +846,22 @@ def _held(text: str) -> bool:
     source = Source(Path("x.py"), f"{text}\nw = w - w.grad\n".encode())
     found = [one for one in ast.walk(source.tree) if isinstance(one, ast.Assign) and ".grad" in ast.unparse(one)]
     return any(update.held_elsewhere(source, bound) for one in found for bound in update.bindings(one))
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "needed"),
+    [
+        ("a = f(x)", "b = a + 1", True),
+        ("a = f(x)", "a = 1\nb = a", False),
+        ("a = f(x)", "a = a + 1", True),
+        ("a.b = f(x)", "c = a.b.d", True),
+        ("r['d'] = f(x)", "r['g'] = r['l'] + 1\nr['g'].backward()", False),
+        ("r['d'] = f(x)", "if both:\n    print(r['d'])", True),
+        ("r['d'] = f(x)", "print(r)", True),
+        ("r['d'] = f(x)", "print(r[key])", True),
+        ("loss = f(x)\nloss.backward()", "if both:\n    loss = g(x)\n    loss.backward()", False),
+        ("d.zero_grad()", "d.step()", False),
+    ],
+)
+def test_what_later_statements_need_of_earlier_ones(earlier: str, later: str, needed: bool) -> None:
+    assert order.needs(ast.parse(later).body, ast.parse(earlier).body) is needed

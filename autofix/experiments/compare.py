@@ -359,10 +359,13 @@ def _rhythm(reference: wire.Trace, wanted: list[wire.Step], got: list[wire.Step]
         # A step that an edit moves behind another backward is late by less than a period, however often.
         late = have.calls - want.calls > period and have.sent - want.sent > sends
         again = have.calls == mine and want.calls > before
-        before, mine = want.calls, have.calls
         if late or again:
-            label = reference.owner(want.optimizer)
-            note = f"the optimizer of {label} makes its {_ordinal(number + 1)} step after the {_ordinal(have.calls)} "
-            note += f"backward call, in the code after the {_ordinal(want.calls)}"
+            label, calls = reference.owner(want.optimizer), want.calls - before
+            when = f"after the {_ordinal(have.calls)} backward call, in the code after the {_ordinal(want.calls)}"
+            if again:
+                when = "without a backward call since the one before, in the code "
+                when += f"behind {calls} backward call{'s' * (calls != 1)}"
+            note = f"the optimizer of {label} makes its {_ordinal(number + 1)} step {when}"
             yield Change(label, number, want.calls, have.calls, note=note, rhythm=True)
             return
+        before, mine = want.calls, have.calls

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +29,7 @@ _ITERATIONS_KEPT = 10
 _NO_MODULE = re.compile(r"No module named '([^']+)'")
 _OF_NOTHING = {"TypeError", "AttributeError", "ValueError", "IndexError", "KeyError"}
 """Types of failures that a package which gives nothing may be the reason of."""
+_NOT_WRITTEN = re.compile(r"\[Errno (\d+)\] .*: '([^']+)'$")
 _DIGITS = re.compile(r"\d+")
 _WANTS_GPU = re.compile(r"(?<![a-z])(cuda|nccl|nvidia|gpus?)(?![a-z])|accelerator device", re.IGNORECASE)
 
@@ -136,6 +139,8 @@ def missing_words(target: Target, baseline: wire.Trace) -> str:
         helps = "install it, or --stand-in puts random data in its place"
     elif top in wire.SHOWING:
         helps = "install it, or --stand-in leaves out what it shows"
+    elif kept := _fenced(target, failure):
+        helps = kept
     elif failure is not None and failure.type == "FileNotFoundError":
         made_up = "--stand-in makes up data sets, image folders and checkpoints"
         helps = f"{made_up} that are not here"
@@ -145,6 +150,24 @@ def missing_words(target: Target, baseline: wire.Trace) -> str:
     if left and not helps and failure is not None and failure.type in _OF_NOTHING and "no stand-in" not in said:
         helps = f"what is not installed was left out, which this may come from: {', '.join(left)}"
     return "; ".join(filter(None, (said, helps)))
+
+
+def _fenced(target: Target, failure: wire.Failure | None) -> str:
+    """Which file outside the project the fence kept from being written, and what to do; '' where it kept none."""
+    said = _NOT_WRITTEN.search(failure.message) if failure is not None else None
+    if said is None or int(said[1]) not in (errno.EROFS, errno.EACCES):
+        return ""
+    path = ((target.cwd or target.script.parent) / said[2]).resolve()
+    there = next(one for one in (path, *path.parents) if os.access(one, os.F_OK))
+    project = target.project.resolve()
+    common = Path(os.path.commonpath([path, project]))
+    if common == project or not os.access(there, os.W_OK):
+        return ""  # nobody may write there, with or without a fence
+    where = f"it writes to {path}, outside its project {project}, where a run behind the fence may not write"
+    home = Path.home()
+    own = (project / ".git").exists() or common in (home, *home.parents, Path(tempfile.gettempdir()))
+    makes = "" if own else f"`git init {common}` makes that folder the project, or "
+    return f"{where}: {makes}let it write below its project"
 
 
 def _lying(project: Path, top: str) -> str:

@@ -10,7 +10,7 @@ from typing import TextIO
 from rich.console import Console
 from rich.text import Text
 
-from autofix.core.model import Applicability, Fix, Outcome, Report
+from autofix.core.model import Applicability, Effect, Fix, Outcome, Report
 from autofix.experiments.compare import norms
 from autofix.render import words
 from autofix.render.account import Account, account, table
@@ -87,7 +87,7 @@ def lines(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
         yield from _fixes(report, snapshot, look)
     else:
         yield from _unfixed(report, snapshot, whole=look.verbose)
-    yield from accounted(account(report, snapshot), snapshot, whole=False)
+    yield from _beside(report, snapshot)
     if look.verbose:
         yield from _background(report)
     elif report.target.isolation == "auto" and report.isolation in words.OPEN:
@@ -186,8 +186,12 @@ def _alternatives(others: list[Fix], report: Report, snapshot: Snapshot, look: L
     for fix in shown:
         trust = fix.verdict.applicability
         line = Text(f"  {report.fixes.index(fix) + 1}. {_named(fix)} ").append(f"({trust})", _TRUST[trust])
-        known = fix.verdict.effect.keeps_gradients and not look.verbose
-        yield line.append(f" {EFFECTS[fix.verdict.effect] if known else words.effect(fix)}", "dim")
+        said = words.effect(fix)
+        if fix.verdict.effect is Effect.UNKNOWN and said == words.effect(report.fixes[0]):
+            said = "unknown, for the same reason"
+        elif fix.verdict.effect.keeps_gradients and not look.verbose:
+            said = EFFECTS[fix.verdict.effect]
+        yield line.append(f" {said}", "dim")
         reasons = [f"{name}: {sentence}" for name, sentence in _reasons(fix, snapshot)]
         yield from (Text(f"     {reason}", "yellow") for reason in (reasons if look.verbose else reasons[:1]))
         if look.verbose:
@@ -248,6 +252,14 @@ def accounted(shown: Account, snapshot: Snapshot, *, whole: bool) -> Iterator[Te
         laws.append("; " * bool(number) + f"{law}: ").append(state, _LAWS[state])
     yield laws
     yield Text(shown.watched, "dim")
+
+
+def _beside(report: Report, snapshot: Snapshot) -> Iterator[Text]:
+    """What the failing run showed of its training besides the failure."""
+    if report.suspicions:
+        yield Text()
+        yield Text("Not why it fails, but worth a look:")
+    yield from accounted(account(report, snapshot), snapshot, whole=False)
 
 
 def _unfixed(report: Report, snapshot: Snapshot, *, whole: bool) -> Iterator[Text]:

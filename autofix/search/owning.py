@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from autofix.syntax import blocks, calls, names, update, vocabulary, writes
+from autofix.syntax import blocks, calls, names, order, update, vocabulary, writes
 from autofix.syntax.edits import Step, set_keyword
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
@@ -34,6 +34,26 @@ def stepped_earlier(source: Source, statement: ast.stmt) -> set[str]:
     """The paths of the optimizers stepped before a statement in the blocks around it."""
     found = (stepped(node) for one in blocks.above(source, statement) for node in ast.walk(one))
     return {calls.path_of(one) for one in found if one is not None}
+
+
+def cleared(block: Sequence[ast.stmt], first: int, step: ast.stmt, end: ast.stmt, made: ast.stmt) -> int:
+    """Where an update begins whose step may follow `end`: at its `zero_grad`, else at `first`, as far as was known.
+
+    What stands between is its loss, which the later update does not need. So what the later backward leaves in these
+    parameters is cleared before their own.
+    """
+    last, later = block.index(step), block[block.index(step) + 1 : block.index(end) + 1]
+    for at in [at for at in range(first) if calls.method(block[at]) == "zero_grad"][-1:]:
+        moved = block[at : last + 1]
+        own = _called_on(block[at]) == _called_on(step) and made not in moved
+        if own and not order.needs(later, moved) and not order.needs(moved, later):
+            return at
+    return first
+
+
+def _called_on(statement: ast.stmt) -> str:
+    """The object whose method a statement calls."""
+    return calls.path_of(getattr(calls.statement_call(statement), "func", None)).rpartition(".")[0]
 
 
 def along(sources: Sources, source: Source, statements: Sequence[ast.stmt]) -> list[ast.stmt]:

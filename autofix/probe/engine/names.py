@@ -111,15 +111,19 @@ class Names:
     def _tensors(self, roots: list[tuple[str, Any]]) -> Iterator[tuple[str, torch.Tensor]]:
         """Tensors reachable from `roots`, breadth first, so that each comes under its shortest name.
 
-        A parameter comes under its module's: a loop over `named_parameters()` leaves the last one in a variable.
+        A parameter comes under its module's: a loop over `named_parameters()` leaves the last one in a variable, and
+        a list of what is to be trained says nothing of it.
         """
         queue = [(name, value, 0) for name, value in roots]
         if any(isinstance(value, torch.nn.Parameter) for _, value in roots):
             owned = self._of_modules(roots)
             queue = [one for one in queue if id(one[1]) not in owned]
+        later: list[tuple[str, Any, int]] = []
         seen: set[int] = set()
         at = 0
-        while at < len(queue) and len(seen) < _ITEMS:
+        while (at < len(queue) or later) and len(seen) < _ITEMS:
+            if at == len(queue):
+                queue, later, at = later, [], 0
             name, value, depth = queue[at]
             at += 1
             if id(value) in seen:
@@ -129,7 +133,9 @@ class Names:
                 yield name.removeprefix("self."), value
             elif depth < _DEPTH and self._is_container(value):
                 seen.add(id(value))
-                queue.extend((inner, item, depth + 1) for inner, item in _inside(name, value))
+                for inner, item in _inside(name, value):
+                    alone = isinstance(item, torch.nn.Parameter) and isinstance(value, (list, tuple))
+                    (later if alone else queue).append((inner, item, depth + 1))
 
     def _of_modules(self, roots: Iterable[tuple[str, Any]]) -> set[int]:
         """The parameters of the modules that are held by these, or by an attribute of theirs."""

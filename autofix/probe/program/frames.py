@@ -18,10 +18,12 @@ _LIBRARY = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 
 
 def entries(traceback: TracebackType | None) -> Iterator[TracebackType]:
-    """The entries of a traceback, the innermost last."""
+    """The entries of a traceback, the innermost last; of a frame that raised it again, the one that it came from."""
     while traceback is not None:
-        yield traceback
-        traceback = traceback.tb_next
+        within = traceback.tb_next
+        if within is None or within.tb_frame is not traceback.tb_frame:
+            yield traceback
+        traceback = within
 
 
 def frames_of(error: BaseException | None) -> list[FrameType]:
