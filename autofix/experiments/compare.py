@@ -362,7 +362,10 @@ def _rhythm(reference: wire.Trace, wanted: list[wire.Step], got: list[wire.Step]
         before, mine = want.calls, have.calls
         if late or again:
             label = reference.owner(want.optimizer)
-            note = f"the optimizer of {label} makes its {_ordinal(number + 1)} step after the {_ordinal(have.calls)} "
-            note += f"backward call, in the code after the {_ordinal(want.calls)}"
+            note = f"the optimizer of {label} makes its {_ordinal(number + 1)} step "
+            if again:
+                note += "without a backward call since the step before it, in the code with one"
+            else:
+                note += f"after the {_ordinal(have.calls)} backward call, in the code after the {_ordinal(want.calls)}"
             yield Change(label, number, want.calls, have.calls, note=note, rhythm=True)
             return

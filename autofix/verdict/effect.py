@@ -11,6 +11,7 @@ from autofix.experiments.compare import (
     cuts_the_graph,
     departures,
     differences,
+    first_departing,
     of_rounding,
     rounded,
     same_gradients,
@@ -186,7 +187,8 @@ class _Comparison:
             if not differences(self._runs.of(one), self._live, self._live_tolerance, **also):
                 return equal_to(self._runs, one, same_live=True)
         later = not also["printed"] or (not full.counts and frozen.undone)
-        for one in filter(self._is_newer, (equal or self._equal_at_rest(readings)) if later else ()):
+        newer = (self._equal_for_long(equal, also) if equal else self._equal_at_rest(readings)) if later else ()
+        for one in filter(self._is_newer, newer):
             # Where nothing that learns is behind what outlives a round, only the drift moved it.
             return equal_to(self._runs, one, same_live=self._to_the_last_bit(one))
         if self._projects_elsewhere(readings[0], also):
@@ -293,6 +295,22 @@ class _Comparison:
             and same_shape(still, mine)
         ]
 
+    def _equal_for_long(self, equal: Sequence[Reading], also: Mapping[str, bool]) -> list[Reading]:
+        """Those of the readings that the edit also equals, with steps undone, where it departs live.
+
+        Of a slow script runs with steps undone end sooner. What they never came to no newer parameters explain yet.
+        """
+        how, found = (Treatment.FROZEN, Intervention.WHOLE), []
+        for one in equal:
+            departing, frozen = first_departing(self._runs.of(one), self._live), self._frozen()
+            if departing is None or departing[2] < sum(s.optimizer == departing[0].optimizer for s in _events(frozen)):
+                found.append(one)
+                continue
+            still, frozen = self._runs.of(one, *how), self._runs.of_edit(*how)
+            same = frozen.ended_well and not comparable(still)
+            found += [one] if same and not differences(still, frozen, self._frozen_tolerance, **also) else []
+        return found
+
     def _is_newer(self, reading: Reading) -> bool:
         """Whether, by the live runs, the edit may be that reading with newer parameters."""
         live = self._runs.of(reading)
@@ -362,6 +380,10 @@ def _moves(trace: wire.Trace) -> bool:
     # One evaluation of a closure has no change of its own.
     steps = trace.whole_steps
     return bool(steps) and all(_any(step.changes) or not _any(step.gradients) for step in steps)
+
+
+def _events(trace: wire.Trace) -> Sequence[wire.Step]:
+    return trace.steps or trace.leaves
 
 
 def _any(sketches: Sequence[tuple[float, ...]]) -> bool:
