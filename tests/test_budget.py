@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from autofix import pipeline
-from autofix.core.model import Applicability, Effect, Outcome, Report, Target
+from autofix.core.model import Applicability, Effect, Outcome, Reading, Report, Target, Treatment
 from autofix.experiments import pool, reproduce, requests
 from autofix.experiments.client import Probe, run
 from autofix.experiments.pool import _FIRST_RUN
 from autofix.experiments.requests import Builder, plain
+from autofix.experiments.spec import Intervention, RunSpec
 from autofix.probe import wire
 from autofix.search import registry
 
@@ -313,3 +314,18 @@ def test_where_runs_are_dear_an_edit_that_cuts_is_judged_behind_one_that_may_be_
     report = pipeline.fix(target, registry.rules(), probe=probe, progress=lambda _: None)
     (fix,) = report.fixes
     assert fix.verdict.effect.keeps_gradients
+
+
+def test_a_slow_run_ends_and_a_round_of_it_too_behind_all_steps_of_a_pass(tmp_path: Path) -> None:
+    target = Target(tmp_path / "train.py")
+    steps = tuple(wire.Step(index, (), (), "") for index in (1, 1, 1, 0) * 3)
+    first = wire.Trace(0, "stopped", counts=(3, 9), backward_count=12, steps=steps, past=60.0)
+    builder = Builder(target, wire.Trace(0, "failed", counts=(0, 3), backward_count=4))
+    reading = Reading()
+    asked = builder.reference(RunSpec.reference(reading, Treatment.FROZEN), first)
+    assert asked.stop_at == (12, 2, 6)
+    assert asked.rounds == ((1, 3), (2, 6), (3, 9))
+    whole = builder.reference(RunSpec.reference(reading, Treatment.FROZEN, Intervention.WHOLE), first)
+    assert whole.stop_at == (12, 3, 9)
+    even = replace(first, counts=(3, 3), steps=steps[2:4] * 3)
+    assert builder.reference(RunSpec.reference(reading, Treatment.FROZEN), even).rounds == ()

@@ -6,7 +6,8 @@ import pytest
 from sampled import one_in
 from scripts import Scripts
 
-from autofix.core.model import Effect, Outcome
+from autofix.core.model import Applicability, Effect, Outcome
+from autofix.experiments import requests
 
 pytestmark = pytest.mark.torch
 Edit = tuple[tuple[str, str], ...]
@@ -553,6 +554,52 @@ for step in range(4):
 FREEZE_G = "    G.requires_grad_(False)\n"
 THROUGH_D = "(-D(fake).mean())"
 
+# What torch keeps of a leaf that is given other memory ----------------------------------------------------------------
+
+VECTORS = "        v.data = unit(w.t().data.mv(u.data))\n        u.data = unit(w.data.mv(v.data))\n"
+D_FIRST = "    opt_d.zero_grad()\n    loss_d.backward()\n    opt_d.step()\n"
+G_SECOND = "    opt_g.zero_grad()\n    loss_g.backward()\n    opt_g.step()\n"
+SPECTRAL = f"""{HEAD}
+def unit(v):
+    return v / v.norm()
+
+
+class Spectral(nn.Module):
+    def __init__(self, inputs, outputs):
+        super().__init__()
+        self.u = nn.Parameter(unit(torch.randn(outputs)), requires_grad=False)
+        self.v = nn.Parameter(unit(torch.randn(inputs)), requires_grad=False)
+        self.bar = nn.Parameter(torch.randn(outputs, inputs))
+
+    def forward(self, x):
+        u, v, w = self.u, self.v, self.bar
+{VECTORS}        return x @ (w / u.dot(w.mv(v))).t()
+
+
+G, D = nn.Linear(3, 4), nn.Sequential(Spectral(4, 6), nn.Tanh(), Spectral(6, 1))
+opt_g, opt_d = (torch.optim.Adam(net.parameters(), lr=1e-3) for net in (G, D))
+for step in range(6):
+    fake = G(torch.randn(5, 3))
+    score = D(fake)
+    loss_d = D(fake.detach()).mean() - D(torch.randn(5, 4)).mean()
+    loss_g = -score.mean()
+{D_FIRST}{G_SECOND}"""
+G_FIRST = (D_FIRST + G_SECOND, G_SECOND + D_FIRST)
+
+# Several steps of one optimizer for each of another -------------------------------------------------------------------
+
+OFTEN = f"""{HEAD}
+G, D = nn.Linear(3, 4), nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 1))
+opt_g, opt_d = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (G, D))
+for step in range(12):
+    fake = G(torch.randn(5, 3))
+    loss_d = (D(fake.detach()) - 1).square().mean() + (D(torch.randn(5, 4)) + 1).square().mean()
+    loss_g = D(fake).square().mean()
+{D_FIRST}    if step % 3 == 2:
+    {G_SECOND.replace("    opt_g.s", "        opt_g.s").replace("    loss_g", "        loss_g")}"""
+OFTEN_LATE = OFTEN[OFTEN.index("    if step") :]
+G_BEFORE = (D_FIRST + OFTEN_LATE, OFTEN_LATE + D_FIRST)
+
 RIGHT: dict[str, tuple[str, Edit]] = {
     "a second optimizer of what was trained": (IN_STAGES, ((FREEZE_G, ""),)),
     "statistics of what rounds otherwise": (NORMALISED, (SUMMED,)),
@@ -594,6 +641,8 @@ RIGHT: dict[str, tuple[str, Edit]] = {
     "curvature beside a view without gradient": (CURVED, (("(kl, own)", "(kl, own, create_graph=True)"),)),
     "a last write to the leaf": (IMAGE, (HELD_QUIETLY, (LAST, "    image.data.clamp_(0, 1)\n    return"))),
     "small figures": (FIGURES, (("out.sum(), w)", "out.sum(), w, retain_graph=True)"),)),
+    "vectors that are given other memory": (SPECTRAL, (G_FIRST,)),
+    "a seldom step before an often one": (OFTEN, (G_BEFORE,)),
 }
 WRONG: dict[str, tuple[str, Edit]] = {
     "nothing to train for a second optimizer": (IN_STAGES, (("    D.requires_grad_(False)\n", ""),)),
@@ -657,6 +706,12 @@ WRONG: dict[str, tuple[str, Edit]] = {
     "no limit": (LIMITED, ((LIMIT, "limited = net.size.clamp(0, 1.6)"),)),
     "a limit in the forward": (LIMITED, ((LIMIT, "pass"), ("* net.size\n", "* net.size.clamp(0, 1.6)\n"))),
     "a last write to another tensor": (IMAGE, (HELD_QUIETLY, (LAST, "    image = image.clamp(0, 1)\n    return"))),
+    "vectors that are updated no more": (SPECTRAL, (G_FIRST, (VECTORS, ""))),
+    "a seldom step's gradient in an often one": (OFTEN, (G_BEFORE, ("    opt_d.zero_grad()\n", ""))),
+    "an often step left out": (
+        OFTEN,
+        (G_BEFORE, ("    opt_d.zero_grad()", "    if step % 3 == 2:\n        continue\n    opt_d.zero_grad()")),
+    ),
     "other small figures": (FIGURES, (("out.sum(), w)", "(w * 7e-5).sum(), w)"),)),
 }
 
@@ -713,3 +768,76 @@ def test_an_edit_that_refreshes_the_failing_loss_alone_comes_first(script: Scrip
     assert [line for line in first.diff.splitlines() if line[:1] in (b"+", b"-")][2:] == [
         b"+" + VALUE.rstrip().encode()
     ]
+
+
+# What the judge's own runs meet ---------------------------------------------------------------------------------------
+
+ASSERTED = f"""{HEAD}
+class Flow(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.f, self.last = nn.Linear(2, 4), nn.Linear(4, 4)
+        nn.init.zeros_(self.last.weight)
+        self.prior = nn.Parameter(torch.zeros(2))
+
+    def forward(self, x):
+        start = self.prior.detach().clone()
+        assert start.sum() == 0
+        one, two = x[:, :2], x[:, 2:]
+        shift, scale = self.last(self.f(one).tanh()).chunk(2, 1)
+        two += shift
+        two *= scale.sigmoid()
+        return one + start, two, scale
+
+
+net = Flow()
+rest = [p for name, p in net.named_parameters() if name != "last.weight"]
+opt = torch.optim.Adam([dict(params=rest), dict(params=[net.last.weight], lr=1e-2)], lr=1e-2)
+for step in range(6):
+    one, two, scale = net(torch.randn(8, 4))
+    opt.zero_grad()
+    (one.square() + two.square() - scale).mean().backward()
+    opt.step()
+"""
+
+
+@pytest.mark.apart("long")
+def test_where_moved_parameters_are_refused_live_runs_decide_unless_a_zero_may_hide_a_gradient(script: Scripts) -> None:
+    assert script(ASSERTED).fix().fixes[0].verdict.applicability is Applicability.SAFE
+    hidden = script(ASSERTED.replace("[net.last.weight], lr=1e-2", "[net.last.weight], lr=0.0")).fix().fixes[0].verdict
+    assert hidden.effect is Effect.UNKNOWN
+    assert "AssertionError at line 17 of train.py" in hidden.summary
+
+
+EPOCHS = f"""{HEAD}
+G = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 4))
+D = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 1))
+opt_g, opt_d = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (G, D))
+for epoch in range(4):
+    opt_g.step()
+    for batch in range(4):
+        noise = torch.randn(5, 3)
+        score = D(G(noise))
+        opt_g.zero_grad()
+        (score - 1).square().mean().backward(retain_graph=True)
+        opt_g.step()
+        opt_d.zero_grad()
+        (score + 1).square().mean().backward()
+        opt_d.step()
+"""
+STEP_G, SECOND = "        opt_g.step()\n", "(score + 1).square().mean().backward("
+ALONE = (
+    (STEP_G, ""),
+    (SECOND, f"{SECOND}inputs=list(D.parameters())"),
+    ("        opt_d.step()\n", f"        opt_d.step()\n{STEP_G}"),
+)
+SCORED_AGAIN = (("        opt_d.zero_grad()\n", "        opt_d.zero_grad()\n        score = D(G(noise))\n"),)
+
+
+@pytest.mark.apart("long")
+@pytest.mark.parametrize(("edit", "effect"), [(ALONE, Effect.CHANGED), (SCORED_AGAIN, Effect.REFRESHED)])
+def test_newer_parameters_explain_no_step_that_runs_with_steps_undone_did_not_come_to(
+    script: Scripts, monkeypatch: pytest.MonkeyPatch, edit: Edit, effect: Effect
+) -> None:
+    monkeypatch.setattr(requests, "_SLOW", 0.0)
+    assert script(EPOCHS).verdict(*edit).effect is effect

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+import operator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -124,7 +125,7 @@ class Builder:
         separated = spec.reading is not None and spec.reading.separated
         asked = _ending_with(self.first(spec), first)
         if spec.treatment is not Treatment.LIVE or spec.intervention is Intervention.REPEATED:
-            asked = self._shortly(asked, first)
+            asked = self._shortly(asked, first, spec)
         if spec.reading is not None:
             shared = first.older if self.once else first.shared
             constants = shared if spec.reading.constant else ()
@@ -157,7 +158,7 @@ class Builder:
             asked = replace(asked, budget=_GLANCE, longest=_GLANCE)
         else:
             asked = _ending_with(asked, first)
-            asked = asked if spec.treatment is Treatment.LIVE else self._shortly(asked, first)
+            asked = asked if spec.treatment is Treatment.LIVE else self._shortly(asked, first, spec)
         return replace(
             asked,
             lines=line_maps(self.target, dict(spec.files)),
@@ -235,13 +236,38 @@ class Builder:
         """Whether the failure lies outside of backward: then no loss is asked whether it depends on a derivative."""
         return self.baseline.failure is not None and not self.baseline.failure.in_backward
 
-    def _shortly(self, asked: wire.Request, first: wire.Trace) -> wire.Request:
+    def _shortly(self, asked: wire.Request, first: wire.Trace, spec: RunSpec) -> wire.Request:
         """A run that takes several times as long as the reference did: of a slow script it sees the least there is."""
-        if first.outcome != "stopped" or first.past < _SLOW or not asked.stop_at:
+        whole = spec.intervention is Intervention.WHOLE
+        if whole or first.outcome != "stopped" or first.past < _SLOW or not asked.stop_at:
             return asked
         before = (*self.baseline.counts, *[0] * len(first.counts))
         least = [min(count, had + STEPS) for count, had in zip(first.counts, before, strict=False)]
-        return replace(asked, stop_at=(asked.stop_at[0], *least))
+        # All that the reference made until then: of a pass whose steps an edit exchanges, none is to be left out.
+        made = next((made for made in _courses(first) if all(map(operator.ge, made, least))), least)
+        return replace(asked, stop_at=(asked.stop_at[0], *made))
+
+
+def _courses(first: wire.Trace) -> Iterator[tuple[int, ...]]:
+    """How many steps each optimizer has made, after each step of a run."""
+    counts = [0] * len(first.counts)
+    for step in first.whole_steps:
+        counts[step.optimizer] += 1
+        yield tuple(counts)
+
+
+def _rounds(first: wire.Trace) -> tuple[tuple[int, ...], ...]:
+    """The counts at which each round of a reference ends; () where each optimizer makes one step in each.
+
+    Of those that step more often than others, the last steps of a round may be exchanged by an edit: it is to end
+    behind the same steps, not within a pass.
+    """
+    ends: list[tuple[int, ...]] = []
+    for made in _courses(first):
+        if min(count for count, all_in_all in zip(made, first.counts, strict=True) if all_in_all) > len(ends):
+            ends.append(made)
+    uneven = any(count not in (0, number) for number, made in enumerate(ends, 1) for count in made)
+    return tuple(ends) if uneven else ()
 
 
 def _segments(first: wire.Trace, asked: wire.Request) -> tuple[tuple[int, ...], ...]:
@@ -322,4 +348,5 @@ def _ending_with(asked: wire.Request, first: wire.Trace) -> wire.Request:
     stop = tuple(n + more for n in (first.backward_count, *first.counts)) if first.outcome == "stopped" else ()
     most = tuple(n + _FURTHER for n in first.counts) if first.outcome == "finished" else ()
     idle = tuple(index for index, n in enumerate(first.counts) if not n)
-    return replace(asked, failed_at=(), stop_at=stop, most=most, idle=idle, budget=0.0)
+    rounds = _rounds(first) if asked.frozen else ()
+    return replace(asked, failed_at=(), stop_at=stop, most=most, idle=idle, rounds=rounds, budget=0.0)

@@ -19,6 +19,7 @@ class Intervention(enum.Enum):
     OUTPUTS: nothing; the gradients that losses send to what modules give are watched. SHIFTED, SHIFTED_FAR: so they
     are, and what the modules of one optimizer give is otherwise. LATE: while steps are undone, parameters drift where a
     forward next uses them, not right after a step. REPEATED: nothing; it is run once more, to its end.
+    WHOLE: nothing; it goes on for as long as live runs do, where others of a slow script end sooner.
     COMPARED: nothing; whether what is compared is the same is watched. UNMOVED: parameters start where the script
     puts them. FARTHER: they start a trifle farther beside that.
     COMPILED: `torch.compile` compiles, and no instrument watches.
@@ -34,6 +35,7 @@ class Intervention(enum.Enum):
     SHIFTED_FAR = enum.auto()
     LATE = enum.auto()
     REPEATED = enum.auto()
+    WHOLE = enum.auto()
     COMPARED = enum.auto()
     UNMOVED = enum.auto()
     FARTHER = enum.auto()

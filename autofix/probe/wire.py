@@ -127,6 +127,7 @@ class Request:
     still: bool = False  # frozen, and parameters stay where they are from round to round
     late: bool = False  # frozen: parameters drift where a forward next uses them, not right after a step
     idle: tuple[int, ...] = ()  # frozen: the optimizers that never step, and so end no round
+    rounds: tuple[tuple[int, ...], ...] = ()  # frozen: the steps that the reference had made when each round ended
     by_hand: bool = True  # frozen: steps that are made by hand, into a leaf that lasts, are undone, too
     shapes: bool = False  # what the graphs behind each step are made of is told
     held: bool = False  # what other state than parameters held at each step is told

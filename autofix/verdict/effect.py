@@ -11,6 +11,7 @@ from autofix.experiments.compare import (
     cuts_the_graph,
     departures,
     differences,
+    first_departing,
     of_rounding,
     rounded,
     same_gradients,
@@ -25,6 +26,9 @@ from autofix.probe import wire
 from autofix.verdict.runs import Runs
 from autofix.verdict.unjudged import unjudged
 from autofix.verdict.wording import changed, equal_to, one_of_two, with_reading
+
+_MOVED_BY = 3
+"""Steps after which what started at zero, and what starts to move in consequence, is not zero any more."""
 
 
 def assess(runs: Runs) -> Assessment:
@@ -101,7 +105,9 @@ class _Comparison:
             return decided
         frozen = self._frozen()
         if not frozen.ended_well:
-            return _unknown(f"the run with steps undone did not end well: {frozen.reason or frozen.outcome}")
+            still = (self._runs.of(letter, Treatment.FROZEN) for letter in self._letters.readings)
+            exact = self._exactly(as_they_are=True) if all(map(comparable, still)) else None
+            return exact or _unknown(_ended(frozen))
         found = [self._against(letter, frozen) for letter in self._letters.readings]
         equal = [one for one in found if one.effect.keeps_gradients]
         if equal and (len(equal) < len(found) or self._letters.void) and not self._letters.alike:
@@ -142,24 +148,28 @@ class _Comparison:
             return changed(self._runs, apart, letter) if apart and not small else None
         return None
 
-    def _exactly(self) -> Assessment | None:
+    def _exactly(self, *, as_they_are: bool = False) -> Assessment | None:
         """The effect where a candidate equals a reference to the last bit, from perturbed parameters; else None.
 
         Both then did the same at every step, and nothing was hidden by a zero. That says enough of an edit that a rule
         made. In one by somebody else an operation may be another, and yet give the same while values are as they are (a
         clamp that does not bind): frozen runs, which wander further, have to agree too.
+
+        `as_they_are`: the script asserts what parameters hold, and no reference goes on once these are moved beside it.
+        Then it is enough that steps have moved away all that was zero.
         """
         if self._offered or len(self._letters.readings) != 1 or self._letters.void:
             return None
         for one in self._pool.readings():
-            if self._to_the_last_bit(one):
+            if self._to_the_last_bit(one, as_they_are=as_they_are):
                 return with_reading(self._runs, equal_to(self._runs, one, same_live=True))
         return None
 
-    def _to_the_last_bit(self, reading: Reading) -> bool:
-        """Whether the edit equals a reading live, from perturbed parameters that move."""
+    def _to_the_last_bit(self, reading: Reading, *, as_they_are: bool = False) -> bool:
+        """Whether the edit equals a reading live, with parameters that move, and no zero hides a gradient."""
         letter, reference = self._runs.letter, self._runs.of(reading)
-        if comparable(reference) or not (_moves(letter) and letter.intact and self._live.intact):
+        shown = _hides_nothing(letter) if as_they_are else letter.intact and self._live.intact
+        if comparable(reference) or not (_moves(letter) and shown):
             return False
         return not differences(reference, self._live, EXACT, **compared_with(self._runs, reading))
 
@@ -186,7 +196,8 @@ class _Comparison:
             if not differences(self._runs.of(one), self._live, self._live_tolerance, **also):
                 return equal_to(self._runs, one, same_live=True)
         later = not also["printed"] or (not full.counts and frozen.undone)
-        for one in filter(self._is_newer, (equal or self._equal_at_rest(readings)) if later else ()):
+        newer = (self._equal_for_long(equal, also) if equal else self._equal_at_rest(readings)) if later else ()
+        for one in filter(self._is_newer, newer):
             # Where nothing that learns is behind what outlives a round, only the drift moved it.
             return equal_to(self._runs, one, same_live=self._to_the_last_bit(one))
         if self._projects_elsewhere(readings[0], also):
@@ -293,6 +304,22 @@ class _Comparison:
             and same_shape(still, mine)
         ]
 
+    def _equal_for_long(self, equal: Sequence[Reading], also: Mapping[str, bool]) -> list[Reading]:
+        """Those of the readings that the edit also equals, with steps undone, where it departs live.
+
+        Of a slow script runs with steps undone end sooner. What they never came to no newer parameters explain yet.
+        """
+        how, found = (Treatment.FROZEN, Intervention.WHOLE), []
+        for one in equal:
+            departing, frozen = first_departing(self._runs.of(one), self._live), self._frozen()
+            if departing is None or departing[2] < sum(s.optimizer == departing[0].optimizer for s in _events(frozen)):
+                found.append(one)
+                continue
+            still, frozen = self._runs.of(one, *how), self._runs.of_edit(*how)
+            same = frozen.ended_well and not comparable(still)
+            found += [one] if same and not differences(still, frozen, self._frozen_tolerance, **also) else []
+        return found
+
     def _is_newer(self, reading: Reading) -> bool:
         """Whether, by the live runs, the edit may be that reading with newer parameters."""
         live = self._runs.of(reading)
@@ -362,6 +389,36 @@ def _moves(trace: wire.Trace) -> bool:
     # One evaluation of a closure has no change of its own.
     steps = trace.whole_steps
     return bool(steps) and all(_any(step.changes) or not _any(step.gradients) for step in steps)
+
+
+def _hides_nothing(trace: wire.Trace) -> bool:
+    """Whether, at the last steps of each optimizer, all that ever has a gradient has one and is moved by it.
+
+    What began at zero, and hid the gradients of others, is there no longer zero.
+    """
+    for index in range(len(trace.counts)):
+        steps = [step for step in trace.whole_steps if step.optimizer == index]
+        trained = {place for step in steps for place, one in enumerate(step.gradients) if one}
+        last = [(step.gradients[place], step.changes[place]) for step in steps[-2:] for place in trained]
+        if len(steps) < _MOVED_BY or not all(map(_both, last)):
+            return False
+    return True
+
+
+def _events(trace: wire.Trace) -> Sequence[wire.Step]:
+    return trace.steps or trace.leaves
+
+
+def _both(pair: tuple[tuple[float, ...], tuple[float, ...]]) -> bool:
+    return min(map(norm, pair)) > 0
+
+
+def _ended(frozen: wire.Trace) -> str:
+    """What a run with steps undone died of, and where."""
+    at = frozen.failure.stack[:1] if frozen.failure is not None else ()
+    place = "".join(f" at line {frame.line} of {frame.file.rsplit('/', 1)[-1]}" for frame in at)
+    why = frozen.reason or frozen.outcome.replace("_", " ")
+    return f"the run that moves each parameter a little, in place of the steps, did not end well: {why}{place}"
 
 
 def _any(sketches: Sequence[tuple[float, ...]]) -> bool:

@@ -29,7 +29,8 @@ class Freeze(Perturb):
 
     Undoing steps makes an edit that only recomputes after an update equal to the original. Without the drift nothing
     would ever depart from its first value, and a term that pulls towards an old copy, or a copy that is no longer kept
-    up, would be invisible. A round ends when every optimizer has stepped once more, in any order.
+    up, would be invisible. A round ends when every optimizer has stepped once more, in any order: where some step more
+    often than others, behind the steps that the reference had made then.
 
     Without the drift each parameter moves once, where a graph first uses it: what was kept of it before then differs.
 
@@ -54,7 +55,7 @@ class Freeze(Perturb):
         """Whether a step made by hand was undone."""
         self._leaves = leaves
         self._drift = not asked.still
-        self._idle = asked.idle
+        self._idle, self._ends = asked.idle, asked.rounds
         self._round = 0
         self._before: dict[int, list[torch.Tensor]] = {}
         self._spare: dict[int, list[torch.Tensor]] = {}
@@ -187,10 +188,16 @@ class Freeze(Perturb):
             for parameter, old in zip(parameters(optimizer), self._spare[index], strict=False):
                 data(parameter).copy_(old)
         self._courses.stepped(parameters(optimizer))
-        if self._drift and min(self._stepping(), default=0) > self._round + self._due:
+        if self._drift and self._round_is_over():
             self._due = True
             if not self._late:
                 self._move_all()
+
+    def _round_is_over(self) -> bool:
+        number, made = self._round + self._due, min(self._stepping(), default=0)
+        ends = self._ends[number] if number < len(self._ends) else ()
+        same = all(have >= want for have, want in zip(self._taps.counts, ends, strict=False))
+        return made > number and (same or made > number + 1)
 
     def _move_all(self) -> None:
         self._due = False

@@ -53,6 +53,8 @@ class Perturb(Listener):
         """The storages of parameters that were looked at, until an op is seen to write anything."""
         self._all_sure = False
         self._storages: dict[int | None, torch.Tensor] = {}
+        self._given: dict[int | None, torch.Tensor] = {}
+        """Of these, what is not trained: a script may give it other memory in each forward, and no op tells of that."""
         self._checked: set[int] = set()
         self._of_modules: set[int] = set()
         self._of_optimizers: set[int] = set()
@@ -203,8 +205,11 @@ class Perturb(Listener):
             self._use([self._by_storage().get(storage_key(tensor))])
 
     def _by_storage(self) -> dict[int | None, torch.Tensor]:
+        if any(storage_key(one) != key for key, one in self._given.items()):
+            self._storages.clear()
         if not self._storages:
             self._storages = {storage_key(p): p for p in self._starting.values() if _has_values(p)}
+            self._given = {key: one for key, one in self._storages.items() if not one.requires_grad}
         return self._storages
 
     @staticmethod

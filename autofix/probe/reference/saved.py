@@ -30,12 +30,26 @@ _MUCH = 1 << 30
 
 
 class _Saved:
-    """A saved tensor: an alias of the original until somebody writes to its storage, a copy afterwards."""
+    """A saved tensor: an alias of the original until somebody writes to its storage, a copy afterwards.
 
-    __slots__ = ("__weakref__", "tensor")
+    Torch keeps a leaf itself. One that is given other memory, by `u.data = ...`, is by torch's account not written: its
+    backward uses what it then holds. So it does here where the leaf is not trained, as the vectors of a spectral norm.
+    """
 
-    def __init__(self, tensor: torch.Tensor) -> None:
+    __slots__ = ("__weakref__", "_leaf", "_memory", "_version", "tensor")
+
+    def __init__(self, tensor: torch.Tensor, leaf: torch.Tensor | None = None) -> None:
         self.tensor = tensor
+        self._leaf = None
+        if leaf is not None and not leaf.requires_grad and storage_key(leaf) is not None:
+            self._leaf, self._memory, self._version = weakref.ref(leaf), leaf.untyped_storage(), leaf._version
+
+    def value(self) -> torch.Tensor:
+        """What the backward uses."""
+        leaf = self._leaf() if self._leaf is not None else None
+        if leaf is None or leaf._version != self._version or storage_key(leaf) == self._memory._cdata:
+            return self.tensor
+        return leaf.detach()
 
 
 class MutationSafe(Dispatch, Listener):
@@ -109,9 +123,9 @@ class MutationSafe(Dispatch, Listener):
             if self.before_copy is not None:
                 self.before_copy(tensor)
             with torch._C._DisableTorchDispatch():
-                return _Saved(tensor.detach().clone())
+                return _Saved(tensor.detach().clone(), tensor)
         with torch._C._DisableTorchDispatch():
-            handle = _Saved(tensor.detach())
+            handle = _Saved(tensor.detach(), tensor)
         key = storage_key(tensor)
         if key is not None:
             self._saved.setdefault(key, []).append(weakref.ref(handle))
@@ -122,7 +136,7 @@ class MutationSafe(Dispatch, Listener):
 
     @staticmethod
     def _unpack(handle: _Saved) -> torch.Tensor:
-        return handle.tensor
+        return handle.value()
 
     def _sweep(self) -> None:
         alive = {key: [ref for ref in refs if ref() is not None] for key, refs in self._saved.items()}
