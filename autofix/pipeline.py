@@ -284,6 +284,8 @@ class _Repair:
         for depth in range(DEPTH):
             found: list[tuple[Candidate, wire.Trace]] = []
             for built in level:
+                if depth and self._has_waited(case, 0):
+                    return
                 tried = self._try(case, built.diagnosis, built.candidate)
                 base = built.candidate.files if built.candidate is not None else {}
                 for candidate, live in tried:
@@ -291,7 +293,7 @@ class _Repair:
                         found.append((candidate, live))
                 if depth and any(map(is_best, self.fixes)):
                     return
-            if depth + 1 == DEPTH or any(map(settles, self.fixes)) or (found and self._has_waited(case, 0)):
+            if depth + 1 == DEPTH or any(map(settles, self.fixes)):
                 return
             level = self._next(found)
 
@@ -336,12 +338,12 @@ class _Repair:
         return uncovered
 
     def _has_waited(self, case: Case, left: int) -> bool:
-        """Whether somebody has waited long enough, where an edit runs past the failure; it is told what is left out."""
-        if not (self.fixes and case.pool.late):
+        """Whether somebody has waited long enough, longer where no edit runs yet; it is told what is left out."""
+        if not case.pool.late(in_vain=not self.fixes):
             return False
         more = f"{left} more edit{'s were' if left != 1 else ' was'}" if left else "edits built upon others were"
         told = f"{more} not tried: the repair had computed for {case.pool.computed:.0f} s"
-        self.untried = f"{told}; a larger --budget goes on for longer"
+        self.untried = self.untried or f"{told}; a larger --budget goes on for longer"
         return True
 
     def _telling(self, case: Case, queue: list[_Waiting]) -> list[_Waiting]:
