@@ -286,6 +286,8 @@ class _Repair:
         for depth in range(DEPTH):
             found: list[tuple[Candidate, wire.Trace]] = []
             for built in level:
+                if depth and self._has_waited(case, 0):
+                    return
                 tried = self._try(case, built.diagnosis, built.candidate)
                 base = built.candidate.files if built.candidate is not None else {}
                 for candidate, live in tried:
@@ -293,7 +295,7 @@ class _Repair:
                         found.append((candidate, live))
                 if depth and any(map(is_best, self.fixes)):
                     return
-            if depth + 1 == DEPTH or any(map(settles, self.fixes)) or (found and self._has_waited(case, 0)):
+            if depth + 1 == DEPTH or any(map(settles, self.fixes)):
                 return
             level = self._next(found)
 
@@ -338,14 +340,14 @@ class _Repair:
         return uncovered
 
     def _has_waited(self, case: Case, left: int) -> bool:
-        """Whether an edit runs past the failure, and another is not worth the wait; it is told what is left out."""
+        """Whether somebody has waited long enough, longer where no edit runs yet; it is told what is left out."""
         none = bool(self.fixes) and bool(case.pool.too_few)
-        if not (none or (self.fixes and case.pool.late)):
+        if not (none or case.pool.late(in_vain=not self.fixes)):
             return False
         more = f"{left} more edit{'s were' if left != 1 else ' was'}" if left else "edits built upon others were"
         long = f"the repair had computed for {case.pool.computed:.0f} s"
         why = "no edit can be compared in this time" if none else long
-        self.untried = f"{more} not tried: {why}; a larger --budget goes on for longer"
+        self.untried = self.untried or f"{more} not tried: {why}; a larger --budget goes on for longer"
         return True
 
     def _telling(self, case: Case, queue: list[_Waiting]) -> list[_Waiting]:

@@ -61,7 +61,7 @@ for _ in range(4):
 +        losses[name].backward(inputs=[p for group in opt.param_groups for p in group["params"]])
 +    for name, opt in optims.items():
         opt.step()
-! one after the other
+! steps in a loop, and the later backward under a condition
 class Trainer:
     def __init__(self, G, D, E):
         self.G, self.D, self.E = G, D, E
@@ -74,14 +74,15 @@ class Trainer:
         d_loss, e_loss = (one(fake.detach()).mean() - one(real).mean() for one in (self.D, self.E))
         for opt in (self.g_opt, self.d_opt, self.e_opt):
             opt.zero_grad()
-        d_loss.backward()
--        self.d_opt.step()
-        e_loss.backward()
-+        g_loss.backward(inputs=[p for group in self.g_opt.param_groups for p in group["params"]])
-+        self.d_opt.step()
-        self.e_opt.step()
--        g_loss.backward()
-        self.g_opt.step()
+        (d_loss + e_loss).backward()
+-        for opt in (self.d_opt, self.e_opt):
+-            opt.step()
+        if self.D is not self.E:
+-            g_loss.backward()
++            g_loss.backward(inputs=[p for group in self.g_opt.param_groups for p in group["params"]])
+            self.g_opt.step()
++        for opt in (self.d_opt, self.e_opt):
++            opt.step()
 
 
 critics = [torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1)) for _ in range(2)]
@@ -190,15 +191,14 @@ train(out.pow(2).mean())
         if not turns:
             return []
         turn, block = turns[0], turns[0].block
-        last = block.index(turn.backward)
-        while last + 1 < len(block) and vocabulary.prepares(calls.method(block[last + 1])):
-            last += 1
-        following = block[last + 1] if last + 1 < len(block) else None
+        call = turn.source.statement(turn.call)
+        behind = blocks.after(blocks.block_of(turn.source, call), call)
+        following = next((one for one in behind if not vocabulary.prepares(calls.method(one))), None)
         optimizer = owning.stepped(following) if following is not None else None
         if optimizer is None or not (keyword := owning.reaching_only(turn.source, turn.call, [optimizer])):
             return []
-        others = {one.step: owning.stepped(one.step) for one in turns if one.block is block}
-        steps = [one for one, other in others.items() if other and ast.unparse(other) != ast.unparse(optimizer)]
+        others = {one.step: _stepped(one.step) for one in turns if one.block is block}
+        steps = [one for one, other in others.items() if other not in {"", ast.unparse(optimizer)}]
         if not steps:
             return []
         first = min(map(block.index, steps))
@@ -206,6 +206,16 @@ train(out.pow(2).mean())
         ordered = sorted(steps, key=block.index)
         moved = [edit for one in ordered for edit in move_after(turn.source, [one], turn.backward)]
         return [*moved, *keyword]
+
+
+def _stepped(statement: ast.stmt) -> str:
+    """The optimizer that a statement, or the body of a loop, steps, as it is written; '' if it does anything else."""
+    match statement:
+        case ast.For(body=[only], orelse=[]):
+            return _stepped(only)
+        case ast.Expr(ast.Call(func=ast.Attribute(value=optimizer, attr="step"))):
+            return ast.unparse(owning.stepped(statement) or optimizer)
+    return ""
 
 
 def _same_again(node: ast.expr) -> bool:

@@ -79,20 +79,22 @@ for _ in range(4):
 +    score = D(z.detach())
     (score - 1).pow(2).mean().backward()
     d_opt.step()
-! what is copied of the weights is copied after the step
+! what is copied of the weights is copied after the step; a loop empties the gradients
 pi, q, old = torch.nn.Linear(3, 3), torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
 pi_opt, q_opt = torch.optim.SGD(pi.parameters(), lr=0.1), torch.optim.SGD(q.parameters(), lr=0.1)
 for _ in range(4):
     x = torch.randn(5, 3)
     aim, pi_loss = old(x).detach() + 1, -q(pi(x)).mean()
--    q_opt.zero_grad()
+-    for opt in (q_opt,):
+-        opt.zero_grad()
 -    (q(x) - aim).pow(2).mean().backward()
 -    q_opt.step()
 -    old.load_state_dict(q.state_dict())
     pi_opt.zero_grad()
     pi_loss.backward()
     pi_opt.step()
-+    q_opt.zero_grad()
++    for opt in (q_opt,):
++        opt.zero_grad()
 +    (q(x) - aim).pow(2).mean().backward()
 +    q_opt.step()
 +    old.load_state_dict(q.state_dict())
@@ -235,7 +237,7 @@ for _ in range(3):
         """The step, or the whole update that it ends, behind the backward or the update that this one belongs to."""
         first = last = scene.block.index(scene.step)
         small = last + 1 - len(blocks.with_clipping(scene.block, scene.step))
-        while first and vocabulary.leads_to_step(calls.method(scene.block[first - 1])):
+        while first and all(map(vocabulary.leads_to_step, calls.methods(scene.block[first - 1]))):
             first -= 1
         first = owning.cleared(scene.block, first, scene.step, scene.end, scene.made)
         for following in scene.block[last + 1 : last + 2]:

@@ -28,6 +28,8 @@ from autofix.core.model import (
 )
 from autofix.experiments import pool
 from autofix.experiments.sketches import close
+from autofix.render.snapshot import Snapshot
+from autofix.render.terminal import Look, lines
 from autofix.search import registry
 from autofix.verdict.order import only_adds, with_answers_first
 
@@ -733,15 +735,20 @@ def test_an_edit_that_answers_what_is_asked_comes_before_those_that_do_not() -> 
     assert with_answers_first(fixes, replace(question, answers=()))[0] == fixes
 
 
-@pytest.mark.parametrize(("seconds", "tried"), [(30.0, True), (-1e9, False)])
-def test_beside_an_edit_that_runs_no_other_is_tried_for_ever(
-    script: Scripts, monkeypatch: pytest.MonkeyPatch, seconds: float, *, tried: bool
+@pytest.mark.parametrize(
+    ("limits", "found"),
+    [((30.0, 6, 3), (True, False, True)), ((1e-9, 0, 1e12), (True, True, False)), ((1e-9, 0, 1), (False, True, False))],
+)
+def test_no_edit_is_tried_for_ever_and_beside_one_that_runs_none_for_long(
+    script: Scripts, monkeypatch: pytest.MonkeyPatch, limits: tuple[float, ...], found: tuple[bool, bool, bool]
 ) -> None:
-    monkeypatch.setattr(pool, "_LEAST", seconds)
+    for name, value in zip(("_LEAST", "_TIMES", "_IN_VAIN"), limits, strict=True):
+        monkeypatch.setattr(pool, name, value)
     train = script(shared())
     report = pipeline.fix(train.target, registry.rules(), probe=train.probe, progress=lambda _: None)
     left = "not tried: the repair had computed for" in report.untried
-    assert (bool(report.fixes), left, len(report.fixes) + len(report.rejected) > 1) == (True, not tried, tried)
+    assert (bool(report.fixes), left, len(report.fixes) + len(report.rejected) > 1) == found
+    assert not left or report.untried in "\n".join(line.plain for line in lines(report, Snapshot(report), Look()))
 
 
 def test_what_only_adds_to_an_edit_that_runs_is_told_from_another_edit() -> None:

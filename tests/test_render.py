@@ -23,7 +23,7 @@ from autofix.core.edit import Edit
 from autofix.core.model import Applicability, Cause, Effect, Hint, Outcome, Report, RunOutcome, Suspicion, Target
 from autofix.diagnosis.culprits import culprits
 from autofix.probe import wire
-from autofix.render import words
+from autofix.render import progress, words
 from autofix.render.machine import document
 from autofix.verdict.titles import apart
 
@@ -482,3 +482,14 @@ def test_every_field_of_a_report_is_in_its_json(made: Report) -> None:
     shown = document(made, render.Snapshot(made))
     named = {"target": "script", "diagnosis": "failure", "traceback": "failure", "books": "audit"}
     assert all(named.get(field.name, field.name) in shown for field in fields(Report))
+
+
+@pytest.mark.parametrize(("silence", "said"), [(0.0, ["safe: detach it", "+h.detach()", "trying another"]), (1e9, [])])
+def test_where_nobody_watches_a_long_repair_says_what_it_has_found_and_does(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], silence: float, said: list[str]
+) -> None:
+    monkeypatch.setattr(progress, "_PATIENT", silence)
+    with progress.progress(quiet=False, verbose=False) as tell:
+        tell.keep("safe: detach it", "+h.detach()")
+        tell("trying another")
+    assert [line.partition(" s  ")[2] for line in capsys.readouterr().err.splitlines()] == said

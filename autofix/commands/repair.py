@@ -70,7 +70,7 @@ def _repaired(target: Target, rules: Sequence[Rule], given: Mapping[str, Any], o
     page = Page(given.get("report"))
     Pin(given.get("pin"))  # refused before a long run, not after it
     quiet = settings.quiet or settings.diff
-    with progress(quiet=quiet, verbose=settings.verbose, patient=target.crash is not None) as tell:
+    with progress(quiet=quiet, verbose=settings.verbose) as tell:
 
         def work(probe: Probe | None) -> Report:
             return pipeline.fix(target, rules, probe=probe, progress=tell, found=_shown(tell))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -28,6 +29,8 @@ Judged = TypeVar("Judged")
 _SLOW = 2.0
 _LEAST, _TIMES = 30.0, 6.0
 """Seconds of each core, and how many times those of the failing run, in which somebody waits for a result."""
+_IN_VAIN = 3
+"""How many times as long somebody waits where no edit runs as yet."""
 _NEED_SITES = (Cause.NONLEAF_GRADIENT, Cause.UNUSED_INPUT, Cause.NO_GRAPH, Cause.GRADIENT_NONE)
 _FIRST_RUN = RunSpec.reference(Reading())
 
@@ -69,8 +72,7 @@ class Pool:
         self._next: tuple[Callable[[], object], ...] = ()
         self._peeking = False
         self._unproven: str | None = None
-        self.computed = baseline.computed
-        """Seconds for which the runs computed that were waited for."""
+        self._computed, self._began = baseline.computed, time.thread_time()
         self.old_values: Mapping[Path, bytes] = {}
         """The files in which names that were bound before a write keep their values; empty where none can."""
         self.copied: Mapping[Path, bytes] = {}
@@ -189,10 +191,17 @@ class Pool:
         return self.get(RunSpec.reference(self.letters.first)).undisturbed < _SLOW
 
     @property
-    def late(self) -> bool:
-        """Whether so much was computed that no alternative to an edit which runs is worth its time any more."""
+    def computed(self) -> float:
+        """Seconds for which the runs computed that were waited for, and this process: to find edits takes time, too."""
+        return self._computed + time.thread_time() - self._began
+
+    def late(self, *, in_vain: bool) -> bool:
+        """Whether so much was computed that nothing is worth its time any more beside an edit which runs.
+
+        `in_vain`: none does.
+        """
         most = max(_LEAST + _TIMES * self.baseline.computed, _TIMES * self.target.budget)
-        return self.computed > JOBS * most
+        return self.computed > JOBS * most * (_IN_VAIN if in_vain else 1)
 
     def same_failure(self, trace: wire.Trace, files: Mapping[Path, bytes] | None = None) -> bool:
         """Whether a run, of an edit where `files` are given, failed where, and as, the unedited script failed."""
@@ -289,7 +298,7 @@ class Pool:
             if self._runs.begun.get(spec) != (number, request):
                 continue  # meanwhile it has ended, or all runs were made anew
             trace = self._probe.wait(number, self.target.time_limit)
-            self.computed += trace.computed
+            self._computed += trace.computed
             del self._runs.begun[spec]
             if trace.late:
                 request, self._runs.whole = _whole(request), True

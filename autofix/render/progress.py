@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _SELDOM = 5.0
 """Seconds between two lines on how far one stage has come."""
-_PATIENT = 10.0
+_PATIENT = 15.0
 """Seconds of silence after which a line is written where nobody asked for lines."""
 
 
@@ -30,15 +30,11 @@ class Tell:
 
 
 @contextlib.contextmanager
-def progress(*, quiet: bool, verbose: bool, patient: bool = False) -> Iterator[Tell]:
-    """What to tell what begins: a live line on a terminal, plain lines elsewhere when asked for.
-
-    `patient`: also where nobody asked, but seldom.
-    """
-    watched = sys.stderr.isatty()
-    if quiet or not (verbose or watched or patient):
+def progress(*, quiet: bool, verbose: bool) -> Iterator[Tell]:
+    """What to tell what begins: a live line on a terminal; elsewhere plain lines, seldom if nobody asked."""
+    if quiet:
         yield Tell()
-    elif verbose or not watched:
+    elif verbose or not sys.stderr.isatty():
         yield _Lines(0.0 if verbose else _PATIENT)
     else:
         with _live() as tell:
@@ -50,6 +46,7 @@ class _Lines(Tell):
         self._began = self._said = time.monotonic()
         self._silence = silence
         self._stage = ""
+        self._kept: tuple[str, ...] = ()
 
     def __call__(self, text: str) -> None:
         now = time.monotonic()
@@ -57,7 +54,12 @@ class _Lines(Tell):
         if now - self._said < max(self._silence, _SELDOM if further else 0.0):
             return
         self._said, self._stage = now, self._stage if further else text
-        sys.stderr.write(f"{now - self._began:6.2f} s  {one_line(text)}\n")
+        for line in (*self._kept, text):
+            sys.stderr.write(f"{now - self._began:6.2f} s  {one_line(line)}\n")
+        self._kept = ()
+
+    def keep(self, *lines: str) -> None:
+        self._kept = lines
 
 
 class _Live(Tell):

@@ -269,6 +269,8 @@ def _unfixed(report: Report, snapshot: Snapshot, *, whole: bool) -> Iterator[Tex
         yield Text(f"  tried {_named(fix)}: ").append(_failed(fix, snapshot), "dim")
     if len(report.rejected) > len(rejected):
         yield Text(f"  tried {len(report.rejected) - len(rejected)} more; -v shows all", "dim")
+    if report.untried:
+        yield Text(f"  {report.untried}", "yellow")
     for note in report.notes:
         yield Text(f"  declined {words.one_line(note.rule)}: ").append(words.one_line(note.reason), "dim")
     if report.hints:

@@ -150,6 +150,8 @@ def cut(here: Sequence[Carrier], everywhere: Sequence[Carrier], source: Source, 
 
 def _one(carrier: Carrier, source: Source, sources: Sources) -> Cut | None:
     path = carrier.path
+    if names.sometimes_plain(source, path):  # it is cut where it is given its value
+        return None
     for function, home in _functions(carrier.kind, source, sources):
         if (called := _reached(function, home, source)) is not None:
             return Cut((path,), f"{path} = {called[0]}({path})", called[1])

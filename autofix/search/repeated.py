@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections import Counter
 from collections.abc import Iterator
 
@@ -34,23 +35,21 @@ def _repeat(source: Source, edited: Source) -> ast.stmt | None:
         old, new = map(_assignments, source.differing(edited.data))
     except (SyntaxError, ValueError):
         return None
-    added = new - old
-    for one, later in _overwritten(edited) if added else ():
-        if added[ast.dump(one)]:
-            return one
-        if added[ast.dump(later)] and ast.dump(one) == ast.dump(later):
-            return later
-    return None
+    return next(_overwritten(edited, new - old), None)
 
 
+@functools.lru_cache(maxsize=4)  # of what is as it was for every edit
 def _assignments(text: bytes) -> Counter[str]:
     return Counter(ast.dump(node) for node in ast.walk(ast.parse(text)) if _bound(node))
 
 
-def _overwritten(source: Source) -> Iterator[tuple[ast.stmt, ast.stmt]]:
-    """Each assignment to plain names that are all bound again, in the same block, before anything can read them."""
-    for node in source.walk():
-        if not isinstance(node, ast.Assign) or not (names := _bound(node)):
+def _overwritten(source: Source, added: Counter[str]) -> Iterator[ast.stmt]:
+    """Each added assignment to plain names that are all bound again, in the same block, before anything can read them.
+
+    Where it is bound again to the same, either of the two is the one that was added: the first one goes.
+    """
+    for node in source.walk() if added else ():
+        if not isinstance(node, ast.Assign) or not (names := _bound(node)) or not added[ast.dump(node)]:
             continue
         block = block_of(source, node)
         for later in block[block.index(node) + 1 :]:
@@ -58,7 +57,7 @@ def _overwritten(source: Source) -> Iterator[tuple[ast.stmt, ast.stmt]]:
             if meets(names, reads(later)) or not (rebound := _bound(later)):
                 break
             if names <= rebound:
-                yield node, later
+                yield node
                 break
             if binds(later) & reads(node):
                 break

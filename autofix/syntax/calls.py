@@ -78,6 +78,13 @@ def method(statement: ast.stmt | None) -> str:
     return name_of(value) if isinstance(value, ast.Call) else ""
 
 
+def methods(statement: ast.stmt) -> set[str]:
+    """The last names of the functions that a statement calls, or each statement of a loop."""
+    if isinstance(statement, ast.For) and not statement.orelse:
+        return {name for one in statement.body for name in methods(one)}
+    return {method(statement)}
+
+
 def keyword(call: ast.Call, name: str) -> ast.expr | None:
     """The value of a keyword argument."""
     return next((word.value for word in call.keywords if word.arg == name), None)
@@ -148,6 +155,30 @@ def operands(node: ast.expr) -> Iterator[ast.expr]:
             yield value
         case ast.List(elts=items) | ast.Tuple(elts=items):
             yield from items
+
+
+def may_be_plain(node: ast.expr) -> bool:
+    """Whether an expression is no tensor, or may be none: the number or None of `max(0, x)`, `x if c else None`."""
+    match node:
+        case ast.Constant():
+            return True
+        case ast.UnaryOp(operand=one) | ast.Call(func=ast.Name(id="abs" | "round"), args=[one, *_]):
+            return may_be_plain(one)
+        case ast.BinOp(left=left, right=right):
+            return may_be_plain(left) and may_be_plain(right)
+    return any(map(may_be_plain, choices(node)))
+
+
+def choices(node: ast.expr) -> list[ast.expr]:
+    """The expressions of which one is chosen for a value: the arguments of `max`, both sides of a condition."""
+    match node:
+        case ast.Call(func=ast.Name(id="max" | "min"), args=[_, _, *_] as found, keywords=[]):
+            return found
+        case ast.IfExp(body=body, orelse=other):
+            return [body, other]
+        case ast.BoolOp(values=found):
+            return found
+    return []
 
 
 def tensors_in(node: ast.expr) -> Iterator[ast.expr]:

@@ -181,10 +181,11 @@ def _names(node: ast.AST) -> list[ast.Name]:
 
 def nodes_of(scope: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a scope without those of the functions and classes in it."""
-    for child in ast.iter_child_nodes(scope):
-        if not isinstance(child, _LATER):
-            yield child
-            yield from nodes_of(child)
+    waiting = [*ast.iter_child_nodes(scope)][::-1]
+    while waiting:
+        if not isinstance(node := waiting.pop(), _LATER):
+            yield node
+            waiting += [*ast.iter_child_nodes(node)][::-1]
 
 
 def written_by(source: Source, statement: ast.AST) -> str:

@@ -38,7 +38,7 @@ def lost_write(path: Path, old: bytes, new: bytes) -> tuple[str, int]:
             continue
         added, gone = _bindings(scope) - _bindings(mine), _writes(before, mine) - _writes(after, scope)
         for statement, bound in Needed(after, scope, frozenset() if name else exported).unread():
-            if added[ast.unparse(statement)] and (gone or _written_in(after, scope, bound)):
+            if added[ast.unparse(statement)] and (gone or bound in _written_in(after, scope)):
                 return bound, statement.lineno
     return "", 0
 
@@ -46,7 +46,7 @@ def lost_write(path: Path, old: bytes, new: bytes) -> tuple[str, int]:
 def _may_lose(before: Source, new: bytes) -> bool:
     """Whether a scope binds more than it did, and writes less or to that; by the statements that differ, for speed."""
     try:
-        old, now = (dict(_scopes(ast.parse(part), "")) for part in before.differing(new))
+        old, now = map(_scopes_in, before.differing(new))
     except (SyntaxError, ValueError):
         return True
     whole = _scopes_of(before)
@@ -55,9 +55,14 @@ def _may_lose(before: Source, new: bytes) -> bool:
         bound = {one for text in added for one in bound_by(ast.parse(text).body[0])}
         if bound and _writes(before, old[name]) - _writes(before, now[name]):
             return True
-        if any(_written_in(before, scope, one) for scope in (whole[name], now[name]) for one in bound):
+        if any(bound & _written_in(before, scope) for scope in (whole[name], now[name]) if bound):
             return True
     return False
+
+
+@functools.lru_cache(maxsize=4)  # of what is as it was for every edit
+def _scopes_in(text: bytes) -> dict[str, Scope]:
+    return dict(_scopes(ast.parse(text), ""))
 
 
 @functools.lru_cache(maxsize=4)
@@ -76,14 +81,18 @@ def _scopes(node: ast.AST, prefix: str) -> Iterator[tuple[str, Scope]]:
         yield from _scopes(child, name)
 
 
+@functools.lru_cache(maxsize=16)
 def _bindings(scope: Scope) -> Counter[str]:
     return Counter(ast.unparse(node) for node in nodes_of(scope) if isinstance(node, ast.stmt) and bound_by(node))
 
 
+@functools.lru_cache(maxsize=16)
 def _writes(source: Source, scope: Scope) -> Counter[str]:
     """How often a scope writes to the tensors of each variable in place."""
     return Counter(name for node in nodes_of(scope) if (name := written(source, node)))
 
 
-def _written_in(source: Source, scope: Scope, name: str) -> bool:
-    return any(written_by(source, node) == name for node in nodes_of(scope) if isinstance(node, ast.stmt))
+@functools.lru_cache(maxsize=16)
+def _written_in(source: Source, scope: Scope) -> set[str]:
+    """The names whose tensors a scope writes in place."""
+    return {written_by(source, node) for node in nodes_of(scope) if isinstance(node, ast.stmt)}

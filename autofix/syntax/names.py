@@ -9,7 +9,7 @@ from typing import Any
 
 from autofix.core.edit import Declined
 from autofix.syntax.blocks import block_of
-from autofix.syntax.calls import Function, name_of, path_of, whole
+from autofix.syntax.calls import Function, choices, may_be_plain, name_of, path_of, whole
 from autofix.syntax.layout import lines_of
 from autofix.syntax.source import Source
 from autofix.syntax.vocabulary import CUTS, STORES, samples
@@ -117,6 +117,8 @@ def copied(
             raise Declined("a string over several lines cannot be repeated at another place")
     start, end = source.extent(statement)
     values = [node for node in uses(statement) if path_of(node) in detached and not _called(source, node)]
+    if vain := next((path for path in map(path_of, values) if sometimes_plain(source, path)), ""):
+        raise Declined(f"{vain} is sometimes a number or None, which cannot be detached")
     put = [(source.extent(node)[1], source.extent(node)[1], ".detach()") for node in values]
     put += [(*source.extent(node), name) for node, name in (renamed or {}).items()]
     text = source.text[start:end]
@@ -159,6 +161,12 @@ def assignments(source: Source, path: str) -> Iterator[ast.Assign | ast.AnnAssig
             continue
         if any(ast.unparse(target) == path for target in targets):
             yield node
+
+
+def sometimes_plain(source: Source, path: str) -> bool:
+    """Whether a variable is somewhere given what may be a tensor and may be none."""
+    values = [one.value for one in assignments(source, path) if one.value is not None]
+    return any(choices(value) and may_be_plain(value) for value in values)
 
 
 def fills(source: Source, path: str) -> Iterator[tuple[ast.expr | ast.stmt, ast.expr]]:

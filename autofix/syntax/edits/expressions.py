@@ -10,6 +10,7 @@ from typing import Any
 import libcst as cst
 
 from autofix.core.edit import Declined
+from autofix.syntax.calls import choices, may_be_plain
 from autofix.syntax.edits.steps import Step
 from autofix.syntax.edits.unit import Guard, NodeChange, holder
 from autofix.syntax.layout import newline_near
@@ -46,10 +47,17 @@ def embed(source: Source, node: ast.expr, template: str) -> list[Step]:
 
 
 def append_call(source: Source, node: ast.expr, suffix: str) -> list[Step]:
-    """Append text such as `.detach()` to an expression, in parentheses where it needs them."""
+    """Append text such as `.detach()` to an expression, in parentheses where it needs them.
+
+    Where one of several is chosen and may be a number or None, which has no such method, to each of the others.
+    """
     if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
         raise Declined("it is a target, not a value")
-    return embed(source, node, f"{{}}{suffix}")
+    if isinstance(node, ast.Constant) or not may_be_plain(node):
+        return embed(source, node, f"{{}}{suffix}")
+    if not (found := [one for one in choices(node) if any(isinstance(part, ast.Name) for part in ast.walk(one))]):
+        raise Declined("it may be a number or None, which has no such method")
+    return [step for one in found for step in append_call(source, one, suffix)]
 
 
 def replace(source: Source, node: ast.expr, text: str) -> list[Step]:
