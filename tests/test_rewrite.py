@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from layouts import programs
 
 from autofix.core.edit import Declined
-from autofix.syntax import order, update
+from autofix.search import order
+from autofix.syntax import update
 from autofix.syntax.apply import BrokenRewrite, apply
 from autofix.syntax.calls import may_be_plain
 from autofix.syntax.edits import (

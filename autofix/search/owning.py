@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from autofix.syntax import blocks, calls, names, order, update, vocabulary, writes
+from autofix.search import order
+from autofix.syntax import blocks, calls, names, update, vocabulary, writes
 from autofix.syntax.edits import Step, set_keyword
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
