@@ -137,7 +137,7 @@ torch.from_numpy(numpy.sqrt(w.detach().numpy())).mean().backward()
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Without each cut alone, without all of them, and with what was made of the numbers."""
-        origins = [origin for origin in diagnosis.trace.origins if origin.stack]
+        origins = _cuts(diagnosis)
         if any(origin.kind == "derivative" for origin in origins):
             raise Declined("the graph was lost by a derivative, not by a value taken out of it")
         for origin in origins:
@@ -160,7 +160,7 @@ torch.from_numpy(numpy.sqrt(w.detach().numpy())).mean().backward()
 
     def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
         """At each place where the graph is lost; at the backward of what never had one."""
-        origins = [origin for origin in diagnosis.trace.origins if origin.stack]
+        origins = _cuts(diagnosis)
         yield from ((one.stack[0], _USUAL[one.kind]) for one in origins if one.kind in _USUAL)
         if _never_begun(diagnosis, origins):
             yield diagnosis.failure.stack[0], _BEGUN
@@ -207,11 +207,16 @@ torch.from_numpy(numpy.sqrt(w.detach().numpy())).mean().backward()
 
     def _remade(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[list[Step]]:
         """`torch.stack(...)`, or the tensor itself, in place of each tensor made of numbers."""
-        if diagnosis.cause is not Cause.NO_GRAPH:
+        if diagnosis.cause is not Cause.NO_GRAPH or diagnosis.lost("constant"):
             return
-        stacks: list[Stack] = [diagnosis.failure.stack, *(origin.stack for origin in diagnosis.trace.origins)]
+        stacks: list[Stack] = [diagnosis.failure.stack, *(origin.stack for origin in _cuts(diagnosis))]
         for source in sources.files(frame for stack in stacks for frame in stack):
             yield from (edits for node in source.walk() for edits in of_tensors(source, node))
+
+
+def _cuts(diagnosis: Diagnosis) -> list[Origin]:
+    """Where a graph was lost; not where a number was made that never had one."""
+    return [origin for origin in diagnosis.trace.origins if origin.stack and origin.kind != "constant"]
 
 
 def _never_begun(diagnosis: Diagnosis, origins: list[Origin]) -> bool:

@@ -30,6 +30,8 @@ w = torch.ones(3, requires_grad=True)
         ("no_grad", "torch.set_grad_enabled(False)\nnet(x).mean().backward()\n"),
         ("frozen", "net.requires_grad_(False)\nnet(x).mean().backward()\n"),
         ("item", "a = float(net(x).mean())\ntorch.tensor(a).backward()\n"),
+        ("constant", "a = torch.tensor(0.0)\n(a * 2).mean().backward()\n"),
+        ("item", "a = net(x).mean().item()\ntorch.tensor(a * 2).backward()\n"),
     ],
 )
 def test_the_place_that_cut_the_graph_is_named(script: Scripts, kind: str, body: str) -> None:

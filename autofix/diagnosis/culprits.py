@@ -15,12 +15,12 @@ TOLD = 6
 """How many places are told to everybody; the others are asides."""
 _HAPPENED = (
     "built", "made", "saved", "shared", "carried", "stored", "used_earlier", "freed", "written", "stepped", "stale",
-    "cut", "off", "asleep", "on", "given", "called", "used", "gave_none", "failed",
+    "constant", "cut", "off", "asleep", "on", "given", "called", "used", "gave_none", "failed",
 )  # fmt: skip
 """Roles in the order in which what they tell of happened."""
 _WEIGHT = (
-    "failed", "freed", "written", "stepped", "given", "gave_none", "asleep", "off", "on", "cut", "carried", "shared",
-    "made", "saved", "stored", "built", "stale", "used_earlier", "used", "called",
+    "failed", "freed", "written", "stepped", "given", "gave_none", "asleep", "off", "on", "cut", "constant", "carried",
+    "shared", "made", "saved", "stored", "built", "stale", "used_earlier", "used", "called",
 )  # fmt: skip
 """Roles by what is told first where not all can be."""
 _ROLES = dict.fromkeys(("made", "nonleaf", "rebound"), "made") | {"miscounted": "given"}
@@ -84,7 +84,9 @@ class _Story:
                 for role, stack in (("off", one.stack), ("asleep", one.used), ("on", one.again)):
                     yield from self._at(role, stack)
             for origin in self._trace.origins:
-                if origin not in asleep:  # what else was frozen then is meant to be
+                if origin.kind == "constant":
+                    yield from (Culprit("constant", frame) for frame in origin.stack[:1])
+                elif origin not in asleep:  # what else was frozen then is meant to be
                     role, aside = _ROLES.get(origin.kind, "cut"), bool(asleep) and origin.kind == "frozen"
                     yield from self._at(role, origin.stack, origin.name, aside=aside)
         if sources is not None and cause in _CARRYING:

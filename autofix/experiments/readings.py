@@ -7,7 +7,8 @@ program contradicts is left out: one in which the script dies, one in which para
 gradient that they get in the other, an operation whose result no later backward uses, and an update where something
 that an optimizer owns learns from data by the write alone, or that leaves the graph unused which a derivative is given.
 
-Where a graph is missing, the one reading is that it was not cut, if there is only one place that cuts it.
+Where a graph is missing, the one reading is that it was not cut, if there is only one place that cuts it. A loss that
+is a number in this pass, and has a graph in another one, trains nothing in this.
 """
 
 from __future__ import annotations
@@ -162,6 +163,8 @@ def _only(diagnosis: Diagnosis, origins: list[wire.Origin]) -> tuple[wire.Site, 
     if diagnosis.cause in _TREATED and not refused:
         action, kind = _TREATED[diagnosis.cause]
         return tuple(dict.fromkeys(wire.Site(action, o.stack[0], o.node) for o in origins if o.kind == kind))
+    if diagnosis.cause is Cause.NO_GRAPH and all(o.kind == "constant" for o in origins):
+        return tuple(dict.fromkeys(wire.Site("constant", o.stack[0]) for o in origins))
     if diagnosis.cause is Cause.NO_GRAPH and any(o.kind in _THROUGH for o in origins):
         return (wire.Site("follow", origins[0].stack[0]),)
     return ()

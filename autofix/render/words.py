@@ -23,6 +23,7 @@ ROLES = {
     "stale": "what was computed before the write is used after it here",
     "gave_none": "this derivative is None: its output is not made of what it is by",
     "cut": "the graph of {} ends here",
+    "constant": "this number has no graph, and the loss is made of such numbers alone",
     "off": "parameters are switched off here",
     "asleep": "something is made of them meanwhile, which has no graph",
     "on": "they are switched on again here",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from autofix.experiments.compare import comparable, figures
 from autofix.experiments.readings import unsaid
 from autofix.probe import wire
-from autofix.verdict.runs import Runs
+from autofix.verdict.runs import Runs, lines
 
 
 def unjudged(runs: Runs) -> str:
@@ -14,6 +14,7 @@ def unjudged(runs: Runs) -> str:
     return (
         unsaid(runs.case.diagnosis, letter)
         or comparable(letter)
+        or _never_trains(runs)
         or pool.unproven
         or pool.too_few
         or _unseen(letter, pool.baseline)
@@ -30,6 +31,17 @@ def _unseen(letter: wire.Trace, first: wire.Trace) -> str:
     if passed or figures(letter.stdout) > figures(first.stdout):
         return ""
     return "after the failure no step, leaf gradient or printed number follows that could be compared"
+
+
+def _never_trains(runs: Runs) -> str:
+    """Why a loss that is a number may be meant otherwise: no pass shows what it trains; '' where one does."""
+    if not any(site.action == "constant" for site in runs.case.pool.sites):
+        return ""
+    letter = runs.letter
+    owned = {name for index in range(len(letter.counts)) for name in letter.parameters(index)}
+    failing = (one for one in letter.reaches if lines(one.stack) == lines(runs.failure.stack))
+    trains = any(not owned.isdisjoint(one.parameters) for one in failing)
+    return "" if trains else "this loss is a number in all passes compared: what it is to train is not said"
 
 
 def _unread(runs: Runs) -> str:

@@ -195,7 +195,7 @@ def _backward_kind(run: State, frame: FrameType) -> str:
     if tensors and all(graph.is_leaf(t) and not any(t is one for one in given) for t in tensors) and given:
         lost = tensors  # a loss that was cut and then flagged has no more of a graph
     if lost:
-        run.found = (run.origins.of(lost) or _plain(run)) if run.origins is not None else ()
+        run.found = _without_graph(run, lost)
         return "no_graph"
     if run.taps.current is None and _shape_differs(tensors, values.get("grad_tensors", values.get("grad_outputs"))):
         return "nonscalar_backward"
@@ -211,6 +211,11 @@ def _backward_kind(run: State, frame: FrameType) -> str:
         if run.found and len(unused) < len(given) and run.taps.current is not None:
             run.found += (wire.Origin("none_among", run.frames.resolve(run.taps.current.stack)),)
     return "unused_input" if unused else ""
+
+
+def _without_graph(run: State, lost: list[torch.Tensor]) -> tuple[wire.Origin, ...]:
+    """Where the graph of tensors was lost, or why there never was one."""
+    return (run.origins.of(lost) or _plain(run) or run.origins.numbers(lost)) if run.origins is not None else ()
 
 
 def _plain(run: State) -> tuple[wire.Origin, ...]:

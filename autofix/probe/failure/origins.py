@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import weakref
 from collections import deque
 from collections.abc import Iterable
@@ -15,6 +16,7 @@ from ..engine import graph
 from ..engine.cuts import Cuts
 from ..engine.refused import DERIVATIVE, name_of, numbers, short_name, tensors
 from ..engine.remembered import Remembered
+from ..engine.sketch import is_zero
 from ..program.frames import Frames, Raw
 from .flags import Flags
 from .gaps import Gaps, Record
@@ -40,6 +42,8 @@ class Origins(TorchFunctionMode):
         self._lost = Remembered[tuple[Record, ...]]()
         self.gaps = Gaps(frames)
         self._made = Remembered["Raw"]()
+        self._alone = Remembered[tuple[Raw, ...]]()
+        """Of what is made of single numbers alone, where these were made."""
         self._left: deque[tuple[Record, frozenset[float]]] = deque(maxlen=_KEPT)
         self._flags = Flags(frames)
         self._cuts = Cuts()
@@ -105,8 +109,10 @@ class Origins(TorchFunctionMode):
             records = self._returned(args)
         if last in _NUMBERS or last in _ARRAYS:
             self._leave(last, given, records, result)
+        alone = self._numbers_in(given)
         for tensor in out:
             self._keep(tensor, tuple(dict.fromkeys(records))[:_MOST])
+            self._alone.keep(tensor, alone if given or tensor.numel() == 1 else ())
 
     # What is remembered ---------------------------------------------------------------------------------------------
 
@@ -115,6 +121,13 @@ class Origins(TorchFunctionMode):
             self._lost.keep(tensor, records)
         if tensor.is_floating_point() and tensor not in self._made:
             self._made.keep(tensor, self._frames.here())
+
+    def _numbers_in(self, given: list[torch.Tensor]) -> tuple[Raw, ...]:
+        """Where the numbers were made that a result of these is made of; () where it is made of something else, too."""
+        if not given:
+            return (self._frames.here(),)
+        found = [self._alone.of(tensor) or () for tensor in given]
+        return tuple(dict.fromkeys(itertools.chain(*found)))[:_MOST] if all(found) else ()
 
     def _wrote(self, target: torch.Tensor, value: torch.Tensor) -> None:
         """Values were written: into which leaf, and of which leaves they are made."""
@@ -171,11 +184,19 @@ class Origins(TorchFunctionMode):
 
         Of what is discrete, as a choice is, only where nothing else was lost: it never had a graph to lose.
         """
+        roots = list(roots)
         records = dict.fromkeys(self._records([t for t in roots if graph.is_leaf(t)]))
         records = {one: None for one in records if one.kind != DISCRETE} or records
+        if not records and all(map(is_zero, roots)) and (made := self.numbers(roots)):
+            return made  # no number that was taken out of a graph comes to be zero
         if not records:
             records = dict.fromkeys(record for record, _ in list(self._left)[-_MOST:])
         return self._told(records)
+
+    def numbers(self, roots: Iterable[torch.Tensor]) -> tuple[wire.Origin, ...]:
+        """Where the numbers were made that tensors are made of, and of nothing else."""
+        found = (raw for root in roots for raw in self._alone.of(root) or () if raw)
+        return tuple(wire.Origin("constant", self._frames.resolve(raw)) for raw in dict.fromkeys(found))
 
     def number(self, value: float) -> tuple[wire.Origin, ...]:
         """The calls that took a number out of torch, or the latest where none gave this one."""

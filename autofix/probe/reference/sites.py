@@ -181,8 +181,8 @@ class Sites(Listener):
             return result
         raw, actions = self._here()
         with torch._C.DisableTorchFunction():
-            if "require" in actions and not result.requires_grad:
-                self.met[raw] = "unused_input"
+            if ("require" in actions or "constant" in actions) and not result.requires_grad:
+                self.met[raw] = "unused_input" if "require" in actions else "constant"
                 return result.requires_grad_()
             if "update" in actions:
                 self.met[raw] = "nonleaf_gradient"
