@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 
@@ -76,10 +77,13 @@ def asked(report: Report) -> Question:
             *(LEFT, ("AG201", "AG202"), ("Should G also learn from `loss_d`?", ["own", "both"])),
             marks=pytest.mark.apart("long"),
         ),
-        (
-            average_is_trained.CENTRED,
-            ("AG202", "AG203"),
-            ("Is `mean` a constant to the loss of the pass that adds to it?", ["constant", "trained"]),
+        pytest.param(
+            *(
+                average_is_trained.CENTRED,
+                ("AG202", "AG203"),
+                ("Is `mean` a constant to the loss of the pass that adds to it?", ["constant", "trained"]),
+            ),
+            marks=pytest.mark.apart("long"),
         ),
         pytest.param(
             *(
@@ -190,6 +194,28 @@ def test_what_is_left_open_is_asked_and_the_answer_decides(
                 "as was answered" in other.verdict.summary or other.verdict.reading == closed.fixes[0].verdict.reading
             )
     jsonschema.validate(json.loads(as_json(open_, Snapshot(open_))), SCHEMA)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("edit", "safe"),
+    [
+        (("0.9 * mean + 0.1 * z.mean(0)", "(0.9 * mean + 0.1 * z.mean(0)).detach()"), True),
+        (average_is_trained.CUT, False),
+    ],
+)
+def test_an_average_that_each_epoch_begins_anew_is_a_constant_to_its_last_pass_too(
+    probe: Probe, tmp_path: Path, edit: tuple[str, str], *, safe: bool
+) -> None:
+    begun, loop, body = average_is_trained.CENTRED.partition("mean = torch.zeros(3)\nfor _ in range(6):\n")
+    assert loop
+    epochs = f"for epoch in range(3):\n    {loop.replace('for', '    for').replace('6', '3')}"
+    program = begun + epochs + textwrap.indent(body, "    ")
+    target = replace(written(tmp_path, program), reading="constant")
+    edited = {target.script: program.replace(*edit).encode()}
+    judged = pipeline.verify(target, edited, probe=probe, progress=lambda _: None)
+    assert asked(judged).text == "Is `mean` a constant to the loss of the pass that adds to it?"
+    assert judged.outcome is (Outcome.SAFE if safe else Outcome.UNSAFE)
 
 
 @pytest.mark.torch

@@ -56,6 +56,8 @@ class Averages:
         self._latest: dict[Raw, _Pass] = {}
         """The latest pass of each site, once a graph is carried over."""
         self._found: set[int] = set()
+        self._ways: set[tuple[str, ...]] = set()
+        """The operations that lead from what is handed to a pass to its own average."""
 
     def told(self) -> dict[str, Any]:
         """The ages of averages that their own pass uses, and does not need to reach any of its leaves."""
@@ -70,8 +72,17 @@ class Averages:
         if before is not None:
             for node in old:
                 self._look(before, node)
+            for node in () if old else self._summed(before):
+                self._look(before, node, last=True)
 
-    def _look(self, done: _Pass, node: graph.Node) -> None:
+    def _summed(self, done: _Pass) -> set[graph.Node]:
+        """The sums that a pass made with averages that were handed to it."""
+        averages = {node for node in done.handed if graph.ages([node]) <= self._found}
+        made = graph.walk_nodes(done.starts, graph.since(done.mark)) if averages else ()
+        return _above([node for node in made if node in averages or _goes_on(node)], averages)
+
+    def _look(self, done: _Pass, node: graph.Node, *, last: bool = False) -> None:
+        """Note a node if it is an average that a pass made; `last`: it was handed to none, and made as others were."""
         handed = set(done.handed)
         nodes = list(graph.walk_nodes([node], lambda one: one not in handed and _goes_on(one)))
         summed = handed.intersection(nodes)
@@ -81,8 +92,12 @@ class Averages:
         # What was handed to the pass goes into the sum as an addend alone: else it is a state that is computed on.
         # Where the pass also uses what the sum was on the way, it is a course through time, and trained as such.
         alone = summed.isdisjoint(graph.walk_nodes(added - sizes))
+        way = tuple(sorted(one.name() for one in within))
+        if last and way not in self._ways:
+            return
         if any(map(_adds, within)) and alone and done.uses(node, within - {node}):
             self._found |= graph.ages([node, *summed])
+            self._ways.add(way)
 
 
 def _above(nodes: list[graph.Node], below: set[graph.Node]) -> set[graph.Node]:
