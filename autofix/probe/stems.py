@@ -10,13 +10,16 @@ import socket
 import time
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from . import codec
 from .fence import usage
 from .fence.fencing import Place
-from .fence.room import Room
 from .running import LOOK, Child
 from .wire import Request
+
+if TYPE_CHECKING:  # a room needs Linux, and this has to be imported elsewhere, too
+    from .fence.room import Room
 
 _AFTER = 1.0
 """Seconds that a first run takes at least, before its beginning is worth a process of its own."""

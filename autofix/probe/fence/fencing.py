@@ -7,10 +7,13 @@ import json
 import os
 import tempfile
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ..wire import Request
 from . import isolate, keeper
-from .room import Room
+
+if TYPE_CHECKING:  # a room needs Linux, and this has to be imported elsewhere, too
+    from .room import Room
 
 _COPIES = ("landlock", "copy")
 _AUTO = ("overlay", "landlock", "copy")
