@@ -140,7 +140,7 @@ w = torch.ones(3, requires_grad=True)
 x = torch.sigmoid(w)
 x += 1
 x.sum().backward()
-! unsafe: as it is written nothing reaches the generator
+! as it is written nothing reaches the generator
 g = torch.nn.Linear(2, 3)
 d = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
 g_opt, d_opt = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (g, d))
