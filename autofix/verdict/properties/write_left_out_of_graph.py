@@ -5,7 +5,8 @@
 The code writes in place to what backward needs, and the edit takes the write out of the graph: it goes to `.data` or to
 a detached tensor, stands under `torch.no_grad()`, or is gone. The gradients compared are the same all the same, because
 the write changed nothing yet: a clamp or a norm that does not bind, a mask that is all ones. Operations whose gradient
-is the same whatever they do (a sum, a view) are not counted, nor is a write that another operation replaces.
+is the same whatever they do (a sum, a view) are not counted, nor is a write that another operation replaces. Nothing
+is said of an edit that cuts the graph between passes, or computes anew after a step.
 
 ## Why it matters
 
@@ -48,6 +49,8 @@ _INDIFFERENT = (
 )
 """Operations that hand a gradient on as it is, whatever values they have."""
 
+_SAME_GRAPHS = (Effect.IDENTICAL, Effect.MEANT)
+"""Where the edit's graphs are those of the reference, if it is right."""
 _HIDES = (b"data", b"detach", b"detach_", b"no_grad", b"inference_mode", b"set_grad_enabled")
 _NAMES = re.compile(rb"\w+")
 
@@ -72,7 +75,7 @@ class WriteLeftOutOfGraph(Property):
     def find(self, evidence: Evidence) -> Finding | None:
         written = [write.stack for saved in evidence.trace.saved for write in saved.writes if write.optimizer < 0]
         assessment = evidence.assessment
-        if not written or not assessment.effect.keeps_gradients or assessment.effect is Effect.REFRESHED:
+        if not written or assessment.effect not in _SAME_GRAPHS:
             return None
         if not any(_may_hide(evidence.case.pool.target.read(path), new) for path, new in evidence.files.items()):
             return None
