@@ -10,7 +10,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from lawful import PARTS, Program
-from laws import losses, terms
+from laws import losses
 from reports import report as some_report
 
 from autofix import pipeline
@@ -30,6 +30,7 @@ from autofix.verdict.properties import (
     loss_trains_its_target,
     network_reads_its_output,
     passes_train_earlier_ones,
+    shared_across_passes,
     start_is_read_once,
 )
 
@@ -134,7 +135,11 @@ def asked(report: Report) -> Question:
             ),
             marks=pytest.mark.apart("long"),
         ),
-        (terms.PPO, ("AG206",), ("Is `old` a constant in all passes that use it?", ["constant", "anew"])),
+        (
+            shared_across_passes.EPOCHS.replace("- old)", "+ old)"),
+            ("AG206",),
+            ("Is `old` a constant in all passes that use it?", ["constant", "anew"]),
+        ),
         pytest.param(
             *(
                 derivative_is_constant.BY_GRAD,

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.torch
 
 # What compiles was loaded once an earlier run of the same server had loaded it: two servers may differ in that.
 ASIDE = {
-    *("before", "compiles", "computed", "id", "past", "peak_bytes"),
+    *("before", "compiles", "computed", "id", "past", "peak_bytes", "queued"),
     *("resumed", "seconds", "stdout", "stem", "traceback", "wrote"),
 }
 HEAD = """
