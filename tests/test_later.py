@@ -116,3 +116,24 @@ def test_without_a_step_after_the_failure_nothing_is_known(script: Scripts) -> N
     once = ("    optimizer.step()\n", "    step < 1 and optimizer.step()\n")
     verdict = script(changed(text(inside="step == 1 and sys.exit(1)"), once)).verdict(CUT)
     assert (verdict.applicability, verdict.effect) == (Applicability.UNSAFE, Effect.UNKNOWN)
+
+
+LOGGED = """\
+import torch
+
+net = torch.nn.Linear(3, 1)
+try:
+    for _ in range(3):
+        out = torch.sigmoid(net(torch.randn(4, 3)))
+        out += 1
+        out.mean().backward()
+except RuntimeError as error:
+    print("failed:", error)
+    raise error
+"""
+
+
+def test_a_failure_that_is_logged_and_raised_again_is_where_it_was_raised(script: Scripts) -> None:
+    diagnosis = script(LOGGED).fix().diagnosis
+    assert diagnosis is not None
+    assert [frame.line for frame in diagnosis.failure.stack] == [8]
