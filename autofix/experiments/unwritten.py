@@ -13,6 +13,7 @@ from autofix.probe import wire
 from autofix.syntax import writes
 from autofix.syntax.apply import apply
 from autofix.syntax.edits import Begun, Step, append_call, begun, embed, in_local_name, out_of_place
+from autofix.syntax.edits.expressions import aug_to_assign
 from autofix.syntax.edits.steps import rendered
 from autofix.syntax.lost import lost_write
 from autofix.syntax.one_tensor import are_one, writes_to_one
@@ -39,7 +40,8 @@ def old_values(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
     for write in (write for saved in trace.saved for write in saved.writes):
         _, source, node = next(sources.nodes(write.alias or write.stack), (None, None, None))
         if source is not None and node is not None and write.optimizer < 0:
-            places[source, node] = places.get((source, node), True) and write.whole
+            item = isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript)
+            places[source, node] = places.get((source, node), True) and write.whole and not (item and write.view)
     rebound: dict[tuple[Source, ast.AST], None] = {}
     steps: dict[Source, list[Step]] = {}
     for (source, node), whole in places.items():
@@ -52,7 +54,8 @@ def old_values(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
                 steps.setdefault(source, []).extend(append_call(source, node, ".clone()"))
     for source, node in rebound:
         with contextlib.suppress(Declined):
-            steps.setdefault(source, []).extend(out_of_place(source, node))
+            bound = aug_to_assign(source, node) if isinstance(node, ast.AugAssign) else out_of_place(source, node)
+            steps.setdefault(source, []).extend(bound)
     files = {}
     for source, found in steps.items():
         try:
@@ -176,7 +179,7 @@ def _names(source: Source, node: ast.AST) -> bool:
 def _binds(source: Source, node: ast.AST) -> bool:
     """Whether a write is at once a new value of a name: `x op= …`, `y = x.op_(…)`."""
     match node:
-        case ast.AugAssign(target=ast.Name()):
+        case ast.AugAssign():  # of an item, too: what is written whole is no part of a tensor
             return True
         case ast.Call():
             calls = list(writes.chain(node))

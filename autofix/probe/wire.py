@@ -206,7 +206,10 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A saved tensor that backward could not use, or a graph node whose saved tensors were freed."""
+    """A saved tensor that backward could not use, or a graph node whose saved tensors were freed.
+
+    `handed`: where functions that it was handed to had written to it before it was saved.
+    """
 
     node: str
     made: Stack
@@ -214,6 +217,7 @@ class Saved:
     leaf: bool = False
     writes: tuple[Write, ...] = ()
     freed_by: Stack = ()
+    handed: tuple[Stack, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

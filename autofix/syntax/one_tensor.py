@@ -36,16 +36,14 @@ def are_one(source: Source, nodes: Sequence[ast.AST]) -> bool:
     """
     if len(nodes) == 1:
         return True
-    if not all(isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name) for one in nodes):
+    if not all(isinstance(one, ast.AugAssign) and path_of(one.target) for one in nodes):
         return False
-    name, statements = written(source, nodes[0]), set(nodes)
-    reads = Reaching(source.function(nodes[0]) or source.tree).reads
-    last = max(one.lineno for one in nodes if isinstance(one, ast.AugAssign))
-    return not any(
-        isinstance(read, ast.Name) and read.id == name and reached & statements
-        and read.lineno < last and _is_kept(source, read)
-        for read, reached in reads.items()
-    )  # fmt: skip
+    name, lines = written(source, nodes[0]), [source.statement(one).lineno for one in nodes]
+    names = (
+        one for one in nodes_of(source.function(nodes[0]) or source.tree) if isinstance(one, (ast.Name, ast.Attribute))
+    )
+    between = (one for one in names if path_of(one) == name and min(lines) < one.lineno < max(lines))
+    return not any(isinstance(one.ctx, ast.Load) and _is_kept(source, one) for one in between)
 
 
 def _given(scope: Scope, name: str, statements: Iterable[ast.stmt]) -> dict[ast.stmt, frozenset[ast.AST]]:
@@ -58,7 +56,7 @@ def _given(scope: Scope, name: str, statements: Iterable[ast.stmt]) -> dict[ast.
     return given
 
 
-def _is_kept(source: Source, name: ast.Name) -> bool:
+def _is_kept(source: Source, name: ast.expr) -> bool:
     """Whether a tensor is given another name, put into a container, or handed to a call whose value is dropped."""
     match source.parent(name):
         case ast.Assign() | ast.AnnAssign() | ast.NamedExpr() | ast.Tuple() | ast.List() | ast.Set() | ast.Dict():

@@ -17,6 +17,7 @@ from autofix.verdict.blame import loss
 from autofix.verdict.derivatives import derivative, gradient
 from autofix.verdict.effect import trains_alike
 from autofix.verdict.law import at, broken, required
+from autofix.verdict.laws.a_name_keeps_its_value import is_half
 from autofix.verdict.left_open import aims, own_output, start
 from autofix.verdict.left_open.averages import constant_averages
 from autofix.verdict.left_open.handed_on import ended_by_call
@@ -156,7 +157,7 @@ def _left_over(runs: Runs) -> Question | None:
 
 
 def _old_values(runs: Runs) -> Question | None:
-    if runs.old_values is None:
+    if runs.old_values is None or is_half(runs):
         return None
     place = next(iter(runs.whole_writes), ())
     answers = (

@@ -331,6 +331,15 @@ for _ in range(4):
     },
     frozenset({"both out of place", "of a copy"}),
 )
+HELD = Program(
+    "the same in an attribute",
+    "class Box:\n    pass\n\n\nbox = Box()\n" + MOMENTUM.text.replace("state", "box.state"),
+    {
+        name: tuple((old.replace("state", "box.state"), new.replace("state", "box.state")) for old, new in changes)
+        for name, changes in MOMENTUM.edits.items()
+    },
+    MOMENTUM.right,
+)
 
 PROGRAMS = (
     SKIP,
@@ -373,6 +382,12 @@ PROGRAMS = (
         right=("both out of place", "of a copy", "one out of place", "as it is written"),
     ),
     MOMENTUM.mutated("it is kept between", ("        state /=", "        shown = [state]\n        state /=")),
+    HELD,
+    MOMENTUM.mutated(
+        "a function that it is given to writes to it before",
+        ("start, move, head =", "def take_off(what, old):\n    what.sub_(0.1 * old)\n\n\nstart, move, head ="),
+        ("        state /=", "        take_off(state, before)\n        state /="),
+    ),
     MOMENTUM.mutated("a part of it is written", ("        state /=", "        state[:, 0] = 0.5\n        state /=")),
     HELPER,
     VIEWED,

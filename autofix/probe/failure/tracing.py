@@ -195,7 +195,14 @@ class Tracer(Dispatch, Listener):
             wire.Write(op, resolve(raw), optimizer, whole, view, resolve(alias))
             for op, raw, optimizer, whole, view, alias in list(unique)[:_SHOWN]
         )
-        return wire.Saved("", resolve(handle.raw), tuple(handle.alias.shape), handle.leaf, shown)
+        handed = tuple(map(resolve, self._handed(handle)))
+        return wire.Saved("", resolve(handle.raw), tuple(handle.alias.shape), handle.leaf, shown, handed=handed)
+
+    def _handed(self, handle: Handle) -> list[Raw]:
+        """Where a saved tensor was written before by a function that it was handed to: not by one that it came from."""
+        age, places = self.writes.before_saved(handle)
+        within = {code for code, _ in self._stack(age)}
+        return [raw for raw in places if raw and within and raw[0][0] not in within]
 
     def _scaled(self) -> Iterator[wire.Fact]:
         """Where a constant was saved, and written since, that scales a value that is used elsewhere, too."""

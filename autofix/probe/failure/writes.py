@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import torch
+from torch.multiprocessing.reductions import StorageWeakRef
 
 from ..engine import graph, transforms
 from ..engine.operators import Known, storage_key, tensors_at, written_arguments
@@ -14,6 +16,8 @@ from ..program.frames import Frames, Raw
 
 _DETACHES = torch.ops.aten.detach.default
 """What `.detach()` and `.data` come down to."""
+_MOST = 16
+"""Places that write to one tensor that are remembered."""
 
 
 class Handle:
@@ -47,6 +51,16 @@ class Written(NamedTuple):
     age: int
 
 
+@dataclass(slots=True)
+class _Since:
+    """The writes to the memory of what an operation made, from the first one on, whether it was saved or not."""
+
+    memory: StorageWeakRef
+    made: int
+    """The age of the operation that made it."""
+    places: dict[Raw, None] = field(default_factory=dict)
+
+
 class Writes(Listener):
     """Logs the writes to what is watched: the memory of saved tensors."""
 
@@ -55,6 +69,7 @@ class Writes(Listener):
         self._written = Known(written_arguments)
         self._log: dict[int, list[Written]] = {}
         self._watched: set[int] = set()
+        self._since: dict[int, _Since] = {}
         self._aliases: Remembered[tuple[int, Raw]] = Remembered()
         """Names without graph of what has one: the age of the oldest operation that made it, and where it was named."""
         self._stepped: list[tuple[int, torch.Tensor, int]] = []
@@ -66,14 +81,36 @@ class Writes(Listener):
 
     def before(self, func: Any, args: Any, kwargs: Any, raw: Raw | None) -> None:
         """An operator is about to run, at `raw`, if that is known."""
-        places = self._written.of(func)
-        if places and self._watched:
-            self._log_writes(func, tensors_at(places, args, kwargs), raw)
+        if places := self._written.of(func):
+            tensors = tensors_at(places, args, kwargs)
+            for tensor in tensors:
+                self._note(tensor, raw)
+            if self._watched:
+                self._log_writes(func, tensors, raw)
 
     def after(self, func: Any, args: Any, result: Any) -> None:
         """It has run."""
         if func is _DETACHES:
             self._named(args[0], result)
+
+    def _note(self, tensor: torch.Tensor, raw: Raw | None) -> None:
+        """Something is about to be written that may be saved later."""
+        key, node = storage_key(tensor), graph.made_by(graph.base(tensor))
+        if key is None or node is None:
+            return
+        known = self._since.get(key)
+        if known is None or known.memory.expired():
+            known = self._since[key] = _Since(StorageWeakRef(tensor.untyped_storage()), node._sequence_nr())
+        if len(known.places) < _MOST:
+            known.places[raw if raw is not None else self._frames.here()] = None
+
+    def before_saved(self, handle: Handle) -> tuple[int, list[Raw]]:
+        """The age of what made a saved tensor, and where it was written beside the writes since it was saved."""
+        known = self._since.get(handle.key) if handle.key is not None else None
+        if known is None or known.memory.expired():
+            return -1, []
+        since = {one.raw for one in self.spoiling(handle)}
+        return known.made, [raw for raw in known.places if raw not in since]
 
     def _named(self, tensor: torch.Tensor, alias: torch.Tensor) -> None:
         """A tensor was given a name without graph: one of what the user's operations made, or of such a name."""

@@ -23,7 +23,7 @@ def out_of_place(source: Source, node: ast.AST) -> list[Step]:
     match node:
         case ast.AugAssign(target=ast.Name() | ast.Attribute()):
             return aug_to_assign(source, node)
-        case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=holder))) if _is_container(source, node, holder):
+        case ast.AugAssign(target=ast.Subscript(value=holder)) if _is_container(source, node, path_of(holder)):
             return aug_to_assign(source, node)
         case ast.AugAssign() | ast.Subscript():
             raise Declined("a write to a part of a tensor cannot be written out of place")
@@ -63,10 +63,11 @@ def value_after(source: Source, node: ast.AST) -> str:
     raise Declined("its value is no expression")
 
 
-def _is_container(source: Source, node: ast.AST, name: str) -> bool:
-    """Whether a local name is a list or a dict wherever it is bound: an item then is a tensor, not a part of one."""
-    around = source.walk(source.function(node))
-    stores = [one for one in around if isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store)]
+def _is_container(source: Source, node: ast.AST, path: str) -> bool:
+    """Whether a local name, or an attribute, is a list or dict wherever it is bound: an item is no part of a tensor."""
+    around = source.walk(None if "." in path else source.function(node))
+    held = (one for one in around if isinstance(one, (ast.Name, ast.Attribute)) and isinstance(one.ctx, ast.Store))
+    stores = [one for one in held if path and path_of(one) == path]
     makers = (source.parent(one) for one in stores)
     return bool(stores) and all(
         isinstance(maker, (ast.Assign, ast.AnnAssign)) and maker.value is not None and _makes_container(maker.value)

@@ -19,11 +19,14 @@ caller drops): the runs tell, for then it makes no difference what the new value
 `x.data[0] = …` write to nothing but `x`. Of several writes in doubt each may be meant in its own way, except for those
 of one variable (`x *= …`, then `x += …`) to which no name is given between: these are one write in two statements, also
 where only one of them spoils what backward needs. A part that is written, too, or a method whose value is dropped
-(`x.clamp_(0)`), is written on purpose, and then the others may be.
+(`x.clamp_(0)`), is written on purpose, and then the others may be; so is what a function writes that is given the
+tensor before.
 """
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterable
 from dataclasses import replace
 
 from autofix.core.model import Reading, Treatment
@@ -32,9 +35,12 @@ from autofix.experiments.sketches import LIVE
 from autofix.experiments.spec import RunSpec
 from autofix.probe import wire
 from autofix.syntax.one_tensor import are_one, writes_to_one
+from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 from autofix.verdict.law import PASSES, KeptByChange, at
 from autofix.verdict.runs import Runs
+
+Place = tuple[Source, ast.AST]
 
 
 class ANameKeepsItsValue(KeptByChange):
@@ -54,15 +60,32 @@ class ANameKeepsItsValue(KeptByChange):
 
 def _is_one(runs: Runs) -> bool:
     """Whether all that is written is one variable's tensor, and all that writes to it is meant alike."""
-    sources = Sources.of(runs.case.pool.target)
-    found = [next(sources.nodes(stack), None) for stack in runs.whole_writes]
-    known = [(source, node) for _, source, node in filter(None, found)]
-    if not known or len(known) < len(found) or len({source for source, _ in known}) > 1:
+    if not (written := _found(runs, runs.whole_writes)) or is_half(runs):
         return False
-    source, first = known[0]
+    source, first = written[0]
     group = writes_to_one(source, first)
     statements = {source.statement(one) for one in group}
-    return {source.statement(node) for _, node in known} <= statements and are_one(source, group)
+    return are_one(source, group) and all(one.statement(node) in statements for one, node in written)
+
+
+def is_half(runs: Runs) -> bool:
+    """Whether the reading leaves other writes to the same tensors in place: then no name has its old value by it."""
+    written = _found(runs, runs.whole_writes) or []
+    handed = _found(runs, (stack for saved in runs.trace.saved for stack in saved.handed))
+    out_of_place = {source.statement(node) for source, node in written}
+    left = {source.statement(node) for source, node in handed or ()}
+    for source, node in written:
+        group = writes_to_one(source, node)
+        (out_of_place if are_one(source, group) else left).update(map(source.statement, group))
+    return handed is None or bool(left - out_of_place)
+
+
+def _found(runs: Runs, stacks: Iterable[wire.Stack]) -> list[Place] | None:
+    """The statements or calls of some places; None where one is not found."""
+    sources = Sources.of(runs.case.pool.target)
+    found = [next(sources.nodes(stack), None) for stack in stacks]
+    known = [(source, node) for _, source, node in filter(None, found)]
+    return known if len(known) == len(found) else None
 
 
 def passes_apart(runs: Runs) -> int:
