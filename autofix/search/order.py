@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from autofix.syntax import names
 from autofix.syntax.calls import path_of
 
+_MAYBE = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.Match)
+"""Statements behind which it is not sure that what stands in them was done."""
 Item = tuple[str, str]
 """A variable by its path, and which item of it: as its key is written, '' for all of it."""
 
@@ -16,11 +18,14 @@ def needs(later: Iterable[ast.stmt], earlier: Iterable[ast.stmt]) -> bool:
     """Whether `later` reads what `earlier` binds, before it binds that itself; items of one dict are told apart."""
     given = {item for part in _parts(earlier) for item in _items(part, ast.Store)}
     own: set[Item] = set()
-    for part in _parts(later):
-        read = {one for one in _items(part, ast.Load) if not any(_holds(mine, one) for mine in own)}
-        if any(_holds(one, other) or (not other[1] and one[0] == other[0]) for one in given for other in read):
-            return True
-        own |= _items(part, ast.Store)
+    for statement in later:
+        here = set(own)
+        for part in _parts([statement]):
+            read = {one for one in _items(part, ast.Load) if not any(_holds(mine, one) for mine in here)}
+            if any(_holds(one, other) or (not other[1] and one[0] == other[0]) for one in given for other in read):
+                return True
+            here |= _items(part, ast.Store)
+        own = own if isinstance(statement, _MAYBE) else here
     return False
 
 
@@ -34,7 +39,8 @@ def _parts(statements: Iterable[ast.AST]) -> Iterator[list[ast.AST]]:
     for one in statements:
         children = list(ast.iter_child_nodes(one))
         inner = [child for child in children if isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case))]
-        yield [child for child in children if child not in inner]
+        read = [ast.parse(ast.unparse(one.target), mode="eval")] if isinstance(one, ast.AugAssign) else []
+        yield [*read, *(child for child in children if child not in inner)]
         yield from _parts(inner)
 
 
