@@ -43,6 +43,7 @@ WIDE = BOUNDED.replace("MOST", "2")
 NORMED = BOUNDED.replace("hidden.clamp_(-MOST, MOST)", "hidden.view(-1, 2).renorm_(2, 0, 5.0)")
 WRITE, NORM = "hidden.clamp_(-2, 2)", "hidden.view(-1, 2).renorm_(2, 0, 5.0)"
 SHIFTED = WIDE.replace(WRITE, "hidden += 0.5")
+MASKED = WIDE.replace(WRITE, "hidden *= torch.ones(4)")
 _INDIFFERENT = (
     *("Add", "Sub", "Sum", "View", "Reshape", "UnsafeView", "Alias", "AsStrided", "ToCopy"),
     *("Squeeze", "Unsqueeze", "Expand", "Transpose", "Permute", "TBackward"),
@@ -52,7 +53,8 @@ _INDIFFERENT = (
 _SAME_GRAPHS = (Effect.IDENTICAL, Effect.MEANT)
 """Where the edit's graphs are those of the reference, if it is right."""
 _HIDES = (b"data", b"detach", b"detach_", b"no_grad", b"inference_mode", b"set_grad_enabled")
-_NAMES = re.compile(rb"\w+")
+_SIGNS = (b"*", b"/", b"%")
+_WORDS = re.compile(rb"\w+|[*/%]")
 
 
 class WriteLeftOutOfGraph(Property):
@@ -65,6 +67,7 @@ class WriteLeftOutOfGraph(Property):
     raises = (
         Example(WIDE, WRITE, "hidden.data.clamp_(-2, 2)"),
         Example(NORMED, NORM, "hidden.data.view(-1, 2).renorm_(2, 0, 5.0)"),
+        Example(MASKED, "    hidden *= torch.ones(4)\n", ""),
     )
     silent = (
         Example(WIDE, WRITE, "hidden = hidden.clamp(-2, 2)"),
@@ -88,10 +91,13 @@ class WriteLeftOutOfGraph(Property):
 
 
 def _may_hide(old: bytes, new: bytes) -> bool:
-    """Whether an edit adds what keeps an operation out of the graph, or takes a call away."""
-    before, after = (Counter(_NAMES.findall(text)) for text in (old, new))
-    return any(after[word] > before[word] for word in _HIDES) or any(
-        after[name] + after[name[:-1]] < before[name] + before[name[:-1]] for name in before if name.endswith(b"_")
+    """Whether an edit adds what keeps an operation out of the graph, or takes a call or an operator away."""
+    before, after = (Counter(_WORDS.findall(text)) for text in (old, new))
+    calls = (name for name in before if name.endswith(b"_"))
+    return (
+        any(after[word] > before[word] for word in _HIDES)
+        or any(after[name] + after[name[:-1]] < before[name] + before[name[:-1]] for name in calls)
+        or any(after[sign] < before[sign] for sign in _SIGNS)
     )
 
 
