@@ -83,6 +83,7 @@ for _ in range(2):
         "keep": (("loss.backward()", "loss.backward(retain_graph=True)"),),
         "anew": (("        new =", "        old = policy(seen).log_softmax(-1)[:, 0]\n        new ="),),
     },
+    frozenset({"cut"}),
 )
 AVERAGE = Program(
     "a running average of the loss is trained",

@@ -90,8 +90,10 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
         return
     before, after = (data.splitlines(keepends=True) for data in (old, new))
     ours, theirs = (list(_items(tree, (), 0)) for tree in trees)
-    gone, fresh = _unmatched(ours, theirs), _unmatched(theirs, ours)
     place, stretches = _places(before, after), opcodes(before, after)
+    alike = [stretch for stretch in stretches if stretch[0] == "equal"]
+    gone = _unmatched(ours, theirs, {line for _, a, b, _, _ in alike for line in range(a, b)})
+    fresh = _unmatched(theirs, ours, {line for _, _, _, c, d in alike for line in range(c, d)})
     used = {node.id for node in ast.walk(trees[1]) if isinstance(node, ast.Name)}
     bound = {name: item.start for item in reversed(fresh) for name in _bound(item.node)}
     lost = _lost(ours, trees[1])
@@ -175,11 +177,14 @@ def _flat(items: list[_Item]) -> Iterator[_Item]:
         yield from _flat(item.inner)
 
 
-def _unmatched(mine: list[_Item], others: list[_Item]) -> list[_Item]:
-    """The statements that the other side has not; one whose whole inside is missing too, as a whole."""
+def _unmatched(mine: list[_Item], others: list[_Item], kept: Collection[int]) -> list[_Item]:
+    """The statements that the other side has not; one whose whole inside is missing too, as a whole.
+
+    Of several that are the same, those on lines that were kept are there on both sides.
+    """
     left = Counter(item.exact for item in _flat(others))
     missing = set()
-    for item in _flat(mine):
+    for item in sorted(_flat(mine), key=lambda item: item.start not in kept):
         if left[item.exact]:
             left[item.exact] -= 1
         elif not isinstance(item.node, (ast.Import, ast.ImportFrom, ast.Pass)) and not _text(item.node):
