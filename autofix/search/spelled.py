@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from autofix.core.edit import Declined
 from autofix.search import anew
 from autofix.syntax import blocks, calls, names
+from autofix.syntax.calls import Function
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
 _DETACH = ".detach()"
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True)

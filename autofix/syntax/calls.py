@@ -96,6 +96,15 @@ def parameters(function: Function) -> list[str]:
     return [one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
 
 
+def defaults(function: Function) -> dict[str, ast.expr]:
+    """What parameters are where a call does not give them, by name."""
+    arguments = function.args
+    plain = [*arguments.posonlyargs, *arguments.args]
+    pairs = [*zip(reversed(plain), reversed(arguments.defaults), strict=False)]
+    pairs += [(one, value) for one, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value]
+    return {one.arg: value for one, value in pairs}
+
+
 def argument(call: ast.AST, names: Sequence[str], name: str) -> ast.expr | None:
     """The argument that a call gives to one of the parameters `names`, a method's `self` counted; None if unknown."""
     if not isinstance(call, ast.Call) or any(isinstance(one, ast.Starred) for one in call.args):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from . import graph
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 ADDS = frozenset(
     f"{name}Backward{kind}"

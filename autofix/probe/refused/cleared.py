@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 
 from .. import wire
 from ..engine import graph
 from ..engine.taps import Call, Listener
-
-if TYPE_CHECKING:
-    from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw
 
 
 class Cleared(Listener):
@@ -36,5 +32,4 @@ class Cleared(Listener):
 
     def told(self) -> dict[str, tuple[wire.Fact, ...]]:
         """How often each place has read one that was cleared."""
-        resolve = self._frames.resolve
-        return {"facts": tuple(wire.Fact("cleared", str(n), resolve(raw)) for raw, n in self._read.items() if n)}
+        return {"facts": tuple(self._frames.fact("cleared", raw, str(n)) for raw, n in self._read.items() if n)}

@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 
 from autofix.core.edit import Declined
-from autofix.syntax.calls import Function, keyword, name_of, path_of
+from autofix.syntax.calls import Function, defaults, keyword, name_of, path_of
 from autofix.syntax.source import Source
 from autofix.syntax.translate import words
 from autofix.syntax.translate.expressions import ExpressionTranslation
@@ -293,13 +293,7 @@ class Translation(ExpressionTranslation):
 
     def _defaults(self, scope: Body, function: Function) -> dict[str, Translated]:
         """What parameters are where a call does not give them."""
-        arguments = function.args
-        named = [*arguments.posonlyargs, *arguments.args]
-        pairs = [*zip(reversed(named), reversed(arguments.defaults), strict=False)]
-        pairs += [
-            (one, default) for one, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if default
-        ]
-        return {one.arg: self.value(scope, default) for one, default in pairs}
+        return {name: self.value(scope, default) for name, default in defaults(function).items()}
 
     def _returned(self, scope: Body) -> Translated:
         values = [one.value for one in scope.reaching.returns if one.value is not None]

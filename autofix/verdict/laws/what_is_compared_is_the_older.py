@@ -24,14 +24,11 @@ alone. And where the older side has no graph: it is a constant already.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from autofix.core.model import Reading
 from autofix.experiments.compare import comparable, starved
 from autofix.verdict.law import PASSES, KeptByChange, at
-
-if TYPE_CHECKING:
-    from autofix.core.model import Reading
-    from autofix.verdict.runs import Runs
+from autofix.verdict.runs import Runs
 
 
 class WhatIsComparedIsTheOlder(KeptByChange):

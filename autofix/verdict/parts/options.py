@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from autofix.syntax.calls import name_of, parameters, path_of, place_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+from autofix.syntax.calls import Function, defaults, name_of, parameters, path_of, place_of
 
 
 def options(old: Iterable[ast.AST], new: Iterable[ast.AST]) -> set[str]:
@@ -49,19 +44,11 @@ def _given(name: str, nodes: list[ast.AST], takers: list[Function]) -> Iterable[
             case ast.keyword(arg=one, value=value) if one == name:
                 yield value
     for taker in (one for one in takers if name in parameters(one)):
-        yield _default(taker, name)
+        yield defaults(taker).get(name)
         place = place_of(parameters(taker), name)
         classes = [one.name for one in nodes if isinstance(one, ast.ClassDef) and taker in one.body]
         for call in (one for one in nodes if isinstance(one, ast.Call) and name_of(one) in (taker.name, *classes)):
             yield from call.args[place : place + 1]
-
-
-def _default(function: Function, name: str) -> ast.expr | None:
-    arguments = function.args
-    plain = [*arguments.posonlyargs, *arguments.args]
-    pairs = [*zip(plain[::-1], arguments.defaults[::-1], strict=False)]
-    pairs += [(one, value) for one, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value]
-    return next((value for one, value in pairs if one.arg == name), None)
 
 
 def _is_fixed(value: ast.expr | None, name: str) -> bool:

@@ -16,17 +16,14 @@ meant. Clear it later.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from autofix.core.model import Finding
+from autofix.probe import wire
 from autofix.syntax import writes
 from autofix.syntax.sources import Sources
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.law import PASSES
 from autofix.verdict.property import Example, Property
-
-if TYPE_CHECKING:
-    from autofix.core.model import Finding
-    from autofix.probe import wire
-    from autofix.verdict.evidence import Evidence
 
 READ = """
 import torch
