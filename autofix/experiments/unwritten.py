@@ -10,7 +10,7 @@ from pathlib import Path
 from autofix.core.edit import Declined, EditConflict
 from autofix.core.model import Target
 from autofix.probe import wire
-from autofix.syntax import writes
+from autofix.syntax import calls, writes
 from autofix.syntax.apply import apply
 from autofix.syntax.edits import Begun, Step, append_call, begun, embed, in_local_name, out_of_place
 from autofix.syntax.edits.expressions import aug_to_assign
@@ -131,7 +131,12 @@ def moved_values(target: Target, files: Mapping[Path, bytes], trace: wire.Trace)
         before, source = target.read(path).splitlines(), Source(path, data)
         after = data.splitlines()
         lines = {number for number, (a, b) in enumerate(zip(before, after, strict=False), 1) if a != b}
-        values = [node.value for node in source.walk() if isinstance(node, ast.Assign) and node.lineno in lines]
+        there = [node for node in source.walk() if getattr(node, "lineno", 0) in lines]
+        values = [node.value for node in there if isinstance(node, ast.Assign)] or [
+            node
+            for node in there
+            if isinstance(node, ast.Call) and f".{calls.name_of(node)}_(".encode() in before[node.lineno - 1]
+        ]
         if len(before) != len(after) or not values:
             return {}
         try:
@@ -182,9 +187,19 @@ def _binds(source: Source, node: ast.AST) -> bool:
         case ast.AugAssign():  # of an item, too: what is written whole is no part of a tensor
             return True
         case ast.Call():
-            calls = list(writes.chain(node))
-            match calls[-1].func:
+            chain = list(writes.chain(node))
+            match chain[-1].func:
                 case ast.Attribute(value=ast.Name() as name) if not writes.is_module(source, name):
-                    binds = isinstance(source.statement(node), (ast.Assign, ast.AnnAssign))
-                    return binds and all(map(writes.in_place, calls))
+                    return _is_used(source, node) and all(map(writes.in_place, chain))
     return False
+
+
+def _is_used(source: Source, call: ast.expr) -> bool:
+    """Whether anything takes the value of a call, or of the writes that are called upon it."""
+    match source.parent(call):
+        case ast.Attribute() as method:
+            outer = source.parent(method)
+            return not (isinstance(outer, ast.Call) and writes.in_place(outer)) or _is_used(source, outer)
+        case ast.Expr():
+            return False
+    return True

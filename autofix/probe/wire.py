@@ -192,8 +192,8 @@ class Backward:
 class Write:
     """A write into a tensor's storage: the op, where, and the optimizer whose step it was (-1: none).
 
-    `whole`: it went to all of what operations of this pass made; `view`: through a view; `alias`: through a name
-    without graph, which was given here to what it went to (`.detach()`, `.data`).
+    `whole`: it went to all of what operations of this pass made; `view`: through a view that was made elsewhere
+    than what it shows; `alias`: through a name without graph, which was given here to what it went to (`.detach()`).
     """
 
     op: str

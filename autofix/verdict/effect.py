@@ -66,7 +66,7 @@ def follows(runs: Runs, reading: Reading) -> bool:
     if comparable(live):
         return False
     again = reading.uncut and not also["printed"] and not _cuts_or_loses(live, runs.edited)
-    if not again and differences(live, runs.edited, LIVE, **also):
+    if not again and not _same_or_rounded(live, runs.edited, LIVE, **also):
         return False
     still = runs.of(reading, Treatment.FROZEN)
     # Not the run that may end where it has left all other readings.
@@ -193,7 +193,7 @@ class _Comparison:
         if not equal and self._writes_later(still[readings[0]], frozen, readings[0], also):
             return equal_to(self._runs, readings[0], same_live=False)
         for one in equal:
-            if not differences(self._runs.of(one), self._live, self._live_tolerance, **also):
+            if _same_or_rounded(self._runs.of(one), self._live, self._live_tolerance, **also):
                 return equal_to(self._runs, one, same_live=True)
         later = not also["printed"] or (not full.counts and frozen.undone)
         newer = (self._equal_for_long(equal, also) if equal else self._equal_at_rest(readings)) if later else ()
@@ -356,6 +356,15 @@ class _Comparison:
         if asked and not comparable(self._runs.sourced):
             return self._runs.sourced
         return self._runs.of(self._runs.code, intervention=Intervention.REPEATED)
+
+
+def _same_or_rounded(reference: wire.Trace, edited: wire.Trace, tolerance: float, **also: bool) -> bool:
+    """Whether two live runs are the same, but for what rounding left of gradients that are zero.
+
+    Said only of runs that are the same with steps undone: there is no gradient then that is small and no rounding.
+    """
+    apart = departures(reference, edited, tolerance, **also)
+    return not apart or bool(of_rounding(apart))
 
 
 def _cuts_or_loses(reference: wire.Trace, edited: wire.Trace) -> bool:

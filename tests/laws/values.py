@@ -331,6 +331,33 @@ for _ in range(4):
     },
     frozenset({"both out of place", "of a copy"}),
 )
+SQUARED = Program(
+    "fields are squared in place, and a softmax drops a bias whose gradient is rounding",
+    """\
+def crossed(fields):
+    return (fields.sum(1).square() - fields.pow_(2).sum(1)).sum(1, keepdim=True)
+
+
+table, score, deep, head = Net(5, 4), Net(4, 1), Net(12, 1), Net(4, 1)
+optimizer = torch.optim.SGD(nn.ModuleList([table, score, deep, head]).parameters(), lr=0.05)
+for _ in range(6):
+    fields = table(torch.randn(9, 3, 5))
+    far = deep(fields.flatten(1))
+    both = crossed(fields)
+    seen = head((score(fields).softmax(1) * fields).sum(1))
+    loss = (far + 0.1 * both + seen - torch.randn(9, 1)).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    {
+        "out of place": (("fields.pow_(2)", "fields.pow(2)"),),
+        "of a clone": (("crossed(fields)\n    seen", "crossed(fields.clone())\n    seen"),),
+        "of a detached clone": (("crossed(fields)\n    seen", "crossed(fields.detach().clone())\n    seen"),),
+        "as it is written": (("deep(fields.flatten(1))", "deep(fields.flatten(1).clone())"),),
+    },
+    frozenset({"out of place", "of a clone"}),
+)
 HELD = Program(
     "the same in an attribute",
     "class Box:\n    pass\n\n\nbox = Box()\n" + MOMENTUM.text.replace("state", "box.state"),
@@ -382,6 +409,10 @@ PROGRAMS = (
         right=("both out of place", "of a copy", "one out of place", "as it is written"),
     ),
     MOMENTUM.mutated("it is kept between", ("        state /=", "        shown = [state]\n        state /=")),
+    SQUARED,
+    SQUARED.mutated(
+        "what is squared is a view", ("table(torch.randn(9, 3, 5))", "table(torch.randn(27, 5)).view(9, 3, 4)")
+    ),
     HELD,
     MOMENTUM.mutated(
         "a function that it is given to writes to it before",

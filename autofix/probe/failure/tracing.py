@@ -188,7 +188,7 @@ class Tracer(Dispatch, Listener):
         # What a pass makes before another loss goes backward is its own all the same.
         began = self._mark(self._passes[-1], set()) if self._passes else -1
         unique = dict.fromkeys(
-            (one.op, one.raw, one.optimizer, one.made > began, one.view, one.alias)
+            (one.op, one.raw, one.optimizer, one.made > began, len(set(map(self._stack, one.view))) > 1, one.alias)
             for one in self.writes.spoiling(handle)
         )
         shown = tuple(

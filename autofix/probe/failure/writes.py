@@ -45,7 +45,8 @@ class Written(NamedTuple):
     optimizer: int
     made: int
     """The age of the oldest operation that made what was written; -1 where a part, a leaf or what has no graph was."""
-    view: bool
+    view: tuple[int, ...]
+    """The ages of the operations that made it and what it is a view of; () where it is no view, or one was not made."""
     alias: Raw
     """Where a name without graph was given to what was written, through which it was; () where it was not."""
     age: int
@@ -126,16 +127,17 @@ class Writes(Listener):
                 written = Written(func.name(), raw, self._taps.stepping, *self._made(tensor), graph.now())
                 self._log.setdefault(key, []).append(written)
 
-    def _made(self, tensor: torch.Tensor) -> tuple[int, bool, Raw]:
-        """The age of what made all that a tensor shows, -1 where that is not so; whether it is a view; its alias.
+    def _made(self, tensor: torch.Tensor) -> tuple[int, tuple[int, ...], Raw]:
+        """The age of what made all that a tensor shows, -1 where that is not so; the ages if it is a view; its alias.
 
         What is written by a name without graph is all that the name was given to, be it a part of something.
         """
         base = graph.base(tensor)
         if (named := self._aliases.of(base)) is not None:
-            return named[0], False, named[1]
+            return named[0], (), named[1]
         ages = _ages(tensor)
-        return min(ages) if ages and base.numel() == tensor.numel() else -1, base is not tensor, ()
+        whole = bool(ages) and base.numel() == tensor.numel()
+        return min(ages) if whole else -1, () if base is tensor else tuple(ages), ()
 
     def spoiling(self, handle: Handle) -> list[Written]:
         """The writes since a tensor was saved."""
@@ -159,7 +161,7 @@ class Writes(Listener):
         if self._stepped:
             raw, age = self._frames.here(), graph.now()
             for key, tensor, version in self._stepped:
-                steps = [Written("step", raw, index, -1, False, (), age)] * (tensor._version - version)
+                steps = [Written("step", raw, index, -1, (), (), age)] * (tensor._version - version)
                 self._log.setdefault(key, []).extend(steps)
             self._stepped.clear()
 
