@@ -540,7 +540,7 @@ FOUND = {
     "a loss of a derivative alone: a graph from elsewhere lets it run and train nothing": (
         PENALTY.replace("loss = score.mean() + TERM", ALONE), ("x.detach().cos()", "x.cos()"), "derivative-is-constant",
     ),
-    "a graph ends with the step": (WINDOWS, KEPT, ""),
+    "a graph ends with the step": (WINDOWS, KEPT, "passes-train-earlier-ones"),
     "one window": (WINDOWS.replace("(4, 6,", "(1, 24,"), KEPT, "graph-grows-each-pass"),
     "a running total": (
         WINDOWS.replace("loss.backward()", "total.backward()"), KEPT,

@@ -1,0 +1,136 @@
+"""A result that is computed anew and read by nothing, while the loss uses what the same call gave before.
+
+## What it does
+Gives the new result the name that the loss reads: `outputs = model(x)` where `logits = model(x)` stood.
+
+## Why autograd fails
+The backward of the loss before has freed the graph of the first result, or a step has written what it needs. Kept, that
+graph would train what it has trained already, and not what was computed since.
+
+## Fix safety
+Safe where the new result is the first one with newer parameters. In all else the code says that the first result is
+used: autofix says so, and shows what changes.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autofix.diagnosis.unread import unread_results
+from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
+from autofix.syntax.edits import rename
+from autofix.syntax.reaching import Reaching
+
+WHY = "The loss is made of what was just computed, with a graph of its own."
+
+
+class NewResultUnused(Rule):
+    """Make the loss of the new result."""
+
+    code, name = "AG216", "new-result-unused"
+    title = "Use the new result"
+    causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
+    tier = Tier.MEANT
+    examples = Example.each("""\
+import torch
+
+torch.manual_seed(0)
+! unsafe: the code makes its second loss of the first outputs
+class Task:
+    def __init__(self):
+        self.net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
+        self.opt = torch.optim.SGD(self.net.parameters(), lr=0.1)
+
+    def attack(self, x, y, outputs):
+        x = x + 0.1 * torch.randn_like(x)
+-        logits = self.net(x)
++        outputs = self.net(x)
+        torch.nn.functional.mse_loss(outputs, y).backward()
+
+    def fit(self, x, y):
+        outputs = self.net(x)
+        self.opt.zero_grad()
+        torch.nn.functional.mse_loss(outputs, y).backward()
+        self.attack(x, y, outputs)
+        self.opt.step()
+
+
+task = Task()
+for _ in range(4):
+    task.fit(torch.randn(5, 3), torch.randn(5, 2))
+! unsafe: so does a script without functions
+net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    x = torch.randn(5, 3)
+    seen = net(x)
+    opt.zero_grad()
+    seen.square().mean().backward()
+    opt.step()
+-    newer = net(x + 1)
++    seen = net(x + 1)
+    opt.zero_grad()
+    (seen - 1).square().mean().backward()
+    opt.step()
+! what the older critic said is not asked any more
+maker, critic = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Linear(4, 1))
+m_opt, c_opt = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (maker, critic))
+for _ in range(4):
+    fake = maker(torch.randn(5, 2))
+    score = critic(fake)
+    c_opt.zero_grad()
+    critic(fake.detach()).square().mean().backward()
+    c_opt.step()
+-    again = critic(fake)
++    score = critic(fake)
+    m_opt.zero_grad()
+    (score - 1).square().mean().backward()
+    m_opt.step()
+! the new result is shown
+net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    x = torch.randn(5, 3)
+    seen = net(x)
+    opt.zero_grad()
+    seen.square().mean().backward()
+    newer = net(x + 1)
+    print(newer.mean().item())
+    (seen - 1).square().mean().backward()
+    opt.step()
+! it is dropped
+net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    x = torch.randn(5, 3)
+    seen = net(x)
+    opt.zero_grad()
+    seen.square().mean().backward()
+    _ = net(x + 1)
+    (seen - 1).square().mean().backward()
+    opt.step()
+""")
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """For each result that nothing reads: the names that hold the older one, and that are read behind it."""
+        older = {carrier.path for crossing in diagnosis.trace.crossings for carrier in crossing.carriers}
+        made = [saved.made for saved in diagnosis.trace.saved]
+        for frame, source, one in unread_results(sources, made, diagnosis.failure.stack):
+            match one.targets:
+                case [ast.Name() as target]:
+                    for name in _read(source, one, frame.line):
+                        if name in older:
+                            title = f"{self.title}: {name} = {ast.unparse(one.value)}"
+                            yield self.propose(rename(source, target, name), WHY, title=title)
+
+
+def _read(source: Source, one: ast.Assign, last: int) -> list[str]:
+    """The names that are read between a statement and the line that fails, and were bound before."""
+    reads = Reaching(source.function(one) or source.tree).reads
+    return list(dict.fromkeys(
+        read.id
+        for read, given in reads.items()
+        if isinstance(read, ast.Name) and one.lineno < read.lineno <= last
+        and all(getattr(definition, "lineno", 0) < one.lineno for definition in given)
+    ))  # fmt: skip
