@@ -29,7 +29,7 @@ RULE_FLOOR = {
     *(f"autofix.core.{name}" for name in ("edit", "model")),
     *(f"autofix.search.{name}" for name in ("anew", "asleep", "attributes", "collecting", "cutting", "handed")),
     *(f"autofix.search.{name}" for name in ("keeping", "leaves", "owning", "rule", "spelled")),
-    *(f"autofix.{name}" for name in ("diagnosis.scenes", "probe.wire", "syntax")),
+    *(f"autofix.{name}" for name in ("diagnosis.scenes", "diagnosis.unread", "probe.wire", "syntax")),
 } | {"libcst"}
 SLOW_TO_IMPORT = {"libcst", "nbformat", "numpy", "pygls", "ray", "torch"}
 
