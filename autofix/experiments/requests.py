@@ -163,7 +163,7 @@ class Builder:
             asked,
             lines=line_maps(self.target, dict(spec.files)),
             marks={str(path): changed_lines(self.target.read(path), data) for path, data in spec.files},
-            shapes=spec.treatment is not Treatment.LIVE or self.removed is not None, expected=expected,
+            shapes=True, expected=expected,
             time_limit=limit, growing=STEPS if first.hurried else asked.growing,
         )  # fmt: skip
 
@@ -181,7 +181,7 @@ class Builder:
             grace=GRACE, perturbed=self.perturbed and not unmoved, early=bool(self.baseline.counts),
             failed_at=(self.baseline.backward_count, *self.baseline.counts),
             concerned=self._concerned(), budget=self.budget, longest=_LONGEST, lead=self._lead(),
-            frozen=frozen, still=still, shapes=frozen, held=unmoved or (frozen and self.removed is not None),
+            frozen=frozen, still=still, shapes=True, held=unmoved or (frozen and self.removed is not None),
             compared=spec.intervention is Intervention.COMPARED, farther=spec.intervention is Intervention.FARTHER,
             late=spec.intervention is Intervention.LATE, nudged=spec.intervention is Intervention.NUDGED,
             doubled=doubled,

@@ -1,0 +1,205 @@
+"""A part of the graph is left out, and carried no gradient yet
+
+## What it finds
+
+The edit takes operations out of the graph: a value is detached, computed under `torch.no_grad()` or left out of the
+loss, or what the code writes in place goes to `.data`. The gradients compared are the same all the same, because no
+gradient came through these operations yet, or they changed none: a weight that is 0 until a warm-up ends, a mask
+without a hit, a clamp or a norm that does not bind. Or an edit cuts, and the code switches on later what has no
+gradient now. Operations whose gradient is the same whatever they do (a sum, a view) are not counted, nor is what
+another operation replaces. Nothing is said of an edit that cuts the graph between passes, or computes anew after a
+step.
+
+## Why it matters
+
+Later the weight is not 0 and the clamp binds, and what is left out then trains nothing. This was not seen.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+
+from autofix.core.model import Effect, Finding
+from autofix.experiments.sketches import norm
+from autofix.probe import wire
+from autofix.syntax.sources import Sources
+from autofix.verdict.evidence import Evidence
+from autofix.verdict.property import Example, Property
+
+BOUNDED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net, head = nn.Linear(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+for _ in range(4):
+    hidden = torch.tanh(net(torch.randn(6, 3)))
+    hidden.clamp_(-MOST, MOST)
+    loss = (head(hidden) - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+WIDE = BOUNDED.replace("MOST", "2")
+NORMED = BOUNDED.replace("hidden.clamp_(-MOST, MOST)", "hidden.view(-1, 2).renorm_(2, 0, 5.0)")
+WRITE, NORM = "hidden.clamp_(-2, 2)", "hidden.view(-1, 2).renorm_(2, 0, 5.0)"
+LATER = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net, critic = nn.Linear(3, 3), nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+for_net, for_critic = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (net, critic))
+for step in range(6):
+    x = torch.randn(6, 3)
+    made = net(x)
+    score = critic(made).mean()
+    for_critic.zero_grad()
+    (critic(x) - critic(made.detach())).mean().backward()
+    for_critic.step()
+    loss = (made - x).abs().mean() - score * WEIGHT
+    for_net.zero_grad()
+    loss.backward()
+    for_net.step()
+"""
+WARMING = LATER.replace("WEIGHT", "float(step > 1000)")
+THAWED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+body, one, two = nn.Linear(3, 4), nn.Linear(4, 1), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*body.parameters(), *one.parameters(), *two.parameters()], lr=0.1)
+FROZEN
+for step in range(6):
+    if step == 1000:
+        body.requires_grad_(True)
+    seen = body(torch.randn(6, 3)).tanh()
+    first = one(seen).square().mean()
+    second = (first - two(seen)).square().mean()
+    optimizer.zero_grad()
+    first.backward()
+    second.backward()
+    optimizer.step()
+"""
+KEPT = ("    first.backward()", "    first.backward(retain_graph=True)")
+CUT = (KEPT[0], f"{KEPT[1]}\n    second = (first - two(seen.detach())).square().mean()")
+SHIFTED = WIDE.replace(WRITE, "hidden += 0.5")
+MASKED = WIDE.replace(WRITE, "hidden *= torch.ones(4)")
+_INDIFFERENT = (
+    *("Add", "Sub", "Sum", "View", "Reshape", "UnsafeView", "Alias", "AsStrided", "ToCopy"),
+    *("Squeeze", "Unsqueeze", "Expand", "Transpose", "Permute", "TBackward"),
+)
+"""Operations that hand a gradient on as it is, whatever values they have."""
+
+_SAME_GRAPHS = (Effect.IDENTICAL, Effect.MEANT)
+"""Where the edit's graphs are those of the reference, if it is right."""
+_HIDES = (
+    *(b"data", b"detach", b"detach_", b"item", b"tolist", b"numpy", b"inputs"),
+    *(b"no_grad", b"inference_mode", b"set_grad_enabled"),
+)
+_SIGNS = (b"*", b"/", b"%")
+_WORDS = re.compile(rb"\w+|[*/%]")
+
+
+class LeftOutOfGraph(Property):
+    name = "left-out-of-graph"
+    runs = ("edited", "followed", "trace")
+    sentence = "the edit leaves {subject}"
+    raises = (
+        Example(WIDE, WRITE, "hidden.data.clamp_(-2, 2)"),
+        Example(NORMED, NORM, "hidden.data.view(-1, 2).renorm_(2, 0, 5.0)"),
+        Example(MASKED, "    hidden *= torch.ones(4)\n", ""),
+        Example(WARMING, "score * float", "score.detach() * float"),
+        Example(THAWED.replace("FROZEN", "body.requires_grad_(False)"), *CUT),
+    )
+    silent = (
+        Example(WIDE, WRITE, "hidden = hidden.clamp(-2, 2)"),
+        Example(NORMED, NORM, "hidden = hidden.view(-1, 2).renorm(2, 0, 5.0).view(-1, 4)"),
+        Example(SHIFTED, "hidden += 0.5", "hidden.data += 0.5"),
+        Example(WARMING, "score * float", "critic(made).mean() * float"),
+        Example(THAWED.replace("FROZEN", "body.requires_grad_(False)"), *KEPT),
+    )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        if evidence.assessment.effect not in _SAME_GRAPHS:
+            return None
+        read = evidence.case.pool.target.read
+        hides = [_hides(read(path), new) for path, new in evidence.files.items()]
+        if not any(hides) and not any(_loses(read(path), new) for path, new in evidence.files.items()):
+            return None
+        written = [write.stack for saved in evidence.trace.saved for write in saved.writes if write.optimizer < 0]
+        if _are_gone(evidence.followed, evidence.edited):
+            what = "what is written here" if written else "operations"
+            return self.found(
+                written[0] if written else (),
+                subject=f"{what} out of the graph; that changed no gradient in the runs compared, and may do so later",
+            )
+        if any(hides) and (name := _switched_on_later(evidence)):
+            return self.found(
+                subject=f"operations out of the graph while {name} has no gradient; the code switches it on elsewhere"
+            )
+        return None
+
+
+def _hides(old: bytes, new: bytes) -> bool:
+    """Whether an edit adds what keeps an operation out of the graph."""
+    before, after = (Counter(_WORDS.findall(text)) for text in (old, new))
+    return any(after[word] > before[word] for word in _HIDES)
+
+
+def _loses(old: bytes, new: bytes) -> bool:
+    """Whether an edit takes a call that writes, or an operator, away."""
+    before, after = (Counter(_WORDS.findall(text)) for text in (old, new))
+    calls = (name for name in before if name.endswith(b"_"))
+    return any(after[name] + after[name[:-1]] < before[name] + before[name[:-1]] for name in calls) or any(
+        after[sign] < before[sign] for sign in _SIGNS
+    )
+
+
+def _are_gone(wanted: wire.Trace, got: wire.Trace) -> bool:
+    """Whether fewer operations lead to some step of both runs than did, and none that did not.
+
+    But for those that hand a gradient on as it is. What a step is given by hand has no graph that could be told.
+    """
+    gone = False
+    for index in range(len(wanted.counts)):
+        for one, other in zip(wanted.of(index), got.of(index), strict=False):
+            before, after = _counted(one), _counted(other)
+            by_hand = not other.shape and any(map(norm, other.gradients))
+            if after - before:
+                return False
+            gone = gone or (bool(before - after) and not by_hand)
+    return gone
+
+
+def _counted(step: wire.Step) -> Counter[str]:
+    kinds = (one.rpartition(":") for one in step.shape.split())
+    return Counter({kind: int(count) for kind, _, count in kinds if not kind.startswith(_INDIFFERENT)})
+
+
+def _switched_on_later(evidence: Evidence) -> str:
+    """A parameter that an optimizer owns, and that no step has moved, where the code switches gradients on; or ''."""
+    letter, target = evidence.followed, evidence.case.pool.target
+    never = (
+        name
+        for index in range(len(letter.counts))
+        for place, name in enumerate(letter.parameters(index))
+        if not any(step.gradients[place] for step in letter.of(index))
+    )
+    name, sources = next(never, ""), Sources.of(target)
+    main = sources.source(str(target.script))
+    files = sources.imported_by(main) if name and main is not None else ()
+    return name if any(_switches_on(node) for source in files for node in source.walk()) else ""
+
+
+def _switches_on(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(attr="requires_grad_"), args=args):
+            return not (args and isinstance(args[0], ast.Constant) and args[0].value is False)
+        case ast.Assign(targets=[ast.Attribute(attr="requires_grad")], value=value):
+            return not (isinstance(value, ast.Constant) and value.value is False)
+    return False
