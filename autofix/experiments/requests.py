@@ -23,6 +23,8 @@ _LONGEST = 30.0
 """Seconds beyond the failure after which a run ends that still waits for something to compare."""
 _LOOKED_AT = 5.0
 """Seconds from the first backward on for which a run that does not crash is looked at."""
+_SHAPES = 8
+"""Steps of each optimizer of which live runs tell what their graphs are made of: a part that is cut is cut in them."""
 _GLANCE = 1.0
 """Seconds beyond the failure for which an edit runs where there is nothing to compare it with."""
 STEPS = 2
@@ -163,7 +165,7 @@ class Builder:
             asked,
             lines=line_maps(self.target, dict(spec.files)),
             marks={str(path): changed_lines(self.target.read(path), data) for path, data in spec.files},
-            shapes=True, expected=expected,
+            shapes=_SHAPES if spec.treatment is Treatment.LIVE and self.removed is None else -1, expected=expected,
             time_limit=limit, growing=STEPS if first.hurried else asked.growing,
         )  # fmt: skip
 
@@ -181,7 +183,8 @@ class Builder:
             grace=GRACE, perturbed=self.perturbed and not unmoved, early=bool(self.baseline.counts),
             failed_at=(self.baseline.backward_count, *self.baseline.counts),
             concerned=self._concerned(), budget=self.budget, longest=_LONGEST, lead=self._lead(),
-            frozen=frozen, still=still, shapes=True, held=unmoved or (frozen and self.removed is not None),
+            frozen=frozen, still=still, shapes=-1 if frozen else _SHAPES,
+            held=unmoved or (frozen and self.removed is not None),
             compared=spec.intervention is Intervention.COMPARED, farther=spec.intervention is Intervention.FARTHER,
             late=spec.intervention is Intervention.LATE, nudged=spec.intervention is Intervention.NUDGED,
             doubled=doubled,

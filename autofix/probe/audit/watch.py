@@ -56,7 +56,7 @@ class Audit(Listener):
         self.values = Values(frames, self.ledger, self.calls, self.notes)
         self.moves = Moves(self.ledger, self.notes)
         self.silent = Silent(frames, taps)
-        self.guards = Guards(frames, self.names, taps, shapes=False, growing=OFTEN)
+        self.guards = Guards(frames, self.names, taps, shapes=0, growing=OFTEN)
         self._unused: dict[Any, list[int]] = {}
         self._leaving = False
 

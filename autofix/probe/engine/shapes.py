@@ -15,39 +15,45 @@ _NO_SHAPE = ("Clone", "Detach", "Select", "Unbind", "Split", "Slice")
 class Shapes:
     """Counts the operations of each backward call, by the optimizer that they lead to."""
 
-    def __init__(self, taps: Taps) -> None:
-        self._taps = taps
+    def __init__(self, taps: Taps, most: int) -> None:
+        """`most`: of how many steps of each optimizer; as many as there are if it is negative."""
+        self._taps, self._most = taps, most
         self._counted: dict[int, list[Counter[str]]] = {}
+        self._told: Counter[int] = Counter()
 
     def backward(self, call: Call) -> None:
         """Count, for each optimizer, the kinds of nodes through which `call` leads to its parameters.
 
-        Nodes that do the same to the same parameters count once: what is computed once and used twice is, where an edit
-        computes it at each use, as many operations and no others.
+        Nodes that do the same to the same of its parameters count once: what is computed once and used twice is, where
+        an edit computes it at each use, as many operations and no others.
         """
         owners = self._taps.owned
-        leads: dict[Any, set[int]] = {}
-        forms: dict[Any, int] = {}
+        if owners and all(self._told[i] == self._most for i in range(len(owners))):
+            return
+        forms: dict[Any, dict[int, int]] = {}
         known: dict[tuple[Any, ...], int] = {}
-        kinds: dict[int, tuple[str, set[int]]] = {}
+        kinds: list[dict[int, str]] = [{} for _ in owners]
         for node in graph.children_first(call.roots):
             variable = graph.leaf(node)
-            found = {i for i, own in enumerate(owners) if id(variable) in own} if variable is not None else set()
-            children = [child for child in graph.children(node) if child in leads]
-            leads[node] = found.union(*(leads[child] for child in children))
-            below = sorted({forms[child] for child in children if leads[child]})
-            form = (id(variable),) if variable is not None else (node.name(), *below)
-            forms[node] = known.setdefault(form, len(known))
-            kinds[forms[node]] = node.name(), leads[node]
-        self._counted[call.index] = [
-            Counter(name for name, found in kinds.values() if i in found) for i in range(len(owners))
-        ]
+            if variable is not None:
+                own = {i: (id(variable),) for i, parameters in enumerate(owners) if id(variable) in parameters}
+            else:
+                below = [forms[child] for child in graph.children(node) if child in forms]
+                led = set().union(*below)
+                own = {i: (node.name(), *sorted({child[i] for child in below if i in child})) for i in led}
+            forms[node] = {i: known.setdefault(form, len(known)) for i, form in own.items()}
+            for i, form in forms[node].items():
+                kinds[i][form] = node.name()
+        self._counted[call.index] = [Counter(found.values()) for found in kinds]
 
     def of(self, index: int, calls: Iterable[int]) -> str:
         """What the graphs of some calls are made of that lead to an optimizer's parameters.
 
         But for copies, and for what takes a part: a reference takes it in another way where it may be written to.
         """
+        if self._told[index] == self._most:
+            return ""
+        self._told[index] += 1
         total: Counter[str] = Counter()
         for number in calls:
             counted = self._counted.get(number, [])

@@ -81,8 +81,8 @@ class Guards(Listener):
 
     inner = True
 
-    def __init__(self, frames: Frames, names: Names, taps: Taps, *, shapes: bool, growing: int) -> None:
-        self._shapes = Shapes(taps) if shapes else None
+    def __init__(self, frames: Frames, names: Names, taps: Taps, *, shapes: int, growing: int) -> None:
+        self._shapes = Shapes(taps, shapes) if shapes else None
         self._growing = growing
         self._frames, self._names, self._taps = frames, names, taps
         self._calls: dict[int, tuple[Raw, set[int]]] = {}
