@@ -132,6 +132,8 @@ class LeftOutOfGraph(Property):
         if not any(hides) and not any(_loses(read(path), new) for path, new in evidence.files.items()):
             return None
         written = [write.stack for saved in evidence.trace.saved for write in saved.writes if write.optimizer < 0]
+        if not written and evidence.assessment.effect is not Effect.IDENTICAL:
+            return None  # another reading may cut there, too
         if _are_gone(evidence.followed, evidence.edited):
             what = "what is written here" if written else "operations"
             return self.found(
