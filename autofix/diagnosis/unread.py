@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from autofix.probe.wire import Frame, Stack
+from autofix.syntax import names
 from autofix.syntax.calls import path_of
-from autofix.syntax.live import Needed, Scope, bound_by
+from autofix.syntax.live import Needed, Scope
 from autofix.syntax.modes import may_switch_off
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
@@ -21,27 +22,34 @@ def unread_results(sources: Sources, made: Iterable[Stack], failing: Stack) -> I
 
     With the frame of its function. A name that begins with `_`, and a call without gradient, are unread on purpose.
     """
-    found: dict[ast.Assign, Place] = {}
-    for stack in made:
-        called = {_called(source, node) for _, source, node in sources.nodes(stack)} - {""}
-        lines = {(frame.file, frame.function): frame.line for frame in stack}
-        for frame, source, node in sources.nodes(failing):
-            after = lines.get((frame.file, frame.function), 0)
-            for one in unread(source, source.function(node) or source.tree):
-                if _called(source, one.value) in called and after < one.lineno < frame.line:
-                    found.setdefault(one, (frame, source, one))
-    yield from found.values()
+    ways = [
+        ({_called(source, node) for _, source, node in sources.nodes(stack)} - {""}, _lines(stack)) for stack in made
+    ]
+    for frame, source, node in sources.nodes(failing):
+        for one in unread(source, source.function(node) or source.tree):
+            call, place = _called(source, one.value), (frame.file, frame.function)
+            if any(call in called and lines.get(place, 0) < one.lineno < frame.line for called, lines in ways):
+                yield frame, source, one
 
 
 def unread(source: Source, scope: Scope) -> list[ast.Assign]:
     """The assignments of a scope that give the results of a call, with their graphs, to names that nothing reads."""
-    lost = set(Needed(source, scope).unread())
+    lost = dict.fromkeys(Needed(source, scope).unread())
     return [
         one
         for one in dict.fromkeys(statement for statement, _ in lost)
         if isinstance(one, ast.Assign) and isinstance(one.value, ast.Call) and not _without_gradient(source, one)
-        and all((one, name) in lost and not name.startswith("_") for name in bound_by(one))
+        and all(
+            isinstance(part, ast.Name) and (one, part.id) in lost and not part.id.startswith("_")
+            for target in one.targets
+            for part in names.parts(target)
+        )
     ]  # fmt: skip
+
+
+def _lines(stack: Stack) -> dict[tuple[str, str], int]:
+    """The line at which each function of a stack stood."""
+    return {(frame.file, frame.function): frame.line for frame in stack}
 
 
 def _called(source: Source, node: ast.AST) -> str:

@@ -188,7 +188,7 @@ class Tracer(Dispatch, Listener):
         # What a pass makes before another loss goes backward is its own all the same.
         began = self._mark(self._passes[-1], set()) if self._passes else -1
         unique = dict.fromkeys(
-            (one.op, one.raw, one.optimizer, one.made > began, len(set(map(self._stack, one.view))) > 1, one.alias)
+            (one.op, one.raw, one.optimizer, one.made > began, self._is_named_view(one.view), one.alias)
             for one in self.writes.spoiling(handle)
         )
         shown = tuple(
@@ -197,6 +197,11 @@ class Tracer(Dispatch, Listener):
         )
         handed = tuple(map(resolve, self._handed(handle)))
         return wire.Saved("", resolve(handle.raw), tuple(handle.alias.shape), handle.leaf, shown, handed=handed)
+
+    def _is_named_view(self, ages: tuple[int, ...]) -> bool:
+        """Whether a view may have been made elsewhere than what it shows, which then has a name of its own."""
+        places = set(map(self._stack, ages))
+        return len(places) > 1 or () in places
 
     def _handed(self, handle: Handle) -> list[Raw]:
         """Where a saved tensor was written before by a function that it was handed to: not by one that it came from."""

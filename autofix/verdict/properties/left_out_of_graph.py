@@ -20,6 +20,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
+from collections.abc import Collection
 
 from autofix.core.model import Effect, Finding
 from autofix.experiments.sketches import norm
@@ -87,6 +88,11 @@ for step in range(6):
 """
 KEPT = ("    first.backward()", "    first.backward(retain_graph=True)")
 CUT = (KEPT[0], f"{KEPT[1]}\n    second = (first - two(seen.detach())).square().mean()")
+UNUSED = THAWED.replace(
+    "FROZEN", "unused = nn.Linear(2, 2)\noptimizer.add_param_group({'params': unused.parameters()})"
+)
+UNUSED = UNUSED.replace("body(torch.randn(6, 3))", "body(torch.randn(6, 3).requires_grad_())")
+SHOWN = (KEPT[0], f"{KEPT[1]}\n    shown = seen.detach()")
 SHIFTED = WIDE.replace(WRITE, "hidden += 0.5")
 MASKED = WIDE.replace(WRITE, "hidden *= torch.ones(4)")
 _INDIFFERENT = (
@@ -122,6 +128,7 @@ class LeftOutOfGraph(Property):
         Example(SHIFTED, "hidden += 0.5", "hidden.data += 0.5"),
         Example(WARMING, "score * float", "critic(made).mean() * float"),
         Example(THAWED.replace("FROZEN", "body.requires_grad_(False)"), *KEPT),
+        Example(UNUSED, *SHOWN),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
@@ -184,7 +191,7 @@ def _counted(step: wire.Step) -> Counter[str]:
 
 
 def _switched_on_later(evidence: Evidence) -> str:
-    """A parameter that an optimizer owns, and that no step has moved, where the code switches gradients on; or ''."""
+    """A parameter with an owner that no gradient has reached, where the code switches gradients off and on; or ''."""
     letter, target = evidence.followed, evidence.case.pool.target
     never = (
         name
@@ -195,13 +202,18 @@ def _switched_on_later(evidence: Evidence) -> str:
     name, sources = next(never, ""), Sources.of(target)
     main = sources.source(str(target.script))
     files = sources.imported_by(main) if name and main is not None else ()
-    return name if any(_switches_on(node) for source in files for node in source.walk()) else ""
+    switches = {way for source in files for node in source.walk() for way in _switches(node)}
+    return name if switches == {True, False} else ""
 
 
-def _switches_on(node: ast.AST) -> bool:
+def _switches(node: ast.AST) -> Collection[bool]:
+    """Which ways a statement may switch the gradients of a tensor: on, off, or either; () where it does not."""
     match node:
-        case ast.Call(func=ast.Attribute(attr="requires_grad_"), args=args):
-            return not (args and isinstance(args[0], ast.Constant) and args[0].value is False)
+        case ast.Call(func=ast.Attribute(attr="requires_grad_"), args=args, keywords=words):
+            given = [*args, *(word.value for word in words)]
+            value = given[0] if given else ast.Constant(True)
         case ast.Assign(targets=[ast.Attribute(attr="requires_grad")], value=value):
-            return not (isinstance(value, ast.Constant) and value.value is False)
-    return False
+            pass
+        case _:
+            return ()
+    return (bool(value.value),) if isinstance(value, ast.Constant) else (True, False)
