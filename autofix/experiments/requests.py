@@ -165,8 +165,7 @@ class Builder:
             asked,
             lines=line_maps(self.target, dict(spec.files)),
             marks={str(path): changed_lines(self.target.read(path), data) for path, data in spec.files},
-            shapes=_SHAPES if spec.treatment is Treatment.LIVE and self.removed is None else -1, expected=expected,
-            time_limit=limit, growing=STEPS if first.hurried else asked.growing,
+            expected=expected, time_limit=limit, growing=STEPS if first.hurried else asked.growing,
         )  # fmt: skip
 
     def compiled(self, spec: RunSpec) -> wire.Request:
@@ -183,7 +182,7 @@ class Builder:
             grace=GRACE, perturbed=self.perturbed and not unmoved, early=bool(self.baseline.counts),
             failed_at=(self.baseline.backward_count, *self.baseline.counts),
             concerned=self._concerned(), budget=self.budget, longest=_LONGEST, lead=self._lead(),
-            frozen=frozen, still=still, shapes=-1 if frozen else _SHAPES,
+            frozen=frozen, still=still, shapes=-1 if frozen or self.removed is not None else _SHAPES,
             held=unmoved or (frozen and self.removed is not None),
             compared=spec.intervention is Intervention.COMPARED, farther=spec.intervention is Intervention.FARTHER,
             late=spec.intervention is Intervention.LATE, nudged=spec.intervention is Intervention.NUDGED,

@@ -54,7 +54,7 @@ from torch import nn
 torch.manual_seed(0)
 net, critic = nn.Linear(3, 3), nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
 for_net, for_critic = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (net, critic))
-for step in range(6):
+for step in range(12):
     x = torch.randn(6, 3)
     made = net(x)
     score = critic(made).mean()
