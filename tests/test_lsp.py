@@ -433,7 +433,7 @@ def train(step):
 ENDLESS = f"{NETS}for step in range(10**9):\n    train(step)\nassert step < 5\n"
 SKIPPED = f"{NETS}for step in range(10**9):\n    train(step)\nprint(1)\n"
 STOOD_IN = f"{NETS}assert torch.load('missing.pt')['epoch'] == 0\n"
-MANY = f"{NETS}for _ in range(40):\n    if not os.fork():\n        time.sleep(600)\n"
+MANY = f"{NETS}for _ in range(40):\n    if not os.fork():\n        time.sleep(600)\ntime.sleep(600)\n"
 ON_CUDA = f"{NETS}if not torch.cuda.is_available():\n    raise RuntimeError('this needs CUDA')\n"
 PLOTS = f"{NETS}assert os.environ['MPLBACKEND'] == 'Agg'\n"
 
