@@ -358,6 +358,48 @@ for _ in range(6):
     },
     frozenset({"out of place", "of a clone"}),
 )
+GATES = Program(
+    "two gates scale one tensor under two names",
+    """\
+class Gates(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(4, 4), nn.Linear(4, 1)
+
+    def forward(self, x):
+        left = x
+        left *= torch.sigmoid(self.first(x))
+        right = x
+        right *= torch.sigmoid(self.second(x))
+        return left + right
+
+
+stem, gates, head = Net(3, 4), Gates(), Net(4, 1)
+all_three = Optimizers(stem, gates, head)
+for _ in range(4):
+    loss = (head(gates(stem(torch.randn(6, 3)))) - 1).square().mean()
+    all_three.zero_grad()
+    loss.backward()
+    all_three.step()
+""",
+    {
+        "out of place": (("left *=", "left = left *"), ("right *=", "right = right *")),
+        "of copies": (("left = x", "left = x.clone()"), ("right = x", "right = x.clone()")),
+        "the second of a copy": (("right = x", "right = x.clone()"), ("self.first(x)", "self.first(x.clone())")),
+        "the first of a copy": (("left = x", "left = x.clone()"), ("self.second(x)", "self.second(x.clone())")),
+        "as it is written": (
+            ("self.first(x)", "self.first(x.clone())"),
+            ("self.second(x)", "self.second(x.clone())"),
+            ("right = x", "right = x = left.clone()"),
+            ("return left + right", "return right + right"),
+        ),
+        "without gradient": (
+            ("left *= torch.sigmoid(self.first(x))", "left = x * torch.sigmoid(self.first(x)).detach()"),
+            ("right *= torch.sigmoid(self.second(x))", "right = x * torch.sigmoid(self.second(x)).detach()"),
+        ),
+    },
+    frozenset({"out of place", "of copies"}),
+)
 HELD = Program(
     "the same in an attribute",
     "class Box:\n    pass\n\n\nbox = Box()\n" + MOMENTUM.text.replace("state", "box.state"),
@@ -409,6 +451,16 @@ PROGRAMS = (
         right=("both out of place", "of a copy", "one out of place", "as it is written"),
     ),
     MOMENTUM.mutated("it is kept between", ("        state /=", "        shown = [state]\n        state /=")),
+    GATES,
+    GATES.mutated(
+        "in two statements each",
+        ("        right =", "        left += 0.5\n        right ="),
+        ("        return", "        right += 0.1\n        return"),
+        right=("out of place", "of copies"),
+    ),
+    GATES.mutated("the second is written by the first name", ("        right =", "        x += 0.1\n        right =")),
+    GATES.mutated("the second writes a part, too", ("        return", "        right[:, 0] = 0.5\n        return")),
+    GATES.mutated("the second is a name of the first", ("        right = x", "        x = left\n        right = x")),
     SQUARED,
     SQUARED.mutated(
         "what is squared is a view", ("table(torch.randn(9, 3, 5))", "table(torch.randn(27, 5)).view(9, 3, 4)")

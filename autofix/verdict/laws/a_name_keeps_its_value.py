@@ -16,11 +16,12 @@ to a copy.
 A write through a view, to a part, to a leaf or buffer, or to what outlives the pass changes its base on purpose. So
 does one whose new value nothing reads but by the old name (a helper that writes to what it is given, whose result the
 caller drops): the runs tell, for then it makes no difference what the new value is. `x.detach().mul_(2)` and
-`x.data[0] = …` write to nothing but `x`. Of several writes in doubt each may be meant in its own way, except for those
-of one variable (`x *= …`, then `x += …`) to which no name is given between: these are one write in two statements, also
-where only one of them spoils what backward needs. A part that is written, too, or a method whose value is dropped
-(`x.clamp_(0)`), is written on purpose, and then the others may be; so is what a function writes that is given the
-tensor before.
+`x.data[0] = …` write to nothing but `x`. Of several writes in doubt each may be meant in its own way, with two
+exceptions. Those of one variable (`x *= …`, then `x += …`) to which no name is given between are one write in two
+statements, also where only one of them spoils what backward needs. And where each is by a second name that the function
+gives to one variable (`left = x`, `left *= …`, `right = x`, `right *= …`), each second name is taken for a copy. A part
+that is written, too, or a method whose value is dropped (`x.clamp_(0)`), is written on purpose, and then the others may
+be; so is what a function writes that is given the tensor before.
 """
 
 from __future__ import annotations
