@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from lawful import Program, judged, safe
-from laws import collected, cuts, losses, lost_graphs, older, reductions, sums, teachers, terms, values, views
+from laws import cleared, collected, cuts, losses, lost_graphs, older, reductions, sums, teachers, terms, values, views
 from sampled import one_in
 
 from autofix.experiments.client import Probe
@@ -14,7 +14,11 @@ from autofix.experiments.client import Probe
 PROGRAMS = [
     *one_in(
         14,
-        [one for law in (cuts, losses, lost_graphs, older, reductions, teachers, terms) for one in law.PROGRAMS],
+        [
+            one
+            for law in (cleared, cuts, losses, lost_graphs, older, reductions, teachers, terms)
+            for one in law.PROGRAMS
+        ],
         str,
     ),
     *(one for law in (collected, sums, values, views) for one in one_in(14, law.PROGRAMS, str)),

@@ -778,3 +778,27 @@ def test_what_is_made_of_a_leaf_before_the_optimizer_is_made_starts_as_what_is_m
     script: Scripts, old: str, new: str, effect: Effect
 ) -> None:
     assert script(MADE_EARLY).verdict((old, new)).effect is effect
+
+
+COMPLEX = """
+    import torch
+
+    torch.manual_seed(0)
+    real, imaginary = torch.randn(4).requires_grad_(), torch.randn(4).requires_grad_()
+    w = torch.complex(real, imaginary)
+    opt = torch.optim.Adam([w], lr=0.1)
+    seen = torch.randn(6, 4, dtype=torch.cfloat)
+    for _ in range(5):
+        loss = ((seen @ w).abs() - 1).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+
+
+def test_a_complex_result_that_an_optimizer_is_given_is_a_leaf(script: Scripts) -> None:
+    train = script(COMPLEX)
+    leaf = ("(real, imaginary)", "(real, imaginary).detach().requires_grad_()")
+    assert train.verify(leaf).outcome is Outcome.SAFE
+    assert train.verify(("Adam([w]", "Adam([real, imaginary]")).outcome is not Outcome.SAFE
+    assert train.verify(leaf, ("- 1)", "- 2)")).outcome is Outcome.UNSAFE

@@ -240,6 +240,7 @@ class Reading:
     call leaves to the next at its place is a constant to that, though no step lies between. `input_kept`: what a pass
     makes of the value that it finds somewhere does not take its place, so that each pass begins with the same. `begun`:
     what a pass leaves is forgotten, so that the next one begins with the start that only the first one reads.
+    `uncleared`: a gradient that is read after it was cleared is what it was.
     """
 
     refused: Refused = Refused.UPDATE
@@ -259,6 +260,7 @@ class Reading:
     by_call: bool = False
     input_kept: bool = False
     begun: bool = False
+    uncleared: bool = False
 
     @property
     def letter(self) -> Reading:

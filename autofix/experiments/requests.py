@@ -140,6 +140,9 @@ class Builder:
             asked = replace(asked, sent_once=spec.reading.sent_once)
             asked = replace(asked, through=spec.reading.through, off=spec.reading.off, targets=spec.reading.targets)
             asked = replace(asked, handed=first.handed if spec.reading.by_call else ())
+            if spec.reading.uncleared:
+                uncleared = (wire.Site("uncleared", site.frame) for site in asked.sites if site.action == "zero")
+                asked = replace(asked, sites=(*asked.sites, *uncleared))
             if spec.reading.uncut:
                 sites = (*asked.sites, *(wire.Site("keep", frame) for frame in spec.reading.uncut))
                 asked = replace(asked, sites=sites, watch_from=0)

@@ -481,7 +481,8 @@ class Behind:
 class Site:
     """An expression whose value a reference run treats otherwise, whenever it is computed."""
 
-    action: str  # leaf | update | keep | follow | grad | require | unfreeze | record | create | zeros | zero | stand
+    action: str
+    """leaf, update, keep, follow, grad, require, unfreeze, record, create, zeros, zero, uncleared or stand."""
     frame: Frame
     node: str = ""
 

@@ -49,3 +49,26 @@ def statements(tree: ast.Module, place: Frame) -> Iterator[ast.stmt]:
 def holds(statement: ast.stmt, place: Frame) -> bool:
     """Whether a place lies within the lines of a statement."""
     return statement.lineno <= place.line and place.end_line <= (statement.end_lineno or statement.lineno)
+
+
+def is_computed_with(tree: ast.Module, place: Frame) -> bool:
+    """Whether the attribute that stands at a place is asked for one of its own, for a part, or reckoned with.
+
+    So None is not: who compares it or hands it on may know what it is.
+    """
+    for holder in ast.walk(tree):
+        match holder:
+            case ast.Attribute(value=one) | ast.Subscript(value=one) | ast.AugAssign(target=one):
+                found = [one]
+            case ast.BinOp(left=left, right=right):
+                found = [left, right]
+            case _:
+                continue
+        if any(isinstance(one, ast.Attribute) and _is_at(one, place) for one in found):
+            return True
+    return False
+
+
+def _is_at(node: ast.expr, place: Frame) -> bool:
+    span = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+    return span == (place.line, place.column, place.end_line, place.end_column)

@@ -8,7 +8,8 @@ frozen there requires a gradient again when an optimizer takes it, if that optim
 what an optimizer has taken before is not frozen there. `record`: what is switched off there for a while records its
 graph all the same (`switched_off`).
 `create`: the derivative computed there has a graph. `zeros`: it is zero by what it does not depend on.
-`zero`: a gradient that is still None is one of zeros there.
+`zero`: a gradient that is still None is one of zeros there, and wherever else the program would die of None.
+`uncleared`: there, one that was cleared is what it was.
 `stand`: a leaf into which values are written there stands for the result that has them (`standing`).
 """
 
@@ -29,6 +30,7 @@ from ..engine.quiet import quiet
 from ..engine.refused import DERIVATIVE, name_of, tensors
 from ..engine.sketch import is_zero
 from ..engine.taps import Call, Listener, parameters
+from ..program.expressions import is_computed_with, parsed
 from ..program.frames import Frames, Raw
 from ..refused.cleared import Cleared
 from .switched_off import Asleep
@@ -52,8 +54,11 @@ _RANGED = frozenset(
 class Sites(Listener):
     """Answers for each torch call whether it stands at a site, and performs it as the site asks."""
 
-    def __init__(self, frames: Frames, names: Names, sites: tuple[wire.Site, ...], *, operation: bool) -> None:
-        self._frames, self._names = frames, names
+    def __init__(
+        self, frames: Frames, names: Names, source: Callable[[str], bytes], sites: tuple[wire.Site, ...], *,
+        operation: bool,
+    ) -> None:  # fmt: skip
+        self._frames, self._names, self._source = frames, names, source
         self.switched: Callable[[bool, bool], None] = lambda _on, _kept_on: None
         """Who hears of each mode that the script sets, and whether it is not followed."""
         self._operation = operation
@@ -62,6 +67,9 @@ class Sites(Listener):
             self._sites.setdefault(site.frame, {})[site.action] = site.node
         self._modes = {(site.frame.file, site.frame.line) for site in sites if site.action == "grad"}
         self._asleep = Asleep()
+        self._zero = any(site.action == "zero" for site in sites)
+        self._dies: dict[Raw, bool] = {}
+        """Where gradients are read: whether the program dies there of one that is None."""
         self._remake = any(site.action == "keep" for site in sites)
         if self._modes:
             self._draw_along_paths()
@@ -69,7 +77,7 @@ class Sites(Listener):
         self._taken: dict[int, torch.Tensor] = {}
         """What optimizers own."""
         self.met: dict[Raw, str] = {}
-        self.cleared = Cleared(frames)
+        self.cleared = Cleared(frames, kept=any(site.action == "uncleared" for site in sites))
         self._added: dict[Raw, None] = {}
         """Where results were made whose gradients add up."""
         self._limited: dict[int, tuple[torch.Tensor, Raw]] = {}
@@ -156,12 +164,23 @@ class Sites(Listener):
         return func(*args, **kwargs | {"create_graph": True})
 
     def _gradient(self, tensor: torch.Tensor) -> Any:
-        raw, actions = self._here()
         with torch._C.DisableTorchFunction():
-            if "zero" not in actions or tensor.grad is not None:
+            if not self._zero or not (graph.is_leaf(tensor) and tensor.requires_grad):
+                return NOTHING
+            raw, actions = self._here()
+            if "zero" not in actions and not self._dies_of_none(raw[:1]):
+                return NOTHING
+            if tensor.grad is not None:
+                self.cleared.there(raw)
                 return NOTHING
             self.met[raw] = "gradient_none"
-            return self.cleared.zeros(tensor, raw)
+            return self.cleared.read(tensor, raw)
+
+    def _dies_of_none(self, place: Raw) -> bool:
+        if place and place not in self._dies:
+            tree = parsed(self._source(place[0][0].co_filename))
+            self._dies[place] = tree is not None and is_computed_with(tree, self._frames.resolve(place)[0])
+        return self._dies.get(place, False)
 
     def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         """Let parameters train that an optimizer takes, where it takes only frozen ones and not all of them."""
@@ -177,7 +196,7 @@ class Sites(Listener):
         """The result of a call as the site that it stands at asks."""
         if type(result) is tuple and any(isinstance(one, torch.Tensor) for one in result):
             return tuple(map(self.after, result))
-        if not isinstance(result, torch.Tensor) or not result.is_floating_point():
+        if not isinstance(result, torch.Tensor) or not (result.is_floating_point() or result.is_complex()):
             return result
         raw, actions = self._here()
         with torch._C.DisableTorchFunction():

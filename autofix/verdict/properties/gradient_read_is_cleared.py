@@ -15,14 +15,10 @@ meant. Clear it later.
 
 from __future__ import annotations
 
-import ast
-
 from autofix.core.model import Finding
-from autofix.probe import wire
-from autofix.syntax import writes
-from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.law import PASSES
+from autofix.verdict.laws.a_gradient_is_read_before_it_is_cleared import is_written
 from autofix.verdict.property import Example, Property
 
 READ = """
@@ -62,17 +58,8 @@ class GradientReadIsCleared(Property):
     silent = (Example(OTHER_HEAD, *KEPT), Example(ADDED, *KEPT))
 
     def find(self, evidence: Evidence) -> Finding | None:
-        if not evidence.assessment.effect.keeps_gradients:
+        found = evidence.assessment
+        if not found.effect.keeps_gradients or (found.reading is not None and found.reading.uncleared):
             return None
-        facts = (fact for fact in evidence.followed.seen("cleared") if int(fact.subject) >= PASSES)
-        sources = Sources.of(evidence.case.pool.target)
-        return next((self.found(one.stack) for one in facts if not _written(sources, one.stack)), None)
-
-
-def _written(sources: Sources, stack: wire.Stack) -> bool:
-    """Whether what stands at a place is written to there, and not only read."""
-    for _, source, node in sources.nodes(stack[:1]):
-        holder = source.parent(node)
-        called = source.parent(holder) if isinstance(holder, ast.Attribute) else None
-        return isinstance(holder, ast.AugAssign) or (isinstance(called, ast.Call) and writes.in_place(called))
-    return False
+        facts = (one for one in evidence.followed.seen("cleared") if int(one.subject) >= PASSES)
+        return next((self.found(one.stack) for one in facts if not is_written(evidence, one.stack)), None)
