@@ -240,7 +240,8 @@ class Reading:
     call leaves to the next at its place is a constant to that, though no step lies between. `input_kept`: what a pass
     makes of the value that it finds somewhere does not take its place, so that each pass begins with the same. `begun`:
     what a pass leaves is forgotten, so that the next one begins with the start that only the first one reads.
-    `uncleared`: a gradient that is read after it was cleared is what it was.
+    `uncleared`: a gradient that is read after it was cleared is what it was. `measured`: the difference that is taken
+    at this place is a constant.
     """
 
     refused: Refused = Refused.UPDATE
@@ -261,6 +262,7 @@ class Reading:
     input_kept: bool = False
     begun: bool = False
     uncleared: bool = False
+    measured: wire.Stack = ()
 
     @property
     def letter(self) -> Reading:

@@ -143,9 +143,10 @@ class Builder:
             if spec.reading.uncleared:
                 uncleared = (wire.Site("uncleared", site.frame) for site in asked.sites if site.action == "zero")
                 asked = replace(asked, sites=(*asked.sites, *uncleared))
-            if spec.reading.uncut:
-                sites = (*asked.sites, *(wire.Site("keep", frame) for frame in spec.reading.uncut))
-                asked = replace(asked, sites=sites, watch_from=0)
+            treated = [wire.Site("keep", frame) for frame in spec.reading.uncut]
+            treated += [wire.Site("detach", frame) for frame in spec.reading.measured]
+            if treated:
+                asked = replace(asked, sites=(*asked.sites, *treated), watch_from=0)
         if spec.intervention in _SHIFTS:
             asked = replace(asked, outputs=True, shifted=_SHIFTS[spec.intervention], shifts=spec.owner)
         if spec.intervention is Intervention.NUDGED and self._converts():

@@ -482,7 +482,7 @@ class Site:
     """An expression whose value a reference run treats otherwise, whenever it is computed."""
 
     action: str
-    """leaf, update, keep, follow, grad, require, unfreeze, record, create, zeros, zero, uncleared or stand."""
+    """leaf, update, keep, follow, grad, require, unfreeze, record, create, zeros, zero, uncleared, detach or stand."""
     frame: Frame
     node: str = ""
 

@@ -90,6 +90,12 @@ def broken(runs: Runs, reading: Reading) -> str:
     return next((ruling.sentence for ruling in rulings if ruling.word is Word.BROKEN), "")
 
 
+def worse(runs: Runs, reading: Reading) -> str:
+    """What was seen of a reading that breaks some law which the code as written does not; '' where none says so."""
+    rulings = (law.says(runs, reading) for law in laws() if law.says(runs, runs.code).word is not Word.BROKEN)
+    return next((ruling.sentence for ruling in rulings if ruling.word is Word.BROKEN), "")
+
+
 def required(runs: Runs, reading: Reading) -> bool:
     """Whether some law breaks the code as written and is kept by a reading."""
     return any(law.says(runs, reading).word is Word.KEPT for law in laws())

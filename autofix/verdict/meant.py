@@ -8,7 +8,7 @@ from itertools import chain
 from autofix.core.model import Assessment, Effect, Reading
 from autofix.experiments.compare import comparable
 from autofix.verdict.effect import follows, trains_alike
-from autofix.verdict.law import Word, broken, laws
+from autofix.verdict.law import Word, broken, laws, worse
 from autofix.verdict.runs import Runs
 from autofix.verdict.wording import whose
 
@@ -20,7 +20,7 @@ def meant(runs: Runs, found: Assessment) -> Assessment:
     is broken or trains the same. That the edit equals the reading says that it equals the letter in all else.
     """
     letters = runs.case.pool.letters
-    if found.effect is Effect.REFRESHED and (why := broken(runs, replace(runs.code, constant=True))):
+    if found.effect is Effect.REFRESHED and (why := worse(runs, replace(runs.code, constant=True))):
         return replace(found, sentence=f"{found.sentence}; what was made once can be no constant: {why}")
     departs = found.effect is Effect.CHANGED or (found.effect is Effect.TRUNCATED and runs.letter.reused)
     if not departs or letters.void or len(letters.readings) > 1:

@@ -256,7 +256,47 @@ for _ in range(5):
     },
 )  # fmt: skip
 
+FEEDBACK = Program(
+    "a teacher's loss is weighed by what its labels were worth to a student",
+    """\
+teacher, student = Net(4, 3), Net(4, 3)
+opt_t, opt_s = Optimizers(teacher), Optimizers(student)
+for _ in range(4):
+    x, label, other = torch.randn(6, 4), torch.randint(0, 3, (6,)), torch.randn(6, 4)
+    given = teacher(other)
+    guess = given.detach().argmax(1)
+    before = F.cross_entropy(student(x), label)
+    F.cross_entropy(student(other), guess).backward()
+    opt_s.step()
+    opt_s.zero_grad()
+    after = F.cross_entropy(student(x), label)
+    worth = before - after
+    loss = worth * F.cross_entropy(given, guess) + F.cross_entropy(teacher(x), label)
+    opt_t.zero_grad()
+    loss.backward()
+    opt_t.step()
+""",
+    {
+        "a constant": (("worth = before - after", "worth = (before - after).detach()"),),
+        "numbers": (("worth = before - after", "worth = before.item() - after.item()"),),
+        "the older cut": (("worth = before", "worth = before.detach()"),),
+        "the newer cut": (("- after", "- after.detach()"),),
+        "before again": (("    worth =", "    before = F.cross_entropy(student(x), label).detach()\n    worth ="),),
+        "no term": (("loss = worth * F", "loss = (worth * F"), (", guess) +", ", guess)).detach() +")),
+    },
+    frozenset({"a constant", "numbers"}),
+)
 PROGRAMS = (
+    FEEDBACK,
+    FEEDBACK.mutated(
+        "of other data after the step",
+        ("after = F.cross_entropy(student(x)", "after = F.cross_entropy(student(x.flip(0))"),
+    ),
+    FEEDBACK.mutated("it also weighs a term of the student", ("(given, guess) +", "(given + student(x), guess) +")),
+    FEEDBACK.mutated(
+        "a term of the student stands beside it",
+        ("F.cross_entropy(teacher(x), label)", "F.cross_entropy(teacher(x) + student(x), label)"),
+    ),
     VALUED,
     VALUED.mutated("its weight has a minimum in the value", ("weight = advantage", "weight = advantage.square()")),
     VALUED.mutated(

@@ -10,6 +10,7 @@ graph all the same (`switched_off`).
 `create`: the derivative computed there has a graph. `zeros`: it is zero by what it does not depend on.
 `zero`: a gradient that is still None is one of zeros there, and wherever else the program would die of None.
 `uncleared`: there, one that was cleared is what it was.
+`detach`: what is computed there is a constant.
 `stand`: a leaf into which values are written there stands for the result that has them (`standing`).
 """
 
@@ -203,6 +204,8 @@ class Sites(Listener):
             if ("require" in actions or "constant" in actions) and not result.requires_grad:
                 self.met[raw] = "unused_input" if "require" in actions else "constant"
                 return result.requires_grad_()
+            if "detach" in actions:
+                return result.detach()
             if "update" in actions:
                 self.met[raw] = "nonleaf_gradient"
                 return self._updated(result)

@@ -2,7 +2,7 @@
 
 ## What it says
 
-The code as written breaks it in two cases, and only these:
+The code as written breaks it in three cases, and only these:
 
 - A loss of one network is affine in what another network gives, and that other network has a loss of its own that is
   not. The first has no minimum there, so it is no loss of the other network: an actor's use of a critic's value. It is
@@ -11,6 +11,10 @@ The code as written breaks it in two cases, and only these:
   have gone into what it gives: of a critic through which an encoder or a generator learns, nothing is said.
 - A step uses what another loss left behind, and that loss and the optimizer's own pull what another network gives
   apart, everywhere in it and wherever it is moved: a generator that descends the loss of its critic, too.
+- A loss uses by how much something has changed from before another optimizer's step to after it, and both sides have a
+  graph: a teacher's loss is weighed by what its labels were worth to a student. Where parameters rest, both sides are
+  the same in each pass, and nothing is left for that optimizer: what it is sent else is the work of its own step. The
+  difference measures that step, and is a constant.
 
 The reading that keeps the law is the letter without these gradients.
 
@@ -25,9 +29,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from autofix.core.model import Reading
-from autofix.experiments.compare import comparable
-from autofix.experiments.sketches import LIVE, close, norm
+from autofix.core.model import Reading, Treatment
+from autofix.experiments.compare import comparable, differences
+from autofix.experiments.sketches import FROZEN, LIVE, close, norm
 from autofix.probe import wire
 from autofix.verdict.law import KEPT, PASSES, SILENT, Law, Ruling, Word, at
 from autofix.verdict.runs import Runs
@@ -59,6 +63,12 @@ class ALossTrainsWhatStepsOnIt(Law):
                 f"{runs.letter.owner(opposed.optimizer)} gives the other way than its own loss of {at(opposed.second)}"
             )
             found.append(KEPT if reading.separated else Ruling(Word.BROKEN, sentence))
+        if measured := _measured(runs):
+            sentence = (
+                f"a step also uses what comes by the difference of {at(measured)}, although that is taken between the "
+                "same before a step and after it, and leaves nothing where parameters rest"
+            )
+            found.append(KEPT if reading.separated or reading.measured else Ruling(Word.BROKEN, sentence))
         return next((one for one in found if one.word is Word.BROKEN), KEPT if found else SILENT)
 
 
@@ -106,6 +116,26 @@ def _moved(runs: Runs, one: wire.Arrivals) -> list[tuple[tuple[float, ...], ...]
         next((other.values for other in run.arrivals if replace(other, values=one.values) == one), ())
         for run in runs.shifted(one.optimizer)
     ]
+
+
+def _measured(runs: Runs) -> wire.Stack:
+    """The one difference, between the same before a step and after it, by which all comes that other steps are left."""
+    apart = replace(runs.code, separated=True)
+    if not runs.letter.seen("cross-talk") or comparable(runs.of(apart)):
+        return ()
+    rest = runs.of(apart, Treatment.FROZEN)
+    if any(map(comparable, (runs.letter_frozen, rest))) or differences(runs.letter_frozen, rest, FROZEN):
+        return ()
+    if any(map(comparable, runs.comparisons_in_code)):
+        return ()
+    still, moving = runs.comparisons_in_code
+    moved = {one.stack for one in moving.compared if one.other >= PASSES and not one.same}
+    places = {one.stack[:1] for one in still.compared if one.stack in moved and one.same >= PASSES and not one.other}
+    if len(places) != 1:
+        return ()
+    place = places.pop()
+    constant = runs.of(replace(runs.code, measured=place))
+    return () if comparable(constant) or differences(constant, runs.of(apart), LIVE) else place
 
 
 def _opposed(runs: Runs) -> wire.Opposed | None:

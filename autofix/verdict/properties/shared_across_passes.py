@@ -21,7 +21,7 @@ from dataclasses import replace
 
 from autofix.core.model import Effect, Finding
 from autofix.verdict.evidence import Evidence
-from autofix.verdict.law import broken
+from autofix.verdict.law import worse
 from autofix.verdict.property import Example, Property
 
 EPOCHS = """
@@ -145,7 +145,7 @@ class SharedAcrossPasses(Property):
             return None
         place = next(iter(letter.reused), evidence.failure.stack)
         if effect is Effect.REFRESHED:
-            if not letter.reused or broken(evidence, replace(evidence.code, constant=True)):
+            if not letter.reused or worse(evidence, replace(evidence.code, constant=True)):
                 return None
             return self.found(place, subject="the edit computes it anew in each, and it may be meant as a constant")
         # Two passes that share it look like two that hand it on, but it was made in the first alone.
