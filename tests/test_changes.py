@@ -166,6 +166,9 @@ def test_the_damaged_network_is_named_and_no_bias_before_a_batch_norm(script: Sc
         (1e-3, 1e-3 + 1e-6, FROZEN, False),
         (1e-4, 1e-4 + 5e-8, FROZEN, False),  # half a thousandth of it is no rounding
         (1.0, 1.0 + 5e-6, FROZEN, False),
+        (5e-3, 5e-3 + 4e-7, LIVE, True),  # no live run has to be nearer than one with every step undone
+        (5e-3, 5e-3 + 6e-7, LIVE, False),
+        (1e-3, 1e-3 + 4e-7, LIVE, False),
     ],
 )
 def test_rounding_beside_the_largest_gradient_is_little_of_a_small_one(

@@ -29,7 +29,8 @@ def norm(sketch: tuple[float, ...]) -> float:
 
 def for_rounding(largest: float, tolerance: float) -> tuple[float, float]:
     """By how much a gradient may differ beside the largest one of its step, and up to which part of its own size."""
-    known = {FOLLOWED: (_ROUNDED * largest, _STILL_THE_SAME), FROZEN: (_LAST_PLACE * largest, _OF_ITSELF)}
+    of_a_pass = _LAST_PLACE * largest, _OF_ITSELF
+    known = {FOLLOWED: (_ROUNDED * largest, _STILL_THE_SAME), FROZEN: of_a_pass, LIVE: of_a_pass}
     return known.get(tolerance, (0.0, 0.0))
 
 
