@@ -181,7 +181,7 @@ class Run(State):
 
         if self.request.compared:
             comparisons = self.modes.enter_context(Comparisons(self.frames, self.request.older))
-            self.taps.listeners += [comparisons, Cancels(self.frames)]
+            self.taps.listeners += [comparisons, self.modes.enter_context(Cancels(self.frames))]
 
     # The script -----------------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from ..engine import graph
+from ..engine.operators import Functions
 from ..engine.quiet import quiet
 from ..engine.taps import Call, Listener
 from ..program.frames import Frames, Raw
@@ -19,14 +20,19 @@ _MOST = 5000
 _ROUNDING = 1e-4
 
 
-class Cancels(Listener):
+class Cancels(Functions, Listener):
     """Looks, in the first passes, at each value that is joined with a constant in one use, and used elsewhere, too.
 
-    Where a use sends exactly nothing, as behind a bound that is reached, nothing can be said of that number.
+    Where a use sends exactly nothing, as behind a bound that is reached, nothing can be said of that number. Nor can it
+    where the same place makes several values in a pass, and only some of them cancel: the first of a loop may begin
+    with what it is held against.
     """
 
     def __init__(self, frames: Frames) -> None:
+        super().__init__()
         self._frames = frames
+        self._places: dict[int, Raw] = {}
+        """Where what has a graph was made since the latest backward, by the ages of nodes."""
         self._passes: dict[Raw, list[bool]] = {}
         """For each place of a backward: whether a value's gradients cancelled, pass by pass."""
         self._came: dict[tuple[graph.Node, int], list[torch.Tensor]] = {}
@@ -36,6 +42,12 @@ class Cancels(Listener):
         """The places of backwards in each pass of which gradients cancelled."""
         always = [raw for raw, seen in self._passes.items() if len(seen) > 1 and all(seen)]
         return {"facts": tuple(self._frames.fact("gradient-cancels", raw) for raw in always)}
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        if (node := graph.made_by(result) if isinstance(result, torch.Tensor) else None) is not None:
+            self._places[node._sequence_nr()] = self._frames.here()
+        return result
 
     def backward(self, call: Call) -> None:
         self._forget()
@@ -62,7 +74,11 @@ class Cancels(Listener):
     def backward_done(self, call: Call) -> None:
         with quiet():
             if self._hooks:
-                self._passes.setdefault(call.stack, []).append(any(map(_cancel, self._came.values())))
+                at: dict[Raw, list[bool]] = {}
+                for (node, _), came in self._came.items():
+                    at.setdefault(self._places.get(node._sequence_nr(), ()), []).append(_cancel(came))
+                self._passes.setdefault(call.stack, []).append(any(map(all, at.values())))
+        self._places.clear()
         self._forget()
 
     def _forget(self) -> None:

@@ -4,7 +4,8 @@
 
 What backward found overwritten is a constant that scales a value with a graph: the running deviation that the deviation
 of a batch is held against. That value is used elsewhere, too. In every pass of the edited run, the gradients that come
-back from the uses of such a value are each other's opposite, but for numbers where one of them is zero.
+back from the uses of such a value are each other's opposite, but for numbers where one of them is zero. So they are for
+all values that one place makes in a pass: the first step of a loop may begin with what it is held against.
 
 ## Why it matters
 
@@ -44,6 +45,26 @@ OUT_OF_PLACE = ("spread += 0.1 * (std.detach() - spread)", "spread = spread + 0.
 REGAINED = RENORMALISED.replace("r, d = (std / spread).clamp(0.2, 5), (mean - centre) / spread", "r = std * spread")
 REGAINED = REGAINED.replace("(x - mean) / std * r + d", "(x - mean) / std * r")
 """The features as they came, at another size."""
+FADING = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+fade, head = nn.Linear(3, 3), nn.Linear(3, 1)
+optimizer = torch.optim.SGD([*fade.parameters(), *head.parameters()], lr=0.05)
+centre = torch.ones(3)
+for _ in range(4):
+    last, seen = centre.expand(6, 3).clone(), torch.zeros(6, 3)
+    for x in torch.randn(4, 6, 3):
+        rate = torch.sigmoid(fade(x))
+        seen = seen + rate * last + (1 - rate) * centre
+        last[x > 0] = x[x > 0]
+    loss = (head(seen) - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+"""What was seen last is the centre at the first step."""
 
 
 class GradientCancelsOut(Property):
@@ -60,6 +81,7 @@ class GradientCancelsOut(Property):
         Example(RENORMALISED.replace("* r + d", "+ d"), *OUT_OF_PLACE),
         Example(RENORMALISED.replace("/ std * r + d", "* r + d"), *OUT_OF_PLACE),
         Example(RENORMALISED.replace("(x - mean) / std * r + d", "x * 2 / spread + x.abs()"), *OUT_OF_PLACE),
+        Example(FADING, "last[x > 0] = x[x > 0]", "last = torch.where(x > 0, x, last)"),
         Example(REGAINED.replace("std * r", "std * r.detach() + r / spread"), *OUT_OF_PLACE),
     )
 
