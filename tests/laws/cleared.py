@@ -123,4 +123,9 @@ PROGRAMS = (
         ("heads[0].grad += 0.01 * heads[0].detach()", "heads[number % 2] *= 1 - 0.1 * heads[1].grad.tanh()"),
     ),
     CLIPPED,
+    CLIPPED.mutated(
+        "one head is frozen",
+        ("optimizer = ", "net.other.requires_grad_(False)\noptimizer = "),
+        right=("left out", "by torch"),
+    ),
 )

@@ -16,7 +16,7 @@ _JOINS = frozenset({"DivBackward0", "MulBackward0", "SubBackward0", "AddBackward
 _OFTEN = 4
 """Passes of one place that are looked at."""
 _MOST = 5000
-"""Nodes beyond which a graph is not looked at."""
+"""Nodes beyond which a graph is not looked at, nor where they were made."""
 _ROUNDING = 1e-4
 
 
@@ -45,7 +45,8 @@ class Cancels(Functions, Listener):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
-        if (node := graph.made_by(result) if isinstance(result, torch.Tensor) else None) is not None:
+        node = graph.made_by(result) if isinstance(result, torch.Tensor) else None
+        if node is not None and len(self._places) < _MOST:
             self._places[node._sequence_nr()] = self._frames.here()
         return result
 

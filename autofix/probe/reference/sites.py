@@ -166,10 +166,8 @@ class Sites(Listener):
 
     def _gradient(self, tensor: torch.Tensor) -> Any:
         with torch._C.DisableTorchFunction():
-            if not self._zero or not (graph.is_leaf(tensor) and tensor.requires_grad):
-                return NOTHING
-            raw, actions = self._here()
-            if "zero" not in actions and not self._dies_of_none(raw[:1]):
+            raw, actions = self._here() if self._zero else ((), {})
+            if "zero" not in actions and not (graph.is_leaf(tensor) and self._dies_of_none(raw[:1])):
                 return NOTHING
             if tensor.grad is not None:
                 self.cleared.there(raw)
