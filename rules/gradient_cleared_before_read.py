@@ -8,8 +8,8 @@ behind the reader where both stand in one block.
 `zero_grad()` sets gradients to None. Who reads them behind it, such as a callback at the end of a batch, finds None.
 
 ## Fix safety
-Never safe: as the code is written there is no gradient at that place, and no run says what its reader would do with
-one.
+Safe where what is read has always been cleared since its backward, pass for pass, and the run with what that backward
+left trains otherwise. In all else the code says that there is no gradient.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import ast
 from collections.abc import Iterator
 
 from autofix.core.edit import Declined
-from autofix.search.rule import Applicability, Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
+from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks
 from autofix.syntax.calls import method
 from autofix.syntax.edits import move_after, move_before
@@ -34,14 +34,13 @@ class GradientClearedBeforeRead(Rule):
     title = "Clear the gradients before the backward that makes new ones"
     causes = frozenset({Cause.GRADIENT_NONE})
     tier = Tier.ORDER
-    applicability = Applicability.UNSAFE
     examples = Example.each("""\
 import torch
 
 torch.manual_seed(0)
 net = torch.nn.Linear(3, 2)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
-! unsafe: a callback reads the gradient of the batch
+! a callback reads the gradient of the batch
 def train_step(x):
     loss = net(x).square().mean()
 +    opt.zero_grad()
@@ -53,12 +52,12 @@ def train_step(x):
 def on_batch_end():
     with torch.no_grad():
         rows = net.weight.grad.abs().sum(1)
-        net.weight[rows.argmin()] *= 0.5
+        net.weight[rows.argmax()] *= 0.5
 
 for _ in range(4):
     train_step(torch.randn(5, 3))
     on_batch_end()
-! unsafe: several backwards are summed up
+! unsafe: several backwards are summed up, and nothing depends on the norm
 for _ in range(4):
 +    opt.zero_grad()  # for the next one
     net(torch.randn(5, 3)).square().mean().backward()
@@ -66,7 +65,7 @@ for _ in range(4):
     opt.step()
 -    opt.zero_grad()  # for the next one
     norm = net.weight.grad.norm()
-! unsafe: the gradient is read for the next rate
+! the gradient is read for the next rate
 for x in torch.randn(4, 5, 3):
     loss = net(x).square().mean()
 +    opt.zero_grad()
