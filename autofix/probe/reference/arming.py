@@ -100,7 +100,7 @@ def _performing(run: State, off: SwitchedOff) -> Perform:
         perform.follow.entered = perform.left
         perform.follow.install(run.overlay)
     if asked.sites:
-        perform.sites = Sites(run.frames, run.names, asked.sites, operation=operation)
+        perform.sites = Sites(run.frames, run.names, asked.sites, run.overlay.read, operation=operation)
         perform.sites.switched = off.switch
         if any(site.action == "zero" for site in asked.sites):
             run.taps.listeners.append(perform.sites.cleared)

@@ -8,7 +8,7 @@ frozen there requires a gradient again when an optimizer takes it, if that optim
 what an optimizer has taken before is not frozen there. `record`: what is switched off there for a while records its
 graph all the same (`switched_off`).
 `create`: the derivative computed there has a graph. `zeros`: it is zero by what it does not depend on.
-`zero`: a gradient that is still None is one of zeros there.
+`zero`: a gradient that is still None is one of zeros there, and from then on wherever None would fail.
 `stand`: a leaf into which values are written there stands for the result that has them (`standing`).
 """
 
@@ -52,7 +52,15 @@ _RANGED = frozenset(
 class Sites(Listener):
     """Answers for each torch call whether it stands at a site, and performs it as the site asks."""
 
-    def __init__(self, frames: Frames, names: Names, sites: tuple[wire.Site, ...], *, operation: bool) -> None:
+    def __init__(
+        self,
+        frames: Frames,
+        names: Names,
+        sites: tuple[wire.Site, ...],
+        read: Callable[[str], bytes],
+        *,
+        operation: bool,
+    ) -> None:
         self._frames, self._names = frames, names
         self.switched: Callable[[bool, bool], None] = lambda _on, _kept_on: None
         """Who hears of each mode that the script sets, and whether it is not followed."""
@@ -69,7 +77,7 @@ class Sites(Listener):
         self._taken: dict[int, torch.Tensor] = {}
         """What optimizers own."""
         self.met: dict[Raw, str] = {}
-        self.cleared = Cleared(frames)
+        self.cleared = Cleared(frames, read)
         self._added: dict[Raw, None] = {}
         """Where results were made whose gradients add up."""
         self._limited: dict[int, tuple[torch.Tensor, Raw]] = {}
@@ -158,7 +166,7 @@ class Sites(Listener):
     def _gradient(self, tensor: torch.Tensor) -> Any:
         raw, actions = self._here()
         with torch._C.DisableTorchFunction():
-            if "zero" not in actions or tensor.grad is not None:
+            if tensor.grad is not None or not ("zero" in actions or self.cleared.again(tensor, raw)):
                 return NOTHING
             self.met[raw] = "gradient_none"
             return self.cleared.zeros(tensor, raw)

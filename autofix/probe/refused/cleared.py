@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Callable
+
 import torch
 
 from .. import wire
 from ..engine import graph
+from ..engine.quiet import quiet
 from ..engine.taps import Call, Listener
+from ..program.expressions import parsed
 from ..program.frames import Frames, Raw
 
 
@@ -16,8 +21,9 @@ class Cleared(Listener):
     A leaf that this backward has not reached may have none by rights, as a head that a pass leaves out.
     """
 
-    def __init__(self, frames: Frames) -> None:
-        self._frames = frames
+    def __init__(self, frames: Frames, read: Callable[[str], bytes]) -> None:
+        self._frames, self._file = frames, read
+        self._taken: dict[int, torch.Tensor] = {}
         self._latest: set[int] = set()
         self._read: dict[Raw, int] = {}
 
@@ -27,8 +33,21 @@ class Cleared(Listener):
 
     def zeros(self, tensor: torch.Tensor, place: Raw) -> torch.Tensor:
         """What a gradient that is None stands for."""
+        self._taken[id(tensor)] = tensor
         self._read[place] = self._read.get(place, 0) + (id(tensor) in self._latest)
-        return torch.zeros_like(tensor)
+        with quiet():  # to make them is no use of the tensor
+            return torch.zeros_like(tensor)
+
+    def again(self, tensor: torch.Tensor, place: Raw) -> bool:
+        """Whether one that was taken for zeros is read for an attribute, which None has not: `p.grad.mul_(0.1)`."""
+        if id(tensor) not in self._taken or not place:
+            return False
+        here = self._frames.resolve(place[:1])[0]
+        tree = parsed(self._file(here.file))
+        return tree is not None and any(
+            isinstance(node, ast.Attribute) and wire.Frame.around(here.file, node.value, here.function) == here
+            for node in ast.walk(tree)
+        )
 
     def told(self) -> dict[str, tuple[wire.Fact, ...]]:
         """How often each place has read one that was cleared."""
