@@ -2,8 +2,9 @@
 
 ## What it does
 Makes the attribute a property, which computes the value where it is read, by the same expression. Where one method of
-the class alone reads it, or where a property would not be the same, the statement is repeated before it is read. What
-`functools` keeps (`cached_property`, `lru_cache`) is computed in each call.
+the class alone reads it, or where a property would not be the same, the statement is repeated before it is read. The
+object keeps what else it needs for that, such as an argument of the constructor. What `functools` keeps
+(`cached_property`, `lru_cache`) is computed in each call.
 
 ## Why autograd fails
 The first backward frees the graph of the attribute; the next pass finds it empty. Kept with `retain_graph=True` it
@@ -147,11 +148,32 @@ for _ in range(4):
     opt.zero_grad()
     (torch.randn(5, 2) @ metric.matrix).pow(2).mean().backward()
     opt.step()
-! the constructor's argument is kept nowhere
+! what it is made of beside parameters is kept in the object
+class Net(torch.nn.Module):
+    def __init__(self, ids):
+        super().__init__()
+        self.table = torch.nn.Embedding(5, 2)
+        ids = torch.tensor(ids)
++        self.ids = ids
+        self.mask = self.table(ids)
+
+    def forward(self, x):
++        self.mask = self.table(self.ids)
+        return x * self.mask
+
+
+net = Net([1])
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    opt.zero_grad()
+    net(torch.randn(5, 2)).pow(2).mean().backward()
+    opt.step()
+! the object keeps something else by the name of the constructor's argument
 class Net(torch.nn.Module):
     def __init__(self, floor):
         super().__init__()
         self.w = torch.nn.Parameter(torch.ones(2))
+        self.floor = 2 * floor
         self.scale = self.w.exp() + floor
 
     def forward(self, x):

@@ -33,7 +33,7 @@ class DerivativeByBackward(Rule):
 
     code, name = "AG411", "derivative-by-backward"
     title = "Take the derivative with its graph"
-    causes = frozenset({Cause.FREED_GRAPH, Cause.NO_GRAPH})
+    causes = frozenset({Cause.FREED_GRAPH, Cause.NO_GRAPH, Cause.NONLEAF_GRADIENT})
     tier = Tier.CREATE
     conventional = True
     examples = Example.each("""\
@@ -101,6 +101,24 @@ for _ in range(4):
     opt.zero_grad()
     (-steep.norm(dim=1).sum()).backward()
     opt.step()
+! a map of a feature, which keeps no gradient of its own
+! unsafe: the code does not say whether the derivative is a constant
+body, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)
+opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    feature = body(torch.randn(5, 3)).tanh()
+    score = head(feature).exp().sum()
+-    score.backward(retain_graph=True)
+-    weight = feature.grad.mean(0)
++    weight = torch.autograd.grad(score, feature, create_graph=True)[0].mean(0)
+    (weight * feature).sum(1).relu().sum().backward()
+    opt.step()
+! the loss itself goes backward, and the gradient of a result is looked at
+body, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)
+feature = body(torch.randn(5, 3)).tanh()
+head(feature).exp().sum().backward()
+size = feature.grad.abs()
 ! the gradient is used for an update, and no loss is made of it
 w = torch.ones(3, requires_grad=True)
 loss = w.exp().sum()
@@ -122,6 +140,8 @@ size = x.grad.norm().item()
             statement = source.statement(call)
             if not isinstance(call, ast.Call) or calls.statement_call(statement) is not call:
                 continue
+            if diagnosis.cause is Cause.NONLEAF_GRADIENT and not _keeps(call):
+                continue  # no loss is made of it
             if reads := _reads(source, statement):
                 edits = _taken(source, call, statement, reads)
                 connected = [step for path in reads for step in _connected(source, statement, path)]
@@ -129,6 +149,11 @@ size = x.grad.norm().item()
                     title = "Take the derivative with its graph, of what is trained"
                     yield self.propose([*edits, *connected], WHY, title=title)
                 yield self.propose(edits, WHY, later=bool(connected))
+
+
+def _keeps(call: ast.Call) -> bool:
+    """Whether a backward keeps its graph for another."""
+    return any(calls.keyword(call, name) is not None for name in ("retain_graph", "create_graph"))
 
 
 def _reads(source: Source, statement: ast.stmt) -> dict[str, list[ast.Attribute]]:

@@ -2,7 +2,8 @@
 
 ## What it does
 Adds to the gradient only where there is one: `x.grad = g if x.grad is None else x.grad + g`; or leaves out what would
-change it: `if x.grad is not None: x.grad.zero_()`.
+change it: `if x.grad is not None: x.grad.zero_()`. A loop or a comprehension over parameters, such as one that clips
+their gradients by hand, passes over those that have none.
 
 ## Why autograd fails
 The gradient of a leaf is None until a backward reaches it, and since torch 2.0 `zero_grad()` sets it to None again.
@@ -19,7 +20,7 @@ from collections.abc import Iterator
 
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names
-from autofix.syntax.edits import Step, replace_statement, wrap
+from autofix.syntax.edits import Splice, Step, embed, replace_statement, wrap
 
 WHY = "The first gradient is set, and those after it are added; None counts as zero."
 WHY_GUARD = "What has no gradient yet is left as it is."
@@ -65,6 +66,67 @@ for _ in range(4):
 +        w.grad.zero_()
     w.exp().sum().backward()
     opt.step()
+! a norm of all gradients, and one head is not used
+body, head, spare = (torch.nn.Linear(3, 3) for _ in range(3))
+net = torch.nn.ModuleList([body, head, spare])
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    head(body(torch.ones(2, 3)).tanh()).exp().sum().backward()
+    total = 0.0
+    for p in net.parameters():
+-        norm = p.grad.norm(2)
+-        total += norm.item() ** 2
++        if p.grad is not None:
++            norm = p.grad.norm(2)
++            total += norm.item() ** 2
+    for p in net.parameters():
+        if p.grad is not None:
+            p.grad.mul_(1 / (1 + total**0.5))
+    opt.step()
+! the same in a comprehension
+body, spare = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
+net = torch.nn.ModuleList([body, spare])
+opt = torch.optim.SGD(body.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    body(torch.ones(2, 3)).exp().sum().backward()
+-    total = sum(p.grad.square().sum() for p in net.parameters())
++    total = sum(p.grad.square().sum() for p in net.parameters() if p.grad is not None)
+    for p in body.parameters():
+        p.grad.div_(total.sqrt() + 1)
+    opt.step()
+! unsafe: a mean over all parameters counts those without a gradient, too
+body, spare = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
+net = torch.nn.ModuleList([body, spare])
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    body(torch.ones(2, 3)).exp().sum().backward()
+-    norms = [p.grad.norm() for p in net.parameters()]
++    norms = [p.grad.norm() for p in net.parameters() if p.grad is not None]
+    for p in body.parameters():
+        p.grad.div_(sum(norms) / len(norms) + 1)
+    opt.step()
+! unsafe: the gradients were cleared before the norm was taken
+net = torch.nn.Linear(3, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    net(torch.ones(2, 3)).exp().sum().backward()
+    opt.step()
+    opt.zero_grad()
+    for p in net.parameters():
+-        p.data -= 0.01 * p.grad.sign()
++        if p.grad is not None:
++            p.data -= 0.01 * p.grad.sign()
+! a count between what is done with a gradient says that all are meant
+body, spare = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
+body(torch.ones(2, 3)).exp().sum().backward()
+total, count = 0.0, 0
+for p in (*body.parameters(), *spare.parameters()):
+    norm = p.grad.norm()
+    count += 1
+    total += norm
 ! a value is made of it: nothing says what it should be without one
 w = torch.ones(3, requires_grad=True)
 norm = w.grad.norm()
@@ -77,28 +139,83 @@ w.data -= 0.1 * w.grad
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """All uses of one block at once."""
-        found: dict[ast.stmt, tuple[Source, ast.Attribute]] = {}
-        for source, node in sources.innermost(one.stack for one in diagnosis.trace.origins):
-            if isinstance(node, ast.Attribute):
-                found.setdefault(source.statement(node), (source, node))
+        found = _read(diagnosis, sources)
         failing = [source.statement(node) for _, source, node in sources.nodes(diagnosis.failure.stack[:1])]
+        added = all(map(_adds, failing))
         edits: list[Step] = []
+        guarded: list[ast.stmt] = []
         for statement, (source, node) in found.items():
-            owner = calls.path_of(node.value)
-            loops = [one for one in blocks.around(source, node) if isinstance(one, ast.For)]
-            listed = any(owner == calls.path_of(part) for loop in loops for part in names.parts(loop.target))
-            looked = diagnosis.trace.backward_count and not isinstance(statement, ast.AugAssign)
-            if looked and statement in failing and owner and not listed:
-                raise Declined(f"{owner} has no gradient after a backward either, so it would be left out for good")
+            each = None if added else _each(source, node)
+            if statement in failing and each is None and not _adds(statement) and diagnosis.trace.backward_count:
+                raise Declined(f"{calls.path_of(node.value)} has no gradient after a backward either")
+            if statement in guarded:
+                continue
             try:
-                edits += _set(source, statement, node)
+                if isinstance(each, ast.For):
+                    together = _together(source, statement, calls.path_of(node.value))
+                    guarded += together
+                    edits += wrap(source, together, f"if {source.segment(node)} is not None:")
+                else:
+                    edits += _passed_over(source, each, node) if each else _set(source, statement, node)
             except Declined:
                 if statement in failing:
                     raise
         if edits:
-            guards = all(not isinstance(one, ast.AugAssign) for one in failing)
-            title = "Leave out what has no gradient yet" if guards else ""
-            yield self.propose(edits, WHY_GUARD if guards else WHY, title=title)
+            title = "" if added else "Leave out what has no gradient yet"
+            yield self.propose(edits, WHY if added else WHY_GUARD, title=title)
+
+
+def _read(diagnosis: Diagnosis, sources: Sources) -> dict[ast.stmt, tuple[Source, ast.Attribute]]:
+    """The first gradient that each statement reads."""
+    found: dict[ast.stmt, tuple[Source, ast.Attribute]] = {}
+    for source, node in sources.innermost(one.stack for one in diagnosis.trace.origins):
+        if isinstance(node, ast.Attribute):
+            found.setdefault(source.statement(node), (source, node))
+    return found
+
+
+def _adds(statement: ast.stmt) -> bool:
+    """Whether a statement adds to a gradient."""
+    return isinstance(statement, ast.AugAssign) and calls.name_of(statement.target) == "grad"
+
+
+def _each(source: Source, node: ast.Attribute) -> ast.AST | None:
+    """The loop, or the comprehension, that goes through the tensors of which a gradient is one's."""
+    owner = calls.path_of(node.value)
+    for around in blocks.around(source, node):
+        targets = [one.target for one in getattr(around, "generators", ())]
+        if isinstance(around, ast.For):
+            targets.append(around.target)
+        if owner and any(owner == calls.path_of(part) for one in targets for part in names.parts(one)):
+            return around
+    return None
+
+
+def _together(source: Source, statement: ast.stmt, owner: str) -> list[ast.stmt]:
+    """What a pass does with the gradient of one, from a statement on: neighbours, and nothing between them."""
+    block = blocks.block_of(source, statement)
+    found, used = [statement], {f"{owner}.grad"}
+    for one in (statement, *blocks.after(block, statement)):
+        if names.meets(used, names.reads(one)):
+            found = [*block[block.index(statement) : block.index(one) + 1]]
+            kept = {calls.path_of(part.target) for part in ast.walk(one) if isinstance(part, ast.AugAssign)}
+            used |= names.binds(one) - kept
+    if not all(names.meets(used, names.reads(one)) for one in found):
+        raise Declined("between what is made of a gradient stands what is done without one, too")
+    return found
+
+
+def _passed_over(source: Source, each: ast.AST, node: ast.Attribute) -> list[Step]:
+    """A comprehension that goes only through what has a gradient."""
+    condition = f"{source.segment(node)} is not None"
+    last: ast.comprehension = each.generators[-1]  # type: ignore[attr-defined]  # as `_each` found it
+    if last.ifs:
+        return embed(source, last.ifs[-1], f"{{}} and {condition}")
+    start, end = source.extent(each)
+    inside = source.text[start : end - 1].rstrip()
+    if "#" in inside:
+        raise Declined("a comment may end the comprehension")
+    return [Splice(source, start + len(inside), start + len(inside), f" if {condition}")]
 
 
 def _set(source: Source, statement: ast.stmt, node: ast.Attribute) -> list[Step]:

@@ -24,7 +24,7 @@ from typing import TypeGuard
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls, writes
 from autofix.syntax.edits import Step, clone_before, embed, not_inplace, out_of_place
-from autofix.syntax.one_tensor import writes_to_one
+from autofix.syntax.one_tensor import writes_by_names, writes_to_one
 
 WHY = "The result becomes a new tensor, and the one that backward needs stays as it was saved."
 WHY_COPY = "The write goes to a copy; the tensor that backward needs stays as it was saved."
@@ -87,6 +87,18 @@ for _ in range(4):
     opt.zero_grad()
     net(net(net(torch.randn(5, 3)).tanh()).tanh()).pow(2).mean().backward()
     opt.step()
+! two names of one tensor, and each has a gate of its own
+! unsafe: both writes may be meant for the one tensor
+gates = nn.Linear(3, 3), nn.Linear(3, 3)
+x = torch.sigmoid(torch.ones(2, 3, requires_grad=True))
+one = x
+-one *= gates[0](x)
++one = one * gates[0](x)
+two = x
+-two *= gates[1](x)
++two = two * gates[1](x)
+(one + two).sum().backward()
+print(gates[1].bias.grad.shape)
 ! what is written to has no name that could take another tensor
 w = torch.nn.Parameter(torch.ones(3))
 opt = torch.optim.SGD([w], lr=0.1)
@@ -145,8 +157,10 @@ for _ in range(3):
             except Declined as reason:
                 declined.append(reason)
             else:
-                several = (writes_to_one(source, node), writes.neighbours(source, node))
-                groups.update(dict.fromkeys(((node,), *map(tuple, several)), source))
+                several = [[node], writes_to_one(source, node), writes.neighbours(source, node)]
+                if len(by_names := writes_by_names(source, node)) > 1:  # one alone would leave the others mixed
+                    several = [by_names]
+                groups.update(dict.fromkeys(map(tuple, several), source))
         for group, source in sorted(groups.items(), key=lambda item: len(item[0]))[: 2 * _MOST]:
             with suppress(Declined):
                 every = [edit for node in group for edit in out_of_place(source, node)]

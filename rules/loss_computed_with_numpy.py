@@ -27,10 +27,12 @@ from autofix.syntax import calls
 from autofix.syntax.blocks import function_named
 from autofix.syntax.edits import Step
 from autofix.syntax.translate.functions import Translation
-from autofix.syntax.translate.made import MOVED, Kind
+from autofix.syntax.translate.made import MOVED, Kind, joined
 from autofix.syntax.translate.written import written_out
 
 WHY = "torch computes the same values, and knows what they were computed from."
+Loss = tuple[Source, calls.Function | ast.Module, tuple[ast.expr, ...]]
+"""What is to be a tensor, and where it is computed."""
 
 
 class LossComputedWithNumpy(Rule):
@@ -41,6 +43,8 @@ class LossComputedWithNumpy(Rule):
     causes = frozenset({Cause.NO_GRAPH, Cause.CONVERSION})
     tier = Tier.MEANT
     examples = Example.each("""\
+import math
+
 import numpy as np
 import torch
 ! a distance
@@ -98,9 +102,6 @@ for x in torch.randn(3, 5, 2):
 loss.backward()
 print(net.weight.grad.sum().item())
 ! a number, and the module math
-import math
-
-
 net = torch.nn.Linear(2, 1)
 total = 0.0
 for x in torch.randn(3, 2):
@@ -112,6 +113,27 @@ for x in torch.randn(3, 2):
 +loss = total / 3
 loss.backward()
 print(net.weight.grad.sum().item())
+! the loss calls a module, whose kernel is made of numbers
+class Blur(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.log_width = torch.nn.Parameter(torch.zeros(1))
+
+    def kernel(self):
+-        k = torch.tensor([math.exp(-(i**2) / self.log_width.exp()) for i in range(-1, 2)])
++        k = torch.stack([torch.exp(-(i**2) / self.log_width.exp()) for i in range(-1, 2)])
+        return k / k.sum()
+
+    def forward(self, x):
+        return torch.nn.functional.conv1d(x, self.kernel().view(1, 1, 3))
+
+
+blur = Blur()
+opt = torch.optim.SGD(blur.parameters(), lr=0.1)
+for x in torch.randn(3, 1, 1, 9):
+    opt.zero_grad()
+    blur(x).pow(2).mean().backward()
+    opt.step()
 ! unsafe: one of the two arrays may be a constant
 net = torch.nn.Linear(2, 1)
 x = torch.randn(5, 2)
@@ -136,6 +158,17 @@ net = torch.nn.Linear(2, 1)
 out = net(torch.randn(5, 2)).detach().numpy()
 loss = torch.tensor(np.polyval([1.0, 2.0], out).mean())
 loss.backward()
+! a module rounds, and what it gives has no gradient
+class Scale(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.width = torch.nn.Parameter(torch.ones(1))
+
+    def forward(self, x):
+        return x * math.floor(self.width)
+
+
+Scale()(torch.ones(3)).sum().backward()
 ! the array is only printed
 net = torch.nn.Linear(2, 1)
 out = net(torch.randn(5, 2))
@@ -144,35 +177,47 @@ out.pow(2).mean().backward()
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """One for each loss: with values of unknown kind as they are, and as tensors."""
+        """One for each loss: with values of unknown kind as they are, and as tensors.
+
+        Where a loss hides what it is made of, as the call of a module does, for what a function makes of a number.
+        """
         stacks = [diagnosis.failure.stack, *(origin.stack for origin in diagnosis.trace.origins)]
         converted = {node for stack in stacks for _, _, node in sources.located(stack[:1])}
         declined: dict[str, None] = {}
-        for source, body, loss in dict.fromkeys(_losses(diagnosis, sources)):
-            for wrap in (False, True):
-                found = Translation(sources.called, converted, wrap=wrap)
-                try:
-                    steps = _steps(found, source, body, loss, sources)
-                    # What came to the CPU meets there what was on it before.
-                    if True in found.by_cpu and (found.unsure or False in found.by_cpu):
-                        found = Translation(sources.called, converted, wrap=wrap, to_cpu=True)
-                        steps = _steps(found, source, body, loss, sources)
-                except Declined as error:
-                    declined[str(error)] = None
-                    break
-                if steps:
-                    yield self.propose(steps, WHY, later=2 + wrap)
-                if not (steps and found.unsure):
-                    break
+        for losses in (_losses(diagnosis, sources), _results(diagnosis, sources)):
+            found = [
+                one for loss in dict.fromkeys(losses) for one in self._translated(loss, converted, declined, sources)
+            ]
+            yield from found
+            if found:
+                return
         for reason in declined:
             raise Declined(reason)
 
+    def _translated(
+        self, loss: Loss, converted: set[ast.expr], declined: dict[str, None], sources: Sources
+    ) -> Iterator[Proposal]:
+        for wrap in (False, True):
+            found = Translation(sources.called, converted, wrap=wrap)
+            try:
+                steps = _steps(found, loss, sources)
+                # What came to the CPU meets there what was on it before.
+                if True in found.by_cpu and (found.unsure or False in found.by_cpu):
+                    found = Translation(sources.called, converted, wrap=wrap, to_cpu=True)
+                    steps = _steps(found, loss, sources)
+            except Declined as error:
+                declined[str(error)] = None
+                return
+            if steps:
+                yield self.propose(steps, WHY, later=2 + wrap)
+            if not (steps and found.unsure):
+                return
 
-def _steps(
-    found: Translation, source: Source, body: calls.Function | ast.Module, loss: ast.expr, sources: Sources
-) -> list[Step]:  # fmt: skip
+
+def _steps(found: Translation, loss: Loss, sources: Sources) -> list[Step]:
     """The edits of one translation; [] where the loss comes from no array."""
-    made = found.put(found.scope(source, body), loss)
+    source, body, values = loss
+    made = joined([found.put(found.scope(source, body), value) for value in values])
     if made.kind not in (*MOVED, Kind.TORCH) or not any(one.texts for one in found.scopes.values()):
         return []
     if made.why:
@@ -180,7 +225,19 @@ def _steps(
     return written_out(found, sources.reads)
 
 
-def _losses(diagnosis: Diagnosis, sources: Sources) -> Iterator[tuple[Source, calls.Function | ast.Module, ast.expr]]:
+def _results(diagnosis: Diagnosis, sources: Sources) -> Iterator[Loss]:
+    """What the functions return in which a tensor became a number, the innermost first."""
+    for origin in diagnosis.trace.origins:
+        for frame in origin.stack:
+            source, function = sources.source(frame.file), sources.function(frame)
+            if source is not None and function is not None:
+                own = [one for one in ast.walk(function) if isinstance(one, ast.Return)]
+                values = tuple(one.value for one in own if one.value and source.function(one) is function)
+                if values:
+                    yield source, function, values
+
+
+def _losses(diagnosis: Diagnosis, sources: Sources) -> Iterator[Loss]:
     """What goes backward in the functions of the failing stack, the failing call's first."""
     frames = diagnosis.failure.stack
     for frame in frames:
@@ -198,4 +255,4 @@ def _losses(diagnosis: Diagnosis, sources: Sources) -> Iterator[tuple[Source, ca
                 if loss is None or node.args:
                     loss = node.args[0] if node.args else None
                 if isinstance(loss, ast.expr):
-                    yield source, body, loss
+                    yield source, body, (loss,)

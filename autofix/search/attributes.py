@@ -12,7 +12,7 @@ from autofix.core.model import Diagnosis
 from autofix.probe.wire import Stack
 from autofix.search import anew
 from autofix.syntax import blocks, calls, names, vocabulary
-from autofix.syntax.edits import Step, delete, insert_after, insert_before, replace, undecorate
+from autofix.syntax.edits import Step, delete, insert_after, insert_before, replace, replace_statement, undecorate
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
@@ -29,6 +29,8 @@ class Kept:
     statements: tuple[ast.stmt, ...]
     used: tuple[Stack, ...]
     failed: Stack
+    graph: frozenset[ast.stmt]
+    """The statements that made the graph, here and elsewhere."""
     sources: Sources
 
     @property
@@ -60,8 +62,9 @@ class Kept:
             raise Declined(f"{self.paths} is a buffer, which is saved with its module")
         lines: list[str] = []
         gone: dict[ast.stmt, None] = {}
+        kept: dict[str, ast.stmt] = {}
         for one in self.statements:
-            leading, renamed = self._leading(one)
+            leading, renamed = self._leading(one, kept)
             first, *rest = _lines(self.source, one, renamed)
             body = [line for each in leading for line in _lines(self.source, each, renamed)]
             body += [re.sub(r"^[\w.]+\s*=\s*", "return ", first), *rest]
@@ -70,11 +73,21 @@ class Kept:
             gone |= dict.fromkeys([*leading, one])
         moved = {part for one in gone for part in ast.walk(one)}
         read = {part.id for part in ast.walk(self.maker) if isinstance(part, ast.Name) and part not in moved}
+        read |= set(kept)
         idle = [one for one in gone if not names.binds(one) & read]
         if self._is_helper(idle):
             raise Declined(f"{self.maker.name} does nothing else")
-        steps = [step for one in idle for step in delete(self.source, one)]
-        return [*steps, *insert_after(self.source, self.maker, lines)]
+        steps = [step for one in idle if one not in kept.values() for step in delete(self.source, one)]
+        return [*steps, *self._keeping(kept, gone), *insert_after(self.source, self.maker, lines)]
+
+    def _keeping(self, kept: dict[str, ast.stmt], gone: Iterable[ast.stmt]) -> list[Step]:
+        """Values of the method that the object is to keep: where they are needed first, instead of what goes there."""
+        steps: list[Step] = []
+        for place in dict.fromkeys(kept.values()):
+            lines = [f"{self._me}.{name} = {name}" for name, at in kept.items() if at is place]
+            put = replace_statement if place in gone else insert_before
+            steps += put(self.source, place, lines)
+        return steps
 
     def _repeated(self, *, beside: bool) -> list[Step]:
         """The statements, or the helper that consists of them, before a function that the pass went through reads them.
@@ -88,11 +101,14 @@ class Kept:
             user, holder = source.function(read), calls.path_of(read.value)
             same = user is not None and source.parent(user) is self.source.parent(self.maker) and holder == self._me
             if holder and (source, user) in passed and (same or not beside):
-                return insert_before(source, self._place(source, read, holder), self._again(holder))
+                kept: dict[str, ast.stmt] = {}
+                lines = self._again(holder, kept)
+                place = self._place(source, read, holder)
+                return [*self._keeping(kept, ()), *insert_before(source, place, lines)]
         return []
 
-    def _again(self, holder: str) -> list[str]:
-        found = [(one, *self._leading(one)) for one in self.statements]
+    def _again(self, holder: str, kept: dict[str, ast.stmt]) -> list[str]:
+        found = [(one, *self._leading(one, kept)) for one in self.statements]
         before = [each for _, leading, _ in found for each in leading]
         if self._is_helper([*self.statements, *before]):
             return [f"{holder}.{self.maker.name}()"]
@@ -115,23 +131,38 @@ class Kept:
             at = one if isinstance(one, ast.stmt) else at
         return at
 
-    def _leading(self, statement: ast.stmt) -> tuple[list[ast.Assign], Renamed]:
-        """The statements before one that its value needs, and what the method's parameters are called in the object."""
+    def _leading(self, statement: ast.stmt, keep: dict[str, ast.stmt]) -> tuple[list[ast.Assign], Renamed]:
+        """The statements before one that its value needs, and what other variables of the method are in the object.
+
+        What is no part of the graph the object is made to `keep`, where it does not: each name, and before what.
+        """
+        given = ((f"{self._me}.{name_of(one)}", _kept(one)[1]) for one in self.maker.body if name_of(one))
+        kept = {value.id: path for path, value in given if isinstance(value, ast.Name)}
+        leading, wanted = self._made_of(statement, whole=True)
+        if not wanted <= set(kept) - names.bound_by(leading):
+            leading, wanted = self._made_of(statement, whole=False)
+            if again := wanted & names.bound_by(leading):
+                raise Declined(f"{', '.join(sorted(again))} is made in several steps")
+        missing = wanted - set(kept)
+        if taken := [name for name in missing if any(True for _ in self._attributes(name))]:
+            raise Declined(f"the object does not keep {', '.join(sorted(taken))}")
+        keep |= dict.fromkeys(sorted(missing), leading[0] if leading else statement)
+        kept |= {name: f"{self._me}.{name}" for name in missing}
+        nodes = [node for one in (*leading, statement) for node in ast.walk(one)]
+        self._refuse(nodes, f"{self._me}.{name_of(statement)}")
+        return leading, {node: kept[node.id] for node in nodes if isinstance(node, ast.Name) and node.id in wanted}
+
+    def _made_of(self, statement: ast.stmt, *, whole: bool) -> tuple[list[ast.Assign], set[str]]:
+        """The statements before one that its value needs, and what it needs besides; `whole`: not the graph alone."""
         wanted = names.locals_read(self.maker, _kept(statement)[1]) - {self._me}
         leading: list[ast.Assign] = []
         for one in reversed(self._before(statement)):
-            if (bound := names.binds(one)) & wanted:
+            if (bound := names.binds(one)) & wanted and (whole or one in self.graph):
                 if not isinstance(one, ast.Assign) or not all(map(str.isidentifier, bound)):
                     raise Declined(f"{', '.join(bound & wanted)} is made in several steps")
                 leading.insert(0, one)
                 wanted = wanted - bound | names.locals_read(self.maker, one.value) - {self._me}
-        nodes = [node for one in (*leading, statement) for node in ast.walk(one)]
-        self._refuse(nodes, f"{self._me}.{name_of(statement)}")
-        given = ((f"{self._me}.{name_of(one)}", _kept(one)[1]) for one in self.maker.body if name_of(one))
-        kept = {value.id: path for path, value in given if isinstance(value, ast.Name)}
-        if missing := wanted - set(kept):
-            raise Declined(f"the object does not keep {', '.join(sorted(missing))}")
-        return leading, {node: kept[node.id] for node in nodes if isinstance(node, ast.Name) and node.id in wanted}
+        return leading, wanted
 
     def _before(self, statement: ast.stmt) -> list[ast.stmt]:
         """The statements of the method before one, which may stand under a condition but in no loop."""
@@ -159,17 +190,20 @@ class Kept:
 
     def _nodes(self, context: type[ast.Load | ast.Store]) -> Iterator[tuple[Source, ast.Attribute]]:
         """Where the project reads or writes the attributes, but for these statements and `self` of other classes."""
-        wanted = {name_of(one) for one in self.statements}
         own = {id(node) for one in self.statements for node in ast.walk(one)}
+        for source, node in self._attributes(*map(name_of, self.statements)):
+            if isinstance(node.ctx, context) and id(node) not in own:
+                yield source, node
+
+    def _attributes(self, *wanted: str) -> Iterator[tuple[Source, ast.Attribute]]:
+        """Where the project names some attributes, but for `self` of other classes."""
         entry = self.sources.source(self.failed[-1].file) or self.source
         for source in dict.fromkeys((self.source, *self.sources.imported_by(entry))):
             for node in source.walk():
-                if not isinstance(node, ast.Attribute) or node.attr not in wanted or id(node) in own:
-                    continue
-                home = source.parent(source.function(node) or node)
-                other = calls.path_of(node.value) == "self" and home is not self.source.parent(self.maker)
-                if isinstance(node.ctx, context) and not other:
-                    yield source, node
+                if isinstance(node, ast.Attribute) and node.attr in wanted:
+                    home = source.parent(source.function(node) or node)
+                    if calls.path_of(node.value) != "self" or home is self.source.parent(self.maker):
+                        yield source, node
 
 
 def made_once(diagnosis: Diagnosis, sources: Sources) -> list[Kept]:
@@ -183,8 +217,10 @@ def made_once(diagnosis: Diagnosis, sources: Sources) -> list[Kept]:
                 found.setdefault(maker, (source, set()))[1].add(statement)
                 break
     used, failed = tuple(one.used for one in crossings), diagnosis.failure.stack
+    made = (*(one.made for one in crossings), *(one.made for one in diagnosis.trace.saved))
+    graph = frozenset(source.statement(node) for stack in made for _, source, node in sources.located(stack))
     return [
-        Kept(source, maker, tuple(sorted(kept, key=lambda one: one.lineno)), used, failed, sources)
+        Kept(source, maker, tuple(sorted(kept, key=lambda one: one.lineno)), used, failed, graph, sources)
         for maker, (source, kept) in found.items()
     ]
 

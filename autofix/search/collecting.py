@@ -23,7 +23,7 @@ def places(diagnosis: Diagnosis, sources: Sources) -> list[list[tuple[Turn, Stac
     found: dict[int, list[tuple[Turn, Stack]]] = {}
     stack = diagnosis.failure.stack
     for made in _made(diagnosis):
-        place = turn(sources, made, stack)
+        place = turn(sources, made, stack) if not _constructs(made, sources) else None
         if place is not None and place.loop is None and _trained_on(place, diagnosis, sources):
             found.setdefault(id(place.block), []).append((place, made))
     return sorted(found.values(), key=lambda one: -len(_deeper(one[0][0], stack)))
@@ -148,6 +148,16 @@ def _inside(source: Source, span: list[ast.stmt], stacks: list[Stack]) -> bool:
     first, last = span[0].lineno, span[-1].end_lineno or 0
     lines = (frame.line for stack in stacks for frame in stack if frame.file == str(source.path))
     return any(first <= line <= last for line in lines)
+
+
+def _constructs(made: Stack, sources: Sources) -> bool:
+    """Whether it is made while a module is: what a module is made of is not collected."""
+    for source, function in ((sources.source(frame.file), sources.function(frame)) for frame in made):
+        if source is not None and function is not None and function.name == "__init__":
+            kind = source.parent(function)
+            if any(isinstance(one, ast.FunctionDef) and one.name == "forward" for one in getattr(kind, "body", ())):
+                return True
+    return False
 
 
 def _is_forward(name: str) -> bool:

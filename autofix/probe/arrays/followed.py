@@ -235,8 +235,11 @@ def gathered(value: Any) -> Any:
 
 
 def number(value: Any) -> Any:
-    """What numpy calls a scalar as a number of Python's."""
-    return _made(float(value.value), value.tensor) if followed(value) else value
+    """What numpy calls a scalar as a number of Python's; one of a tensor with one element, as torch gives it."""
+    if not followed(value):
+        return value
+    one = value.value.item() if getattr(value.value, "ndim", 0) else value.value
+    return _made(float(one), value.tensor.reshape(()))
 
 
 def listed(value: Any) -> Any:

@@ -169,9 +169,10 @@ class Guards(Listener):
             self._given[call.stack] = _Given(graph.now(), used=known is not None and known.used)
 
     def _wasted(self) -> Iterator[wire.Fact]:
-        """Derivatives that were given a graph through which no backward ever goes."""
-        for stack, given in self._given.items():
-            if not given.used:
+        """Derivatives that were given a graph through which no backward ever goes, whoever asked for them."""
+        used = {stack[:1] for stack, given in self._given.items() if given.used}
+        for stack in self._given:
+            if stack[:1] not in used:
                 yield self._frames.fact("wasted", stack)
 
     def _left_over(self) -> Iterator[wire.Fact]:
