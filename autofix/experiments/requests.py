@@ -15,8 +15,8 @@ from autofix.experiments.later import died_later
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.probe import wire
 
-GRACE = 0.15
-"""Seconds for which runs go on beyond the passes asked for, where the script does not end by itself."""
+GRACE = 1.0
+"""Seconds of computing in which a run is to make its steps beyond the failure; else it ends at the passes asked for."""
 _LEAST, _TIMES = 5.0, 2.0
 """Seconds beyond the failure, and how many times those of the failing run, for which runs are compared."""
 _LONGEST = 30.0
