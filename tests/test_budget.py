@@ -224,6 +224,23 @@ def test_copies_made_at_once_are_what_copies_made_before_a_write_are(probe: Prob
     assert copied.steps == watched.steps
 
 
+SUMMED = """
+import numpy as np
+for update in range(1000):
+    optimizer.zero_grad()
+    losses = [second(first(torch.randn(8, 4))).square().mean() for _ in range(2)]
+    np.sum(losses).backward()
+    optimizer.step()
+"""
+
+
+def test_a_reading_ends_by_itself_where_the_script_dies_in_another_one(probe: Probe, tmp_path: Path) -> None:
+    # As a constant the sum has no `backward`: where it keeps its graph is the first run that trains.
+    report = pipeline.fix(script(tmp_path, SUMMED, 0.0), registry.rules(), probe=probe, progress=lambda _: None)
+    assert report.fixes[0].verdict.applicability is Applicability.SAFE
+    assert f"at {ENOUGH} steps" in report.fixes[0].verdict.summary
+
+
 LATE = """
 for epoch in range(5):
     for batch in range(300):

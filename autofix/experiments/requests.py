@@ -344,8 +344,10 @@ def _ending_with(asked: wire.Request, first: wire.Trace) -> wire.Request:
     """The same run, to end where the reference ended: at its counts, or with the script.
 
     Where that died, a live run may go on by a step, so that it is seen to die there as well; while steps are undone it
-    need not come to the same values.
+    need not come to the same values. Where it failed, there is no end to come to: the run chooses its own.
     """
+    if not first.ended_well:
+        return asked
     more = 1 if died_later(first) and not asked.frozen else 0
     stop = tuple(n + more for n in (first.backward_count, *first.counts)) if first.outcome == "stopped" else ()
     most = tuple(n + _FURTHER for n in first.counts) if first.outcome == "finished" else ()
