@@ -337,6 +337,7 @@ class _Repair:
                 uncovered.append((candidate, evidence.edited))
                 if base is None and not _of_autograd(evidence.edited):
                     self.broken.append(one)
+        case.pool.look_ahead(())  # what is left is not wanted: its runs would go on beside those that are
         return uncovered
 
     def _has_waited(self, case: Case, left: int) -> bool:

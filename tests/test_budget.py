@@ -134,6 +134,11 @@ def test_passes_that_take_longer_are_compared_as_often_as_is_asked(probe: Probe,
     assert (trace.hurried, trace.counts) == (False, (3,))
 
 
+def test_steps_between_which_an_evaluation_lies_are_not_waited_for(probe: Probe, tmp_path: Path) -> None:
+    target = script(tmp_path, SHARED.replace("explore(WAIT)", "explore(1.2 if update == 1 else 0.0)"), 0.0)
+    assert reference(probe, replace(target, budget=60.0)).counts == (3,)
+
+
 @pytest.mark.parametrize(("every", "counts"), [(2, (ENOUGH, 2 * ENOUGH)), (10, (MOST // 10, 10 + MOST))])
 def test_enough_steps_are_counted_of_each_optimizer_but_none_makes_too_many(
     probe: Probe, tmp_path: Path, every: int, counts: tuple[int, int]

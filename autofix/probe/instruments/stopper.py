@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import _thread
+import math
 import signal
 import threading
 import time
 from collections.abc import Callable
-from itertools import pairwise
 
 import torch
 
@@ -203,19 +203,24 @@ class _Pace:
 
     def __init__(self, request: Request) -> None:
         self._grace, self._threads = request.grace, max(1, request.threads)
-        self._at: dict[int, float] = {}
+        self._began = self._latest = 0.0
+        self._passes, self._quickest = 0, math.inf
 
     def count(self, passes: int) -> None:
         """So many are over now; the first may have begun before the failure."""
-        if passes:
-            self._at.setdefault(passes, time.process_time())
+        now = time.process_time()
+        self._began = self._began or now
+        if passes > self._passes:
+            if self._passes:
+                self._quickest = min(self._quickest, now - self._latest)
+            self._passes, self._latest = passes, now
 
     @property
     def quick(self) -> bool:
-        """Whether `ENOUGH` of them take a moment, by the quickest so far, and that is not over."""
-        times = list(self._at.values())
-        passes = [(later - earlier) / self._threads for earlier, later in pairwise(times)]
-        return ENOUGH * min(passes, default=0.0) < self._grace and sum(passes) < self._grace
+        """Whether `ENOUGH` of them take a moment, and that is not over: an evaluation may lie between two."""
+        quickest = 0.0 if self._quickest == math.inf else self._quickest
+        spent = self._latest - self._began
+        return max(ENOUGH * quickest, spent) < self._grace * self._threads
 
 
 class _Budget:
