@@ -317,8 +317,9 @@ class _Repair:
         self.tried.update(_key(candidate) for candidate, _ in queue)
         behind: list[Evidence] = []
         while queue and not self._has_waited(case, len(queue)):
+            # This one, too: while the first reference is waited for, its run is to begin before those of the others.
+            case.pool.look_ahead([functools.partial(foresee, one) for _, one in queue[: 1 + 2 * JOBS]])
             (candidate, evidence), *queue = queue
-            case.pool.look_ahead([functools.partial(foresee, other) for _, other in queue[: 2 * JOBS]])
             self.tell(f"trying {candidate.titles[-1]}")
             if evidence not in behind and comes_late(evidence):
                 behind.append(evidence)
@@ -337,6 +338,7 @@ class _Repair:
                 uncovered.append((candidate, evidence.edited))
                 if base is None and not _of_autograd(evidence.edited):
                     self.broken.append(one)
+        case.pool.look_ahead(())  # what is left is not wanted: its runs would go on beside those that are
         return uncovered
 
     def _has_waited(self, case: Case, left: int) -> bool:

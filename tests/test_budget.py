@@ -15,6 +15,7 @@ from autofix.experiments.pool import _FIRST_RUN
 from autofix.experiments.requests import Builder, plain
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.probe import wire
+from autofix.probe.instruments.stopper import ENOUGH, MOST
 from autofix.search import registry
 
 pytestmark = pytest.mark.torch
@@ -78,6 +79,17 @@ for update in range(6):
     ((score - 1).square().mean() + real.square().mean()).backward()
     judges.step()
 """
+OFTEN = """
+one, two = (torch.optim.SGD(net.parameters(), lr=0.001) for net in (first, second))
+for update in range(1, 1000):
+    hidden = first(torch.randn(8, 4))
+    loss = second(hidden).square().mean()
+    loss.backward()
+    two.step()
+    if update % EVERY == 0:
+        hidden.square().mean().backward()
+        one.step()
+"""
 KEEP = ("loss.backward()", "loss.backward(retain_graph=True)")
 CUT = ("    optimizer.step()", "    optimizer.step(); state = state.detach()")
 
@@ -108,8 +120,31 @@ def test_a_run_ends_at_two_steps_when_its_budget_is_used_up(probe: Probe, tmp_pa
 
 def test_a_quick_run_ends_as_if_there_were_no_budget(probe: Probe, tmp_path: Path) -> None:
     trace = reference(probe, script(tmp_path, SHARED, 0.0))
-    assert not trace.hurried
-    assert trace.counts[0] > 2
+    assert (trace.hurried, trace.counts) == (False, (ENOUGH,))
+
+
+def test_how_many_steps_are_compared_is_no_matter_of_how_long_an_import_takes(probe: Probe, tmp_path: Path) -> None:
+    # The pass after the failing one takes longer than all others together.
+    target = script(tmp_path, SHARED.replace("explore(WAIT)", "explore(0.3 if update == 1 else 0.0)"), 0.0)
+    assert reference(probe, replace(target, budget=60.0)).counts == (ENOUGH,)
+
+
+def test_passes_that_take_longer_are_compared_as_often_as_is_asked(probe: Probe, tmp_path: Path) -> None:
+    trace = reference(probe, script(tmp_path, SHARED, 0.1))
+    assert (trace.hurried, trace.counts) == (False, (3,))
+
+
+def test_steps_between_which_an_evaluation_lies_are_not_waited_for(probe: Probe, tmp_path: Path) -> None:
+    target = script(tmp_path, SHARED.replace("explore(WAIT)", "explore(1.2 if update == 1 else 0.0)"), 0.0)
+    assert reference(probe, replace(target, budget=60.0)).counts == (3,)
+
+
+@pytest.mark.parametrize(("every", "counts"), [(2, (ENOUGH, 2 * ENOUGH)), (10, (MOST // 10, 10 + MOST))])
+def test_enough_steps_are_counted_of_each_optimizer_but_none_makes_too_many(
+    probe: Probe, tmp_path: Path, every: int, counts: tuple[int, int]
+) -> None:
+    target = script(tmp_path, OFTEN.replace("EVERY", str(every)), 0.0)
+    assert reference(probe, target).counts[1:] == counts
 
 
 @pytest.mark.apart("long")
@@ -192,6 +227,23 @@ def test_copies_made_at_once_are_what_copies_made_before_a_write_are(probe: Prob
     assert copied.outcome == watched.outcome == "finished"
     assert len(copied.steps) == 12
     assert copied.steps == watched.steps
+
+
+SUMMED = """
+import numpy as np
+for update in range(1000):
+    optimizer.zero_grad()
+    losses = [second(first(torch.randn(8, 4))).square().mean() for _ in range(2)]
+    np.sum(losses).backward()
+    optimizer.step()
+"""
+
+
+def test_a_reading_ends_by_itself_where_the_script_dies_in_another_one(probe: Probe, tmp_path: Path) -> None:
+    # As a constant the sum has no `backward`: where it keeps its graph is the first run that trains.
+    report = pipeline.fix(script(tmp_path, SUMMED, 0.0), registry.rules(), probe=probe, progress=lambda _: None)
+    assert report.fixes[0].verdict.applicability is Applicability.SAFE
+    assert f"at {ENOUGH} steps" in report.fixes[0].verdict.summary
 
 
 LATE = """

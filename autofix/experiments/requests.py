@@ -15,8 +15,8 @@ from autofix.experiments.later import died_later
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.probe import wire
 
-GRACE = 0.15
-"""Seconds for which runs go on beyond the passes asked for, where the script does not end by itself."""
+GRACE = 1.0
+"""Seconds of computing in which a run is to make its steps beyond the failure; else it ends at the passes asked for."""
 _LEAST, _TIMES = 5.0, 2.0
 """Seconds beyond the failure, and how many times those of the failing run, for which runs are compared."""
 _LONGEST = 30.0
@@ -348,8 +348,10 @@ def _ending_with(asked: wire.Request, first: wire.Trace) -> wire.Request:
     """The same run, to end where the reference ended: at its counts, or with the script.
 
     Where that died, a live run may go on by a step, so that it is seen to die there as well; while steps are undone it
-    need not come to the same values.
+    need not come to the same values. Where it failed, there is no end to come to: the run chooses its own.
     """
+    if not first.ended_well:
+        return asked
     more = 1 if died_later(first) and not asked.frozen else 0
     stop = tuple(n + more for n in (first.backward_count, *first.counts)) if first.outcome == "stopped" else ()
     most = tuple(n + _FURTHER for n in first.counts) if first.outcome == "finished" else ()

@@ -154,7 +154,7 @@ class Request:
     follow: bool = False  # in reference mode: values keep their graph through arrays and numbers, and back
     sites: tuple[Site, ...] = ()
     passes: int = 3
-    grace: float = 0.3
+    grace: float = 0.3  # seconds of computing in which a run is to make more steps than `passes`; else it makes none
     growing: int = 3  # passes in a row that must each reach more old nodes before a graph is said to grow
     failed_at: tuple[int, ...] = ()
     concerned: tuple[int, ...] = ()  # the optimizers whose parameters the failing graph leads to; none: all are
@@ -602,7 +602,7 @@ class Trace:
     drawn_at: tuple[str, ...] = ()  # the call sites that drew random numbers
     intact: bool = False  # each optimizer met its parameters as they were perturbed
     undone: bool = False  # a step that was made by hand was undone
-    past: float = 0.0  # seconds from the failure on, of a run that chose where it ended
+    past: float = 0.0  # undisturbed seconds from the failure on, of a run that chose where it ended
     hurried: bool = False  # it ended for want of time, before it was `passes` beyond the failure
     parted: bool = False  # it ended because its gradients had left those of every reference
     late: bool = False  # it needs what came before its modes were entered: to be run again, watched from the start

@@ -24,7 +24,7 @@ class Fork:
     def __init__(self, stem: Stem, orders: socket.socket, files: Files, seconds: float) -> None:
         self._stem, self._orders, self._files = stem, orders, files
         self._seconds = seconds
-        """How long the beginning took up to here."""
+        """How long the beginning took up to here, without what it waited for a core."""
 
     def serve(self) -> None:
         """Have runs made of it until nobody asks any more; returns only in a run."""

@@ -14,7 +14,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, NoReturn
 
 from ..child import Run
-from ..fence import _linux
+from ..fence import _linux, usage
 from ..instruments.courses import Courses
 from ..program.reach import Hosts
 from . import forkable
@@ -209,7 +209,7 @@ class Stem:
         self._wrote = False
         self._last, self.peak = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         try:
-            self._park(self._last - self.began)
+            self._park(max(0.0, self._last - self.began - usage.queued()))
         except (OSError, ValueError):  # the script has closed what it did not open
             self._over()
 

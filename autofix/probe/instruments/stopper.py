@@ -1,8 +1,9 @@
-"""When a run has shown enough: passes beyond the failure, within a budget of time; the same for all compared runs."""
+"""When a run has shown enough: a number of steps beyond the failure, where they can be had in a moment; else fewer."""
 
 from __future__ import annotations
 
 import _thread
+import math
 import signal
 import threading
 import time
@@ -11,10 +12,13 @@ from collections.abc import Callable
 import torch
 
 from ..engine.taps import Call, Listener, Taps
+from ..fence import usage
 from ..wire import Request
 
+ENOUGH = 20
+"""Steps beyond the failure that are compared where they take a moment: a number, for any machine has the same then."""
 MOST = 60
-"""Passes beyond the failure after which no run goes on: rounding of reordered sums grows from step to step."""
+"""Steps of one optimizer after which others need not come so far: rounding of reordered sums grows with each step."""
 LEAST = 2
 """Steps beyond the failure without which nothing was compared: one alone shows no carried graph and no stale one."""
 _NEVER = 200
@@ -43,7 +47,7 @@ class Stopper(Listener):
     ) -> None:  # fmt: skip
         self._request, self._taps, self._stop, self._mark = request, taps, stop, mark
         self._began = time.monotonic()
-        self._passed_at = 0.0
+        self._pace = _Pace(request)
         self._budget = _Budget(request)
         self._marked = False
         self._waits_for: frozenset[int] = frozenset()
@@ -106,18 +110,15 @@ class Stopper(Listener):
         return bool(self._request.failed_at) and self._taps.calls >= self._request.failed_at[0]
 
     def _passed(self) -> bool:
-        """Beyond the failure by `passes` steps of each optimizer (or backwards), and by a moment of time or `MOST`.
+        """Beyond the failure by `passes` steps of each optimizer (or backwards); by `ENOUGH` where these take a moment.
 
         Or by `LEAST` of those that the failure concerns, where the budget is used up.
         """
         if not self._is_past():
             return False
         self._budget.begin()
-        self._passed_at = self._passed_at or time.process_time()
-        # Of this process, so that a busy machine does not shorten what is compared.
-        early = time.process_time() - self._passed_at < self._request.grace
-        passes = max(self._request.passes, MOST) if early else self._request.passes
-        if self._beyond(passes):
+        self._pace.count(self._fewest(self._request.concerned))
+        if self._beyond(self._request.passes) and (self._has_enough() or not self._pace.quick):
             return True
         least = self._beyond(LEAST, self._request.concerned)
         if least and self._budget.over(least=True):
@@ -125,15 +126,20 @@ class Stopper(Listener):
         if least and not self._marked and self._request.budget and not self._beyond(self._request.passes):
             self._marked = True
             self._mark()
-        self._wait(passes)
+        self._wait()
         return False
 
-    def _wait(self, passes: int) -> None:
+    def _has_enough(self) -> bool:
+        """Whether those that the failure concerns have made enough steps, or one of them has made the most."""
+        enough = max(self._request.passes, ENOUGH)
+        return self._beyond(enough, self._request.concerned) or max(self._made(), default=0) >= max(enough, MOST)
+
+    def _wait(self) -> None:
         """Keep what is known where all have made enough but those that have made no step since the failure."""
         made = self._made()
         idle = frozenset(index for index, count in enumerate(made) if not count)
         others = tuple(index for index in range(len(made)) if index not in idle)
-        if idle and others and idle != self._waits_for and self._beyond(passes, others):
+        if idle and others and idle != self._waits_for and self._beyond(self._request.passes, others):
             self._waits_for, self._waits_since = idle, time.process_time()
             self._mark()
 
@@ -143,12 +149,16 @@ class Stopper(Listener):
         return [have - (before[index] if index < len(before) else 0) for index, have in enumerate(self._taps.counts)]
 
     def _beyond(self, passes: int, optimizers: tuple[int, ...] = ()) -> bool:
+        return self._fewest(optimizers) >= passes
+
+    def _fewest(self, optimizers: tuple[int, ...]) -> int:
+        """The steps since the failure of the one that made fewest, of these or of all; backwards where none steps."""
         counts = self._taps.counts
         if not counts:
-            return self._taps.calls >= self._request.failed_at[0] + passes
+            return self._taps.calls - self._request.failed_at[0]
         made = self._made()
         asked = [index for index in optimizers if index < len(counts)] or range(len(counts))
-        return all(made[index] >= passes or self._never(index, max(made)) for index in asked)
+        return min((made[index] for index in asked if not self._never(index, max(made))), default=max(made))
 
     def _never(self, index: int, most: int) -> bool:
         """Whether an optimizer makes no step: others that do own all that it owns, or made many since the failure."""
@@ -188,8 +198,33 @@ class _Watch:
                 signal.pthread_kill(self._main, self._SIGNAL)
 
 
+class _Pace:
+    """How long a pass takes: the quickest, so that neither an import nor what else the machine does decides."""
+
+    def __init__(self, request: Request) -> None:
+        self._grace, self._threads = request.grace, max(1, request.threads)
+        self._began = self._latest = 0.0
+        self._passes, self._quickest = 0, math.inf
+
+    def count(self, passes: int) -> None:
+        """So many are over now; the first may have begun before the failure."""
+        now = time.process_time()
+        self._began = self._began or now
+        if passes > self._passes:
+            if self._passes:
+                self._quickest = min(self._quickest, now - self._latest)
+            self._passes, self._latest = passes, now
+
+    @property
+    def quick(self) -> bool:
+        """Whether `ENOUGH` of them take a moment, and that is not over: an evaluation may lie between two."""
+        quickest = 0.0 if self._quickest == math.inf else self._quickest
+        spent = self._latest - self._began
+        return max(ENOUGH * quickest, spent) < self._grace * self._threads
+
+
 class _Budget:
-    """The time that a run may take beyond the failure: of computing, so that a busy machine does not shorten it."""
+    """The time that a run may take beyond the failure: of its own, so that a busy machine does not shorten it."""
 
     def __init__(self, request: Request) -> None:
         self._seconds = request.budget + request.lead if request.budget else 0.0
@@ -199,12 +234,12 @@ class _Budget:
 
     def begin(self) -> None:
         """The failure is past, from here on or since earlier."""
-        self._began = self._began or (time.process_time(), time.monotonic())
+        self._began = self._began or (time.process_time(), _undisturbed())
 
     @property
     def passed(self) -> float:
-        """Seconds since it began, as a clock on the wall tells them."""
-        return time.monotonic() - self._began[1] if self._began is not None else 0.0
+        """Seconds since it began, without those in which others used its core."""
+        return _undisturbed() - self._began[1] if self._began is not None else 0.0
 
     def over(self, *, least: bool) -> bool:
         """Whether it is used up; `least`: the steps without which nothing was compared were made."""
@@ -213,3 +248,8 @@ class _Budget:
         most = self._seconds if least else self._longest
         computed = (time.process_time() - self._began[0]) / self._threads
         return computed > most or self.passed > _WAITING * most
+
+
+def _undisturbed() -> float:
+    """A clock that stands still while this process waits for a core."""
+    return time.monotonic() - usage.queued()
