@@ -263,12 +263,17 @@ class Pool:
             return builder.compiled(spec)
         if spec.reading is None:
             return builder.edited(spec, self._wait(self._first_letter()), self._expected(spec))
-        letter = RunSpec.reference(spec.reading.letter)
+        reading = spec.reading
+        letter = RunSpec.reference(reading.letter)
         if spec == letter and later.died_early(self._wait(_FIRST_RUN)):
             return builder.first(spec)
-        if spec.reading.rewritten:
-            spec = replace(spec, files=tuple(sorted(self._rewritten(spec.reading).items())))
-        return builder.reference(spec, self._wait(letter if spec != letter else _FIRST_RUN))
+        if reading.rewritten:
+            spec = replace(spec, files=tuple(sorted(self._rewritten(reading).items())))
+        first = self._wait(letter if spec != letter else _FIRST_RUN)
+        by_age = reading.constant or reading.averages or reading.by_call
+        frozen = by_age and spec.treatment is Treatment.FROZEN
+        treated = self._wait(replace(letter, treatment=spec.treatment)) if frozen else first
+        return builder.reference(spec, first, treated)
 
     def _rewritten(self, reading: Reading) -> Mapping[Path, bytes]:
         """The files in which a reading is written that no run of the code as it stands can show."""

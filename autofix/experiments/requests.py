@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import functools
 import operator
 from collections.abc import Iterator, Mapping
@@ -122,24 +124,28 @@ class Builder:
             return asked
         return replace(asked, watch_from=watch_from(self.baseline))
 
-    def reference(self, spec: RunSpec, first: wire.Trace) -> wire.Request:
-        """Any other reference; it ends where the first one did."""
+    def reference(self, spec: RunSpec, first: wire.Trace, treated: wire.Trace) -> wire.Request:
+        """Any other reference; it ends where the first one did.
+
+        `treated` is the letter under the same treatment: with other draws a pass may make another number of nodes, so
+        that what a reading takes for a constant has another age.
+        """
         separated = spec.reading is not None and spec.reading.separated
         asked = _ending_with(self.first(spec), first)
         if spec.treatment is not Treatment.LIVE or spec.intervention is Intervention.REPEATED:
             asked = self._shortly(asked, first, spec)
         if spec.reading is not None:
-            shared = first.older if self.once else first.shared
+            shared = treated.older if self.once else treated.shared
             constants = shared if spec.reading.constant else ()
             asked = replace(asked, older=shared if asked.compared else ())
             if spec.reading.constant and first.begun:  # what only the last pass took is not known to be shared
                 asked = replace(asked, stop_at=tuple(map(min, asked.stop_at, _before_the_last(first))))
             if spec.reading.averages:  # that of the last pass is handed to none that would show it
-                constants, asked = first.averages, replace(asked, stop_at=_before_the_last(first))
+                constants, asked = treated.averages, replace(asked, stop_at=_before_the_last(first))
             asked = replace(asked, apart=spec.reading.apart, constants=constants, addends=spec.reading.addends)
             asked = replace(asked, sent_once=spec.reading.sent_once)
             asked = replace(asked, through=spec.reading.through, off=spec.reading.off, targets=spec.reading.targets)
-            asked = replace(asked, handed=first.handed if spec.reading.by_call else ())
+            asked = replace(asked, handed=treated.handed if spec.reading.by_call else ())
             if spec.reading.uncut:
                 sites = (*asked.sites, *(wire.Site("keep", frame) for frame in spec.reading.uncut))
                 asked = replace(asked, sites=sites, watch_from=0)
@@ -331,7 +337,28 @@ def line_map(old: bytes, new: bytes) -> tuple[int, ...]:
         if line and not lines[number] and after.count(line) == before.count(line) == 1:
             origin = before.index(line) + 1
             lines[number] = 0 if origin in kept else origin
+    if not all(lines):
+        for number, origin in _by_calls(old, new):
+            lines[number - 1] = lines[number - 1] or (0 if origin in kept else origin)
     return tuple(lines)
+
+
+def _by_calls(old: bytes, new: bytes) -> Iterator[tuple[int, int]]:
+    """The lines of both on which the same call stands, where it stands once in each: its statement is another."""
+    before, after = _calls(old), _calls(new)
+    for text, places in after.items():
+        if len(places) == len(before.get(text, ())) == 1:
+            yield places[0], before[text][0]
+
+
+def _calls(source: bytes) -> dict[str, list[int]]:
+    """The lines of all calls, by how they are written."""
+    found: dict[str, list[int]] = {}
+    with contextlib.suppress(SyntaxError, ValueError):
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Call):
+                found.setdefault(ast.unparse(node), []).append(node.lineno)
+    return found
 
 
 def changed_lines(old: bytes, new: bytes) -> tuple[int, ...]:
