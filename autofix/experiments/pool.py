@@ -32,6 +32,8 @@ _LEAST, _TIMES = 30.0, 6.0
 _IN_VAIN = 3
 """How many times as long somebody waits where no edit runs as yet."""
 _NEED_SITES = (Cause.NONLEAF_GRADIENT, Cause.UNUSED_INPUT, Cause.NO_GRAPH, Cause.GRADIENT_NONE)
+_FAILURES = 3
+"""Places at which a script would fail one after another, for want of a graph, that references go beyond."""
 _FIRST_RUN = RunSpec.reference(Reading())
 
 
@@ -103,8 +105,24 @@ class Pool:
             sites = stand
         if sites:
             self._forget(replace(self._runs.builder, sites=sites))
-        elif diagnosis.cause is Cause.CONVERSION:
+        self._go_on(diagnosis)
+        if not self._runs.builder.sites and diagnosis.cause is Cause.CONVERSION:
             self._runs.builder = replace(self._runs.builder, converts=True)
+
+    def _go_on(self, diagnosis: Diagnosis) -> None:
+        """Where a reference meets a graph that is lost behind the failure, have it go on there, too."""
+        for _ in range(_FAILURES):
+            met = self._wait(_FIRST_RUN).failure
+            if met is None or met.kind != Cause.NO_GRAPH or self.same_failure(self._wait(_FIRST_RUN)):
+                return
+            request = replace(self._runs.builder.first(_FIRST_RUN), watch_origins=True)
+            seen = self._probe.wait(self._probe.submit(request), self.target.time_limit)
+            known = self._runs.builder.sites
+            found = readings.sites(replace(diagnosis, cause=Cause.NO_GRAPH, failure=met, trace=seen))
+            sites = self._chosen(tuple(tuple(dict.fromkeys((*known, *more))) for more in found))
+            if not set(sites) - set(known):
+                return
+            self._forget(replace(self._runs.builder, sites=sites))
 
     def _chosen(self, choices: tuple[tuple[wire.Site, ...], ...]) -> tuple[wire.Site, ...]:
         if len(choices) < 2:  # noqa: PLR2004  nothing to choose

@@ -56,7 +56,7 @@ def plain(target: Target, mode: str = "baseline", files: Mapping[Path, bytes] | 
         0, mode, str(target.script), target.argv, str(cwd), str(target.project),
         module=target.module, setup=target.setup, overlay=overlay, time_limit=target.time_limit,
         memory_limit=target.memory_limit, process_limit=target.process_limit, output_limit=target.output_limit,
-        isolation=target.isolation, network=target.network,
+        isolation=target.isolation, network=target.network, watch_origins=mode == "trace",
     )  # fmt: skip
 
 
