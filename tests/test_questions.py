@@ -223,6 +223,26 @@ def test_an_average_that_each_epoch_begins_anew_is_a_constant_to_its_last_pass_t
     assert judged.outcome is (Outcome.SAFE if safe else Outcome.UNSAFE)
 
 
+BY_CLASS = average_is_trained.CENTRED.replace("torch.zeros(3)", "torch.zeros(3, 3)").replace(
+    "z = torch.tanh(encoder(torch.randn(8, 4)))",
+    "x = torch.randn(3, 4)\n    z, y = encoder(x).tanh(), (x > 0)[:, :2].sum(1)",
+).replace(
+    "mean = 0.9 * mean + 0.1 * z.mean(0)",
+    "for c in y.unique():\n        mean[c] = 0.9 * mean[c] + 0.1 * z[y == c].mean(0)",
+).replace("z - mean)", "z - mean[y])")  # fmt: skip
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(("edit", "safe"), [(("z[y == c]", "z.detach()[y == c]"), True), (("mean[y]", "z[y]"), False)])
+def test_an_average_is_found_where_other_draws_make_other_graphs(
+    probe: Probe, tmp_path: Path, edit: tuple[str, str], *, safe: bool
+) -> None:
+    target = replace(written(tmp_path, BY_CLASS), reading="constant")
+    edited = {target.script: BY_CLASS.replace(*edit).encode()}
+    judged = pipeline.verify(target, edited, probe=probe, progress=lambda _: None)
+    assert judged.outcome is (Outcome.SAFE if safe else Outcome.UNSAFE)
+
+
 @pytest.mark.torch
 def test_an_answer_lasts_until_its_line_changes(probe: Probe, tmp_path: Path) -> None:
     target = written(tmp_path, SUMMED)

@@ -233,8 +233,8 @@ class Reading:
     `addends`: of a loss that grows from one backward to the next, each addend is trained once. `sent_once`: a
     gradient that one call has sent on from a tensor is not sent on by another that starts there. `copied`: a write to a
     part of a tensor goes to a copy, so that what was bound before keeps the value that it had. `through`: what the
-    derivative at this place gives has a graph, and it leaves no gradient in what optimizers own. `uncut`: the graph is
-    not cut at this place. `averages`: averages that passes hand on are constants, in the pass that makes them too.
+    derivatives at these places give has a graph, and they leave no gradient in what optimizers own. `uncut`: the graph
+    is not cut at this place. `averages`: averages that passes hand on are constants, in the pass that makes them too.
     `off`: what is computed where gradients are off has them for the backward calls in there alone. `targets`: what
     these losses are given as their target, or these products as a weight, is a constant. `by_call`: what a backward
     call leaves to the next at its place is a constant to that, though no step lies between. `input_kept`: what a pass
@@ -253,7 +253,7 @@ class Reading:
     addends: bool = False
     sent_once: bool = False
     copied: bool = False
-    through: wire.Stack = ()
+    through: tuple[wire.Stack, ...] = ()
     uncut: wire.Stack = ()
     averages: bool = False
     off: bool = False

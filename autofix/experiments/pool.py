@@ -32,6 +32,8 @@ _LEAST, _TIMES = 30.0, 6.0
 _IN_VAIN = 3
 """How many times as long somebody waits where no edit runs as yet."""
 _NEED_SITES = (Cause.NONLEAF_GRADIENT, Cause.UNUSED_INPUT, Cause.NO_GRAPH, Cause.GRADIENT_NONE)
+_FAILURES = 3
+"""Places at which a script would fail one after another, for want of a graph, that references go beyond."""
 _FIRST_RUN = RunSpec.reference(Reading())
 
 
@@ -103,8 +105,24 @@ class Pool:
             sites = stand
         if sites:
             self._forget(replace(self._runs.builder, sites=sites))
-        elif diagnosis.cause is Cause.CONVERSION:
+        self._go_on(diagnosis)
+        if not self._runs.builder.sites and diagnosis.cause is Cause.CONVERSION:
             self._runs.builder = replace(self._runs.builder, converts=True)
+
+    def _go_on(self, diagnosis: Diagnosis) -> None:
+        """Where a reference meets a graph that is lost behind the failure, have it go on there, too."""
+        for _ in range(_FAILURES):
+            met = self._wait(_FIRST_RUN).failure
+            if met is None or met.kind != Cause.NO_GRAPH or self.same_failure(self._wait(_FIRST_RUN)):
+                return
+            request = replace(self._runs.builder.first(_FIRST_RUN), watch_origins=True)
+            seen = self._probe.wait(self._probe.submit(request), self.target.time_limit)
+            known = self._runs.builder.sites
+            found = readings.sites(replace(diagnosis, cause=Cause.NO_GRAPH, failure=met, trace=seen))
+            sites = self._chosen(tuple(tuple(dict.fromkeys((*known, *more))) for more in found))
+            if not set(sites) - set(known):
+                return
+            self._forget(replace(self._runs.builder, sites=sites))
 
     def _chosen(self, choices: tuple[tuple[wire.Site, ...], ...]) -> tuple[wire.Site, ...]:
         if len(choices) < 2:  # noqa: PLR2004  nothing to choose
@@ -263,12 +281,17 @@ class Pool:
             return builder.compiled(spec)
         if spec.reading is None:
             return builder.edited(spec, self._wait(self._first_letter()), self._expected(spec))
-        letter = RunSpec.reference(spec.reading.letter)
+        reading = spec.reading
+        letter = RunSpec.reference(reading.letter)
         if spec == letter and later.died_early(self._wait(_FIRST_RUN)):
             return builder.first(spec)
-        if spec.reading.rewritten:
-            spec = replace(spec, files=tuple(sorted(self._rewritten(spec.reading).items())))
-        return builder.reference(spec, self._wait(letter if spec != letter else _FIRST_RUN))
+        if reading.rewritten:
+            spec = replace(spec, files=tuple(sorted(self._rewritten(reading).items())))
+        first = self._wait(letter if spec != letter else _FIRST_RUN)
+        by_age = reading.constant or reading.averages or reading.by_call
+        frozen = by_age and spec.treatment is Treatment.FROZEN
+        treated = self._wait(replace(letter, treatment=spec.treatment)) if frozen else first
+        return builder.reference(spec, first, treated)
 
     def _rewritten(self, reading: Reading) -> Mapping[Path, bytes]:
         """The files in which a reading is written that no run of the code as it stands can show."""

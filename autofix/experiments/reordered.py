@@ -12,7 +12,8 @@ def in_order(reference: wire.Trace, candidate: wire.Trace) -> wire.Trace:
 
     To a program it is all one in which order an optimizer of one group is given its parameters.
     """
-    orders = {i: order for i in range(len(reference.counts)) if (order := _order(reference, candidate, i))}
+    made = range(min(len(reference.counts), len(candidate.counts)))
+    orders = {index: order for index in made if (order := _order(reference, candidate, index))}
     if not orders:
         return candidate
     names, finals = list(candidate.names), list(candidate.finals)
@@ -32,8 +33,6 @@ def in_order(reference: wire.Trace, candidate: wire.Trace) -> wire.Trace:
 
 def _order(reference: wire.Trace, candidate: wire.Trace, index: int) -> tuple[int, ...]:
     """Where the candidate's optimizer has each parameter of the reference's; () where not the same, or in place."""
-    if index >= min(len(reference.names), len(candidate.names)):
-        return ()
     wanted, got = reference.names[index], candidate.names[index]
     if wanted == got or set(wanted) != set(got) or len(set(wanted)) != len(wanted) or len(wanted) != len(got):
         return ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import functools
 import operator
 from collections.abc import Iterator, Mapping
@@ -54,7 +56,7 @@ def plain(target: Target, mode: str = "baseline", files: Mapping[Path, bytes] | 
         0, mode, str(target.script), target.argv, str(cwd), str(target.project),
         module=target.module, setup=target.setup, overlay=overlay, time_limit=target.time_limit,
         memory_limit=target.memory_limit, process_limit=target.process_limit, output_limit=target.output_limit,
-        isolation=target.isolation, network=target.network,
+        isolation=target.isolation, network=target.network, watch_origins=mode == "trace",
     )  # fmt: skip
 
 
@@ -122,31 +124,35 @@ class Builder:
             return asked
         return replace(asked, watch_from=watch_from(self.baseline))
 
-    def reference(self, spec: RunSpec, first: wire.Trace) -> wire.Request:
-        """Any other reference; it ends where the first one did."""
+    def reference(self, spec: RunSpec, first: wire.Trace, treated: wire.Trace) -> wire.Request:
+        """Any other reference; it ends where the first one did.
+
+        `treated` is the letter under the same treatment: with other draws a pass may make another number of nodes, so
+        that what a reading takes for a constant has another age.
+        """
         separated = spec.reading is not None and spec.reading.separated
         asked = _ending_with(self.first(spec), first)
         if spec.treatment is not Treatment.LIVE or spec.intervention is Intervention.REPEATED:
             asked = self._shortly(asked, first, spec)
         if spec.reading is not None:
-            shared = first.older if self.once else first.shared
+            shared = treated.older if self.once else treated.shared
             constants = shared if spec.reading.constant else ()
             asked = replace(asked, older=shared if asked.compared else ())
             if spec.reading.constant and first.begun:  # what only the last pass took is not known to be shared
                 asked = replace(asked, stop_at=tuple(map(min, asked.stop_at, _before_the_last(first))))
             if spec.reading.averages:  # that of the last pass is handed to none that would show it
-                constants, asked = first.averages, replace(asked, stop_at=_before_the_last(first))
+                constants, asked = treated.averages, replace(asked, stop_at=_before_the_last(first))
             asked = replace(asked, apart=spec.reading.apart, constants=constants, addends=spec.reading.addends)
             asked = replace(asked, sent_once=spec.reading.sent_once)
             asked = replace(asked, through=spec.reading.through, off=spec.reading.off, targets=spec.reading.targets)
-            asked = replace(asked, handed=first.handed if spec.reading.by_call else ())
+            asked = replace(asked, handed=treated.handed if spec.reading.by_call else ())
             if spec.reading.uncleared:
                 uncleared = (wire.Site("uncleared", site.frame) for site in asked.sites if site.action == "zero")
                 asked = replace(asked, sites=(*asked.sites, *uncleared))
-            treated = [wire.Site("keep", frame) for frame in spec.reading.uncut]
-            treated += [wire.Site("detach", frame) for frame in spec.reading.measured]
-            if treated:
-                asked = replace(asked, sites=(*asked.sites, *treated), watch_from=0)
+            there = [wire.Site("keep", frame) for frame in spec.reading.uncut]
+            there += [wire.Site("detach", frame) for frame in spec.reading.measured]
+            if there:
+                asked = replace(asked, sites=(*asked.sites, *there), watch_from=0)
         if spec.intervention in _SHIFTS:
             asked = replace(asked, outputs=True, shifted=_SHIFTS[spec.intervention], shifts=spec.owner)
         if spec.intervention is Intervention.NUDGED and self._converts():
@@ -335,7 +341,28 @@ def line_map(old: bytes, new: bytes) -> tuple[int, ...]:
         if line and not lines[number] and after.count(line) == before.count(line) == 1:
             origin = before.index(line) + 1
             lines[number] = 0 if origin in kept else origin
+    if not all(lines):
+        for number, origin in _by_calls(old, new):
+            lines[number - 1] = lines[number - 1] or (0 if origin in kept else origin)
     return tuple(lines)
+
+
+def _by_calls(old: bytes, new: bytes) -> Iterator[tuple[int, int]]:
+    """The lines of both on which the same call stands, where it stands once in each: its statement is another."""
+    before, after = _calls(old), _calls(new)
+    for text, places in after.items():
+        if len(places) == len(before.get(text, ())) == 1:
+            yield places[0], before[text][0]
+
+
+def _calls(source: bytes) -> dict[str, list[int]]:
+    """The lines of all calls, by how they are written."""
+    found: dict[str, list[int]] = {}
+    with contextlib.suppress(SyntaxError, ValueError):
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Call):
+                found.setdefault(ast.unparse(node), []).append(node.lineno)
+    return found
 
 
 def changed_lines(old: bytes, new: bytes) -> tuple[int, ...]:

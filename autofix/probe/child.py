@@ -78,7 +78,6 @@ class Run(State):
 
     def _arm_trace(self) -> None:
         from .engine import functions
-        from .failure.origins import Origins
         from .failure.refusals import Refusals
         from .failure.tracing import Tracer
         from .instruments.aims import Aims
@@ -91,7 +90,7 @@ class Run(State):
         self.taps.listeners += [self.tracer, self.tracer.writes]
         self.enter(self.tracer, aims)
         if self.request.watch_origins:
-            self.origins = self.modes.enter_context(Origins(self.frames))
+            self._watch_origins()
         if self.request.watch_calls:
             self.refusals = self.modes.enter_context(Refusals())
         else:
@@ -106,6 +105,11 @@ class Run(State):
                 Stopper(self.request, self.taps, self.stop, self.mark, self.stop_at_mark),
             ]
 
+    def _watch_origins(self) -> None:
+        from .failure.origins import Origins
+
+        self.origins = self.modes.enter_context(Origins(self.frames))
+
     def _arm_compared(self) -> None:
         from .instruments.courses import Courses, Stepped
         from .instruments.guards import Guards
@@ -117,6 +121,8 @@ class Run(State):
         uses = Uses(self.frames, self.names, self.taps)
         heard += [uses, GrowingLosses(self.frames)]
         self._arm_comparisons()
+        if asked.mode == "reference" and asked.watch_origins:
+            self._watch_origins()
         self.guards = Guards(self.frames, self.names, self.taps, shapes=asked.shapes, growing=asked.growing)
         self.witness.guards = self.guards
         if asked.mode == "reference":
@@ -302,7 +308,7 @@ class Run(State):
             "executed": {path: tuple(sorted(lines)) for path, lines in self.overlay.executed.items()},
             "marked": {path: tuple(sorted(lines)) for path, lines in self.overlay.marked.items()},
         }
-        if self.tracer is not None:
+        if self.tracer is not None or self.origins is not None:
             facts |= {"origins": self.found, "behind": self.behind, "plain": self.plain, "copied": self.copied}
         told = [one.told() for one in self.taps.listeners]
         if self.guards is not None:

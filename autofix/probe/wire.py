@@ -135,7 +135,7 @@ class Request:
     constants: tuple[int, ...] = ()  # ages of the nodes through which no gradient is to flow
     handed: tuple[int, ...] = ()  # ages of what a backward call leaves to the next, which is to end there
     targets: tuple[Given, ...] = ()  # what is to have no graph where it is used
-    through: Stack = ()  # where a derivative has a graph, and leaves no gradient in what optimizers own
+    through: tuple[Stack, ...] = ()  # where derivatives have a graph, and leave no gradient in what optimizers own
     addends: bool = False  # an addend of a loss is trained once between two steps, by the first backward that has it
     sent_once: bool = False  # a gradient that a call has sent on from a tensor is not sent on from there again
     off: bool = False  # what leaves a region in which the script has gradients off is a constant
@@ -360,7 +360,7 @@ class Fact:
     """
 
     # stale | cross-talk | growth | kept-growth | mixed | wasted | same-loss-twice | loss-grows |
-    # gradient-sent-twice | sent-once | starts-at-kept-gradient |
+    # gradient-sent-twice | sent-once | starts-at-kept-gradient | slope-without-graph |
     # loss-grows-over-steps | elder | zero-difference | memory-held | one-memory-joined | part-overwritten |
     # mixed-with-itself | old-gradient-read | target-handed-on | term-is-late | gradient-adds-up |
     # array-may-be-constant | value-left-numpy | term-is-array | weight-has-graph | written-of | range-is-left |

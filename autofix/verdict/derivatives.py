@@ -23,10 +23,19 @@ def derivative(runs: Runs) -> wire.Stack:
         return ()
     if not known and (comparable(runs.nudged) or not same_gradients(runs.letter, runs.nudged)):
         return ()
-    # What only becomes the gradient of an update enters no loss: with steps undone, none depends on it.
+    return taken[0] if enter(runs, taken) else ()
+
+
+def enter(runs: Runs, taken: Sequence[wire.Stack]) -> bool:
+    """Whether a loss depends on derivatives without a graph, and not on numbers alone by which terms are weighed.
+
+    What only becomes the gradient of an update enters no loss: with steps undone, none depends on it.
+    """
+    if losses(runs.nudged) == losses(runs.letter):
+        return False
     frozen, nudged = runs.letter_frozen, runs.nudged_frozen
-    enters = comparable(frozen) or comparable(nudged) or losses(nudged) != losses(frozen)
-    return taken[0] if enters and not weigh(runs, taken) else ()
+    unknown = bool(comparable(frozen) or comparable(nudged))
+    return (unknown or losses(nudged) != losses(frozen)) and not weigh(runs, taken)
 
 
 def weigh(runs: Runs, taken: Sequence[wire.Stack]) -> bool:

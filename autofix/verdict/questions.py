@@ -226,7 +226,7 @@ def _derivative(runs: Runs) -> Question | None:
         return None
     name = _loss(runs.failure.stack) if runs.failure.in_backward else "the loss"
     answers = (
-        Answer("through", f"{name} is trained through this derivative", replace(runs.code, through=place)),
+        Answer("through", f"{name} is trained through this derivative", replace(runs.code, through=(place,))),
         Answer("constant", f"this derivative is a constant to {name}", runs.code),
     )
     return Question(

@@ -13,6 +13,7 @@ from ..instruments.state import State
 from ..instruments.uses import Uses
 from ..passes.carried import Carried
 from ..passes.handed_on import HandedOn
+from ..passes.slopes import Slopes
 from ..refused.for_a_pass import ForAPass
 from ..refused.updates import Updates
 from . import replaced
@@ -47,6 +48,7 @@ def arm(run: State, uses: Uses) -> None:
     heard += [HandedOn(carried, asked.handed), KeepGraphs(), Evaluations(run.frames), carried]
     heard += [sources, SteppedConstants(run.frames, run.taps, sources)] if sources is not None else []
     off = _arm_cuts(run)
+    heard.append(Slopes(run.frames, run.taps))
     perform = _performing(run, off)
     if asked.reading == "operation":  # writes of a forward may be values for its pass
         sources = sources or run.modes.enter_context(DataSources(run.frames, run.taps))
@@ -64,7 +66,7 @@ def _arm_cuts(run: State) -> SwitchedOff:
     asked, heard = run.request, run.taps.listeners
 
     def is_through(call: Any) -> bool:
-        return run.frames.resolve(call.stack) == asked.through
+        return run.frames.resolve(call.stack) in asked.through
 
     def is_apart(call: Any, owner: int) -> bool:
         mine = [one.stack for one in asked.apart if one.optimizer == owner]

@@ -151,6 +151,8 @@ class Perform(Functions, Listener):
         def again() -> Any:
             changed, result = perform(func, args, kwargs, target)
             self._follow(changed)
+            if bound is ways.out_of_place:  # `for w in fast: w -= …`: the list is what goes on as the result
+                caller.replaced_in_lists(func, target, result)
             return result
 
         return again

@@ -1,0 +1,56 @@
+"""A forward is differentiated alike
+
+## What it says
+
+A loss is made of several derivatives of one forward by its inputs: the terms of a differential equation, the slopes of
+a field. Where one of them has a graph, so that the loss trains through it, the others are meant to have one, too. As
+the code is written they are numbers: some terms of the equation train the network, and others only move the target.
+
+It is seen where torch refuses to differentiate a derivative that has no graph, or where the code asks for one with
+`create_graph`, while another derivative of the same operations, without a graph, changes a loss if it is changed.
+
+## Where it is silent
+
+Where a derivative is taken by parameters: an inner step, a weight of a term, an update. Where it only weighs terms, and
+where what it gives reaches a loss through steps by hand alone. And where no derivative of that forward has a graph:
+the whole may be meant so, and it is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from autofix.core.model import Reading
+from autofix.experiments.compare import comparable, starved
+from autofix.probe import wire
+from autofix.verdict.derivatives import enter
+from autofix.verdict.law import KEPT, SILENT, Law, Ruling, Word, at
+from autofix.verdict.runs import Runs
+
+
+class AForwardIsDifferentiatedAlike(Law):
+    name = "a-forward-is-differentiated-alike"
+    clause = "a loss is trained through each derivative of a forward that it takes"
+
+    def readings(self, runs: Runs) -> Iterator[Reading]:
+        """The code with a graph for those that have none."""
+        if places := _constant(runs):
+            yield replace(runs.code, through=places)
+
+    def says(self, runs: Runs, reading: Reading) -> Ruling:
+        """A reading keeps it if all of them have a graph."""
+        if not (places := _constant(runs)):
+            return SILENT
+        if set(places) <= set(reading.through):
+            return KEPT
+        return Ruling(Word.BROKEN, f"the derivative of {at(places[0])} is a number, and another of that forward is not")
+
+
+def _constant(runs: Runs) -> tuple[wire.Stack, ...]:
+    """The derivatives by inputs that enter a loss as numbers, beside others that have a graph."""
+    places = tuple(fact.stack for fact in runs.letter.seen("slope-without-graph"))
+    if not places or not enter(runs, places):
+        return ()
+    through = runs.of(replace(runs.code, through=places))
+    return () if comparable(through) or any(starved(runs.letter, through)) else places

@@ -1,0 +1,134 @@
+"""A loop that writes to the leaves that a list holds, where the list belongs to the forward.
+
+## What it does
+Gives the list new tensors: `for w, g in zip(fast, grads): w -= lr * g` becomes
+`fast = [w - lr * g for w, g in zip(fast, grads)]`; a dict that is walked through by `items()` becomes a new dict.
+
+## Why autograd fails
+The list was made of the parameters themselves (`fast = list(net.parameters())`), so that each write is one to a leaf
+that requires a gradient. Under `torch.no_grad()` the inner step would be allowed, and move the parameters for good:
+what an optimizer then steps is no longer where the pass began.
+
+## Fix safety
+The write can also be an update of the parameters, as a step by hand is. Both are run. Where nothing rules one of them
+out, no edit is safe, and the report asks.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
+from autofix.syntax import names, writes
+from autofix.syntax.edits import replace_statement, value_after
+
+WHY = "{name} holds new tensors that gradients flow through; the leaves that it was made of stay as they are."
+_PAIRED = ("zip", "enumerate")
+
+
+class InnerStepInPlace(Rule):
+    """Give the list new tensors."""
+
+    code, name = "AG312", "inner-step-in-place"
+    title = "Put new tensors into the list"
+    causes = frozenset({Cause.LEAF_MODIFIED})
+    tier = Tier.AGAIN
+    examples = Example.each("""\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.Adam(net.parameters(), lr=0.1)
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+! unsafe: an update of the parameters is possible, too
+for _ in range(5):
+    fast = list(net.parameters())
+    inner = (torch.nn.functional.linear(x, *fast) - y).square().mean()
+    grads = torch.autograd.grad(inner, fast)
+-    for w, g in zip(fast, grads):
+-        w -= 0.1 * g  # an inner step
++    fast = [w - 0.1 * g for w, g in zip(fast, grads)]  # an inner step
+    loss = (torch.nn.functional.linear(x, *fast) - y).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+! unsafe: an update of the parameters is possible, too
+for _ in range(5):
+    fast = dict(net.named_parameters())
+    inner = (torch.nn.functional.linear(x, *fast.values()) - y).square().mean()
+    grads = dict(zip(fast, torch.autograd.grad(inner, tuple(fast.values()))))
+-    for name, w in fast.items():
+-        w.sub_(grads[name], alpha=0.1)
++    fast = {name: w.sub(grads[name], alpha=0.1) for name, w in fast.items()}
+    loss = (torch.nn.functional.linear(x, *fast.values()) - y).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+! unsafe: an update of the parameters is possible, too
+for _ in range(5):
+    fast = list(net.parameters())
+    inner = (torch.nn.functional.linear(x, *fast) - y).square().mean()
+    grads = torch.autograd.grad(inner, fast)
+-    for i, w in enumerate(fast): w.add_(grads[i] * -0.1)
++    fast = [w.add(grads[i] * -0.1) for i, w in enumerate(fast)]
+    loss = (torch.nn.functional.linear(x, *fast) - y).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+! the parameters themselves are walked through, and no list has a name
+for _ in range(2):
+    for w in net.parameters():
+        w -= 0.1
+! the loop does something else, too
+params = list(net.parameters())
+moved = 0
+for w in params:
+    w -= 0.1
+    moved += 1
+! the list is not bound here, and others may hold it
+params = list(net.parameters())
+
+
+def shrink():
+    for w in params:
+        w *= 0.9
+
+
+shrink()
+""")
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """The loop around the failing write as a comprehension."""
+        for source, node in ((source, node) for _, source, node in sources.nodes(diagnosis.failure.stack[:1])):
+            statement = source.statement(node)
+            loop = source.parent(statement)
+            if not isinstance(loop, ast.For) or loop.orelse or len(loop.body) != 1:
+                raise Declined("the write is not alone in a loop over a list")
+            name, made = _comprehension(source, loop, writes.written(source, node), value_after(source, node))
+            yield self.propose(replace_statement(source, loop, [f"{name} = {made}"]), WHY.format(name=name))
+
+
+def _comprehension(source: Source, loop: ast.For, written: str, value: str) -> tuple[str, str]:
+    """The name of what is walked through, and what it is made anew by."""
+    over, targets = loop.iter, loop.target
+    each = f"for {source.segment(targets)} in {source.segment(over)}"
+    first, *others = targets.elts if isinstance(targets, ast.Tuple) else [targets]
+    match over, [_name(one) for one in (first, *others)]:
+        case ast.Name() as held, [item] if item == written:
+            made = f"[{value} {each}]"
+        case ast.Call(func=ast.Name("zip"), args=[ast.Name() as held, *_]), [item, *_] if item == written:
+            made = f"[{value} {each}]"
+        case ast.Call(func=ast.Name("enumerate"), args=[ast.Name() as held]), [_, item] if item == written:
+            made = f"[{value} {each}]"
+        case ast.Call(func=ast.Attribute(ast.Name() as held, "items"), args=[]), [str(key), item] if item == written:
+            made = f"{{{key}: {value} {each}}}"
+        case _:
+            raise Declined("what the loop walks through is no list or dict that has a name")
+    if not any(source.function(one) is source.function(loop) for one in names.assignments(source, held.id)):
+        raise Declined(f"{held.id} is not bound here, and others may hold it")
+    return held.id, made
+
+
+def _name(node: ast.AST) -> str | None:
+    return node.id if isinstance(node, ast.Name) else None
