@@ -10,13 +10,14 @@ from pathlib import Path
 from autofix import render
 from autofix.commands.opening import Opening
 from autofix.commands.paged import Page
-from autofix.commands.showing import complain, look
+from autofix.commands.showing import look
 from autofix.core import config, kept
 from autofix.core.config import Settings
 from autofix.core.model import Outcome, Report, Target
 from autofix.core.write import WriteRefused
 from autofix.experiments.runner import unanswered
 from autofix.probe.codec import WireError
+from autofix.render.progress import complain
 
 CANNOT = 2
 STATUS = {

@@ -14,14 +14,14 @@ from autofix.commands import ending, interactive
 from autofix.commands.opening import Opening
 from autofix.commands.paged import Page
 from autofix.commands.pinned import Pin
-from autofix.commands.showing import applied, complain, look, print_diff
+from autofix.commands.showing import applied, look, print_diff
 from autofix.core import config
 from autofix.core.config import Settings
 from autofix.core.model import Fix, Outcome, Report, Target
 from autofix.core.write import WriteRefused
 from autofix.experiments import crashed
 from autofix.experiments.client import Probe
-from autofix.render.progress import Tell, progress
+from autofix.render.progress import Tell, complain, progress
 from autofix.render.words import title
 from autofix.search import registry
 from autofix.search.rule import Rule
