@@ -29,9 +29,8 @@ def audit(given: Mapping[str, Any], typed: Sequence[str], opening: Opening) -> i
     page = Page(given.get("report"))
     chosen = _codes(given.get("select"), start, "select"), _codes(given.get("ignore"), start, "ignore")
     report = _report(opening, (*settings.ignore, *_left_out(*chosen)))
-    told_of = page.write(report, render.Snapshot(report, full=settings.full_paths))  # as the files stand now
-    if told_of and not settings.quiet:
-        complain(told_of)
+    # As the files stand before anything is applied.
+    ending.tell(page.write(report, render.Snapshot(report, full=settings.full_paths)), settings)
     if settings.write and report.fixes:
         report = showing.applied(report, settings)
     snapshot = render.Snapshot(report, full=settings.full_paths)

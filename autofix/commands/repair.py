@@ -79,7 +79,8 @@ def _repaired(target: Target, rules: Sequence[Rule], given: Mapping[str, Any], o
     left = [one for one in report.suspicions if not any(named(one, key) for key in settings.ignore)]
     report = replace(report, suspicions=tuple(left))
     ending.keep_answer(report, settings)
-    ending.tell_of(page, report, render.Snapshot(report, full=settings.full_paths), settings)
+    # As the files stand before anything is applied.
+    ending.tell(page.write(report, render.Snapshot(report, full=settings.full_paths)), settings)
     return report
 
 

@@ -14,20 +14,15 @@ is a number in this pass, and has a graph in another one, trains nothing in this
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
-from autofix.core.model import Cause, Reading, Refused
+from autofix.core.model import Cause, Diagnosis, Reading, Refused
 from autofix.experiments.compare import comparable, differences, same_gradients, same_moves
 from autofix.experiments.later import died_early
 from autofix.experiments.losses import losses
 from autofix.experiments.sketches import FOLLOWED, LIVE, norm
 from autofix.probe import wire
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from autofix.core.model import Diagnosis
 
 UPDATE, OPERATION = Refused.UPDATE, Refused.OPERATION
 WORDS = {
