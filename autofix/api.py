@@ -6,15 +6,18 @@ run comes to is an `Answer`, also where the script cannot be run.
 
 from __future__ import annotations
 
+import functools
 import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
+from typing import Any, Self, TypedDict, Unpack
 
 from autofix import pipeline
 from autofix.commands import check as command_check
 from autofix.core import config
-from autofix.core.model import Outcome, Report
+from autofix.core.config import Settings
+from autofix.core.model import Outcome, Report, Target
 from autofix.core.write import WriteRefused
 from autofix.experiments.runner import Runner, Stop, Stopped
 from autofix.render import Snapshot, answers, catalogue
@@ -24,19 +27,13 @@ from autofix.target import targets
 from autofix.target.offered import OfferError, patched, replaced
 from autofix.target.since import since
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from autofix.core.config import Settings
-    from autofix.core.model import Target
-    from autofix.experiments.client import Probe
-
-    Contents = Mapping[str, str] | Mapping[str, bytes] | Mapping[Path, str] | Mapping[Path, bytes]
-
 __all__ = [
     "Answer", "Change", "Culprit", "Doubt", "Failure", "Finding", "Findings", "Fix", "Options", "Session", "Stop",
     "Stopped", "Suspicion", "check", "explain", "fix", "verify",
 ]  # fmt: skip
+
+
+Contents = Mapping[str, str] | Mapping[str, bytes] | Mapping[Path, str] | Mapping[Path, bytes]
 
 
 class Options(TypedDict, total=False):
@@ -105,11 +102,7 @@ class Session:
         """See `autofix.fix`."""
         target, settings = _target(script, args, options)
         rules = registry.select(settings.select, settings.ignore)
-
-        def work(probe: Probe, tell: Callable[[str], None]) -> Report:
-            return pipeline.fix(target, rules, probe=probe, progress=tell)
-
-        report = self._run(target, work, options)
+        report = self._run(target, functools.partial(pipeline.fix, target, rules), options)
         snapshot = Snapshot(report, full=True)
         if write and report.outcome is Outcome.AVAILABLE:
             try:
@@ -131,18 +124,13 @@ class Session:
         """See `autofix.verify`."""
         target, _ = _target(script, args, options)
         target, edited = _offer(target, files, patch, against)
-
-        def work(probe: Probe, tell: Callable[[str], None]) -> Report:
-            return pipeline.verify(target, edited, probe=probe, progress=tell)
-
-        report = self._run(target, work, options)
+        report = self._run(target, functools.partial(pipeline.verify, target, edited), options)
         return answers.answer(report, Snapshot(report, full=True))
 
-    def _run(
-        self, target: Target, work: Callable[[Probe, Callable[[str], None]], Report], options: Options
-    ) -> Report:  # fmt: skip
+    def _run(self, target: Target, work: Callable[..., Report], options: Options) -> Report:
         tell = options.get("progress") or _silent
-        report = self._runner.run(target, lambda probe: work(probe, tell), tell, options.get("stop") or Stop())
+        stop = options.get("stop") or Stop()
+        report = self._runner.run(target, lambda probe: work(probe=probe, progress=tell), tell, stop)
         if report is None:
             raise Stopped("stopped")
         return targets.in_file(report)

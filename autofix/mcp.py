@@ -7,8 +7,9 @@ started in. Nothing is written unless `fix` is asked to.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 from urllib.parse import unquote, urlsplit
 
 import anyio
@@ -23,9 +24,6 @@ from autofix import __version__, api
 from autofix.experiments.runner import Stop
 from autofix.render import answers
 from autofix.render.answers import Answer, Findings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 
 INSTRUCTIONS = """\
 autofix repairs PyTorch programs that die in autograd and proves the repair: it runs the program in a fence and compares

@@ -195,7 +195,7 @@ def test_files_are_checked_and_rules_explained(tmp_path: Path) -> None:
         (Change("w", 0, 2.0, 2.0), "w gets a gradient of another direction at step 1, of the same norm 2"),
         (Change("w", 0, 2.0, float("nan")), "w gets a gradient of norm nan instead of 2.0 at step 1"),
         (Change("w", 2, 1.0, 2.0, note="the step moves it differently"), "w, step 3: the step moves it differently"),
-        (Change("", 0, 1, 2, note="2 optimizers are made"), "2 optimizers are made"),
+        (Change("", 0, 1, 2, note="the edited script makes 2 optimizers"), "the edited script makes 2 optimizers"),
     ],
 )
 def test_a_change_is_put_into_words_that_can_be_acted_on(change: Change, said: str) -> None:

@@ -281,7 +281,7 @@ def test_a_file_outside_the_project_is_said_to_be_kept_by_the_fence(
     failure = wire.Failure("OSError", f"[Errno 30] Read-only file system: '{path}'", (), "", False)
     target = Target(here / "train.py", root=here)
     said = reproduce.missing_words(target, wire.Trace(0, "failed", failure=failure, detail="OSError"))
-    assert (f"outside its project {here}" in said, f"git init {here.parent}`" in said) == (outside, outside)
+    assert (f"only below its project, {here}" in said, f"git init {here.parent}`" in said) == (outside, outside)
 
 
 def test_environments_networks_and_places_to_save_are_stood_in_for(probe: Probe, here: Path) -> None:

@@ -28,10 +28,11 @@ from autofix.core.model import (
 )
 from autofix.experiments import pool
 from autofix.experiments.sketches import close
+from autofix.pipeline.rounds import Rounds
 from autofix.render.snapshot import Snapshot
 from autofix.render.terminal import Look, lines
 from autofix.search import registry
-from autofix.verdict.order import only_adds, with_answers_first
+from autofix.verdict.order import only_adds, ordered, telling, with_answers_first
 
 pytestmark = pytest.mark.torch
 
@@ -716,7 +717,7 @@ def test_of_edits_that_are_equally_good_the_one_with_much_more_memory_comes_late
         return Fix(Candidate(("AG201",), ("",), ("",), (rank,), {}), verdict, diff)
 
     small, long, hungry, other = fix(b"+a", 310), fix(b"+abc", 300), fix(b"+", 900), fix(b"+", 100, 20)
-    assert pipeline.ordered([other, hungry, long, small]) == (small, long, hungry, other)
+    assert ordered([other, hungry, long, small]) == (small, long, hungry, other)
 
 
 def test_an_edit_that_answers_what_is_asked_comes_before_those_that_do_not() -> None:
@@ -727,7 +728,7 @@ def test_an_edit_that_answers_what_is_asked_comes_before_those_that_do_not() -> 
 
     kept, cut = fix(Effect.IDENTICAL, "graph-older-than-update"), fix(Effect.TRUNCATED, "average-is-trained", "x")
     field = fix(Effect.CHANGED, usual=True)
-    fixes = pipeline.ordered([cut, field, kept])
+    fixes = ordered([cut, field, kept])
     assert fixes == (field, kept, cut)
     answers = (Answer("constant", "", None, 2), Answer("anew", "", None))
     found, question = with_answers_first(fixes, Question("x", "", (), answers))
@@ -764,7 +765,7 @@ def test_what_breaks_the_script_by_itself_is_not_tried_again_with_another_edit(t
     train = tmp_path / "train.py"
     train.write_text("x = 1\n")
     passed = Verdict(RunOutcome.PASSED, Effect.CHANGED, Applicability.UNSAFE, "")
-    repair = pipeline._Repair(Mock(), Target(train), (), str)
+    repair = Rounds(Mock(), Target(train), (), str, print)
     repair.broken, repair.fixes = (
         [Fix(Candidate((), (), (), (), {}), passed, diff)] for diff in (b"+a = 1", b"+b = 1")
     )
@@ -795,8 +796,8 @@ def test_an_edit_that_moves_a_step_comes_behind_one_that_changes_gradients_alone
         )  # fmt: skip
 
     moved, again, usual = fix(10, rhythm=True), fix(16, rhythm=False), fix(20, rhythm=True, effect=Effect.TRUNCATED)
-    assert pipeline.ordered([moved, again]) == (again, moved)
-    assert pipeline.ordered([moved, usual]) == (usual, moved)
+    assert ordered([moved, again]) == (again, moved)
+    assert ordered([moved, usual]) == (usual, moved)
 
 
 def test_an_edit_that_keeps_gradients_is_shown_beside_a_smaller_one_that_changes_them() -> None:
@@ -806,8 +807,8 @@ def test_an_edit_that_keeps_gradients_is_shown_beside_a_smaller_one_that_changes
 
     doubt = Finding("gradient-left-over", "")
     less, kept = fix(Effect.CHANGED, b"+a"), fix(Effect.IDENTICAL, b"+a\n+b", doubt)
-    assert pipeline.telling([less, kept]) == (less, kept)
-    assert pipeline.telling([less, fix(Effect.CHANGED, b"+a\n+b", doubt)]) == (less,)
+    assert telling([less, kept]) == (less, kept)
+    assert telling([less, fix(Effect.CHANGED, b"+a\n+b", doubt)]) == (less,)
 
 
 MOVED = """

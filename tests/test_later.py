@@ -79,7 +79,7 @@ def test_every_report_says_where_and_why_it_stops(script: Scripts) -> None:
     report = script(text(end="import a_package_that_nobody_has")).verify(CUT)
     assert report.outcome is Outcome.SAFE
     snapshot = Snapshot(report)
-    said = "train.py:16 for another reason: ModuleNotFoundError: No module named"
+    said = "train.py:16, which the edit does not cause: ModuleNotFoundError: No module named"
     (told,) = json.loads(machine.as_json(report, snapshot))["fixes"]
     assert (told["later"]["line"], told["later"]["type"]) == (16, "ModuleNotFoundError")
     assert said in told["later"]["words"]

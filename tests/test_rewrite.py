@@ -119,12 +119,12 @@ def test_a_call_is_appended(before: str, after: str) -> None:
 @pytest.mark.parametrize(
     ("text", "pick", "reason"),
     [
-        ("y = 1", lambda found: found.tree.body[0].targets[0], "target"),
-        ("f(*a)", lambda found: nodes(found, ast.Starred)[0], "no expression of its own"),
+        ("y = 1", lambda found: found.tree.body[0].targets[0], "assigned to"),
+        ("f(*a)", lambda found: nodes(found, ast.Starred)[0], "not an expression"),
         ("f(1 + max(0, a))", lambda found: nodes(found, ast.BinOp)[0], "may be a number"),
         ("f(f'{a}')", lambda found: nodes(found, ast.Name)[-1], "f-string"),
         ("match x:\n  case a.b: pass", lambda found: nodes(found, ast.Attribute)[0], "pattern"),
-        ("a[1:2]", lambda found: nodes(found, ast.Slice)[0], "no expression of its own"),
+        ("a[1:2]", lambda found: nodes(found, ast.Slice)[0], "not an expression"),
     ],
 )
 def test_what_has_no_value_of_its_own_gets_no_call(text: str, pick: Any, reason: str) -> None:
@@ -272,7 +272,7 @@ def test_what_libcst_would_print_otherwise_is_declined(monkeypatch: pytest.Monke
     found = source("y = x\n")
     steps = append_call(found, nodes(found, ast.Name)[1], ".a()")
     monkeypatch.setattr(unit.cst, "parse_module", lambda _: unit.cst.Module([]))
-    with pytest.raises(Declined, match="print the statement otherwise"):
+    with pytest.raises(Declined, match="changes to its layout"):
         rendered(steps)
 
 

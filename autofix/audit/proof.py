@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from autofix.audit import told
 from autofix.audit.repair import Keeps
 from autofix.core.model import Suspicion
+from autofix.experiments.later import line_of
 from autofix.experiments.requests import line_map
 from autofix.probe import wire
 
@@ -97,11 +98,7 @@ class Proof:
 
     def _origin(self, stack: wire.Stack) -> tuple[tuple[str, int], ...]:
         """A place of the edited files as that of the files it was made from."""
-        return tuple((frame.file, self._line(frame)) for frame in stack)
-
-    def _line(self, frame: wire.Frame) -> int:
-        lines = self._lines.get(frame.file, ())
-        return lines[frame.line - 1] if 0 < frame.line <= len(lines) else frame.line
+        return tuple((frame.file, line_of(frame, self._lines)) for frame in stack)
 
     def _stands(self, stack: wire.Stack) -> bool:
         """Whether the line of a place is still there."""

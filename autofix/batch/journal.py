@@ -107,19 +107,21 @@ class Journal:
 
     def joined(self, name: str, apart: dict[str, str]) -> None:
         """Note which fixes of a repository do not go with the others."""
-        line = json.dumps(apart).encode(), os.fsencode(name)
-        self._base.execute("update repository set apart = ? where name = ?", line)
+        self._note(name, "apart", json.dumps(apart).encode())
 
-    def complete(self, name: str) -> None:
-        self._base.execute("update repository set complete = 1 where name = ?", (os.fsencode(name),))
+    def complete(self, name: str, done: int = 1) -> None:
+        self._note(name, "complete", done)
 
     def written(self, name: str, key: str) -> None:
         """Note that the fixes were written, and what the checkout's key is since."""
-        self._base.execute("update repository set written = ? where name = ?", (key.encode(), os.fsencode(name)))
+        self._note(name, "written", key.encode())
 
     def branched(self, name: str, branch: str) -> None:
         """Note that the fixes are on a branch."""
-        self._base.execute("update repository set branch = ? where name = ?", (branch, os.fsencode(name)))
+        self._note(name, "branch", branch)
+
+    def _note(self, name: str, what: str, value: bytes | int | str) -> None:
+        self._base.execute(f"update repository set {what} = ? where name = ?", (value, os.fsencode(name)))  # noqa: S608  a column
 
     def forget(self, name: str, outcomes: Iterable[str]) -> None:
         """Drop the results with these outcomes, so that their targets are run again; and whatever could not be run."""
@@ -131,7 +133,7 @@ class Journal:
                     "delete from target where name = ? and outcome = ?", (os.fsencode(name), outcome)
                 ).rowcount
             if dropped or (row is not None and row.found.problem):
-                self._base.execute("update repository set complete = 0 where name = ?", (os.fsencode(name),))
+                self.complete(name, 0)
 
     def known(self, name: str) -> tuple[str, ...]:
         """The keys of the results that are held."""

@@ -15,7 +15,7 @@ from autofix.batch.records import Repository, Result
 from autofix.core import git
 from autofix.core.diff import unified_diff
 from autofix.core.edit import Edit, EditConflict, in_order
-from autofix.core.write import WriteRefused, write
+from autofix.core.write import read, write
 from autofix.syntax.apply import BrokenRewrite, apply
 from autofix.syntax.source import Source, SourceError
 
@@ -112,16 +112,9 @@ def apply_to_checkout(repository: Repository, joined: Joined) -> None:
     """Write the fixes into the user's own files; raises WriteRefused where one has changed since, with nothing done."""
     root = Path(repository.source)
     changes = {root / name: (joined.before[name], data) for name, data in joined.after.items()}
-    if all(_read(path) == new for path, (_, new) in changes.items()):
+    if all(read(path) == new for path, (_, new) in changes.items()):
         return  # written before, by a run that was ended before it could say so
     write(changes, root)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise WriteRefused(f"{path}: {error.strerror}") from None
 
 
 def author(text: str) -> tuple[str, str]:

@@ -95,15 +95,17 @@ def is_optimizer(scope: Scope, name: str) -> bool:
 
 
 def makes_optimizer(scope: Scope, bind: Bind) -> bool:
-    full = scope.module.called(bind.value) if bind.how == "=" else ""
-    package, _, made = full.rpartition(".")
-    return package == "torch.optim" and made[:1].isupper()
+    return bool(_made(scope, bind, "torch.optim"))
 
 
 def makes_scheduler(scope: Scope, bind: Bind) -> bool:
-    full = scope.module.called(bind.value) if bind.how == "=" else ""
-    package, _, made = full.rpartition(".")
-    return package == "torch.optim.lr_scheduler" and made[:1].isupper() and made != "ReduceLROnPlateau"
+    return _made(scope, bind, "torch.optim.lr_scheduler") not in {"", "ReduceLROnPlateau"}
+
+
+def _made(scope: Scope, bind: Bind, package: str) -> str:
+    """The class of a package of which a binding makes an object; '' where it makes none."""
+    holder, _, made = (scope.module.called(bind.value) if bind.how == "=" else "").rpartition(".")
+    return made if holder == package and made[:1].isupper() else ""
 
 
 def harmless(call: Call) -> bool:

@@ -10,17 +10,16 @@ from typing import Any
 from autofix import pipeline, render
 from autofix.audit import told
 from autofix.check.known import among, named
-from autofix.commands import showing
+from autofix.commands import ending, showing
 from autofix.commands.opening import Opening
 from autofix.commands.paged import Page
 from autofix.core import config
 from autofix.core.model import Outcome, Report
-from autofix.experiments.runner import unanswered
-from autofix.probe.codec import WireError
 from autofix.render import audit as shown
-from autofix.render.progress import progress
+from autofix.render.progress import complain, progress
 
 KEPT, BROKEN, CANNOT = 0, 1, 2
+_FORMATS = render.FORMATS | {"json": shown.as_json}
 
 
 def audit(given: Mapping[str, Any], typed: Sequence[str], opening: Opening) -> int:
@@ -30,23 +29,20 @@ def audit(given: Mapping[str, Any], typed: Sequence[str], opening: Opening) -> i
     page = Page(given.get("report"))
     chosen = _codes(given.get("select"), start, "select"), _codes(given.get("ignore"), start, "ignore")
     report = _report(opening, (*settings.ignore, *_left_out(*chosen)))
-    told_of = page.write(report, render.Snapshot(report, full=settings.full_paths))  # as the files stand now
-    if told_of and not settings.quiet:
-        showing.complain(told_of)
+    # As the files stand before anything is applied.
+    ending.tell(page.write(report, render.Snapshot(report, full=settings.full_paths)), settings)
     if settings.write and report.fixes:
         report = showing.applied(report, settings)
     snapshot = render.Snapshot(report, full=settings.full_paths)
     able = report.outcome in (Outcome.CLEAN, Outcome.FIXED)
     if settings.diff:
         showing.print_diff(report, settings, "no edit is proved to mend what was found")
-    elif settings.output_format == "json":
-        sys.stdout.write(shown.as_json(report, snapshot))
-    elif settings.output_format in render.FORMATS:
-        sys.stdout.write(render.FORMATS[settings.output_format](report, snapshot))
+    elif write := _FORMATS.get(settings.output_format):
+        sys.stdout.write(write(report, snapshot))
     elif able:
         shown.show(report, snapshot, showing.look(settings, typed), sys.stdout)
     if not able:
-        sys.stderr.write(f"autofix: {snapshot.shown(report.target.script)}: {render.sentence(report)}\n")
+        complain(f"{snapshot.shown(report.target.script)}: {render.sentence(report)}")
         return CANNOT
     return BROKEN if any(one.sure for one in report.suspicions) else KEPT
 
@@ -57,31 +53,21 @@ def _report(opening: Opening, ignored: Sequence[str]) -> Report:
         return opening.cannot_run()
     settings = opening.settings
     with progress(quiet=settings.quiet, verbose=settings.verbose) as tell:
-        try:
-            return pipeline.audit(target, ignored=ignored, mend=True, probe=opening.probe, progress=tell)
-        except WireError as error:
-            return unanswered(target, error)
+        return ending.sound(
+            target, lambda: pipeline.audit(target, ignored=ignored, mend=True, probe=opening.probe, progress=tell)
+        )
 
 
 def _codes(given: Sequence[str] | None, start: Path, name: str) -> tuple[str, ...]:
     """Codes, starts of codes or names: as typed, else from [tool.autofix.audit] of the nearest pyproject.toml."""
-    chosen = config.codes(given) if given else _configured(start, name)
+    kinds = dict.fromkeys(("select", "ignore"), (config.texts, "a list of texts"))
+    chosen = config.codes(given) if given else config.configured("audit", kinds, start.resolve())[1].get(name, ())
     for word in chosen:
         if not any(named(one, word) for one in told.known()):
             raise config.ConfigError(
                 f"--{name} {word}: no finding of an audit has this name; `autofix explain AG501` explains one"
             )
     return tuple(chosen)
-
-
-def _configured(start: Path, name: str) -> Sequence[str]:
-    path = config.nearest("pyproject.toml", start.resolve())
-    if path is None:
-        return ()
-    tool = config.read(path).get("tool", {}).get("autofix", {}).get("audit", {})
-    kinds = dict.fromkeys(("select", "ignore"), (config.texts, "a list of texts"))
-    found: Sequence[str] = config.table(tool, kinds, f"[tool.autofix.audit] of {path}").get(name, ())
-    return found
 
 
 def _left_out(select: tuple[str, ...], ignore: tuple[str, ...]) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from autofix.batch.progress import progress
 from autofix.batch.records import UNFENCED, Terms
 from autofix.batch.results import Shown
 from autofix.core import config, git, limits
-from autofix.render.words import one_line
+from autofix.render.progress import complain
 from autofix.target import interpreter
 
 CANNOT, INTERRUPTED = 2, 130
@@ -37,12 +37,12 @@ def run(given: Mapping[str, Any]) -> int:
         except KeyboardInterrupt:
             shown = None
     if shown is None:
-        _say("interrupted; what is done is kept, the same command goes on")
+        complain("interrupted; what is done is kept, the same command goes on")
         return INTERRUPTED
     if not plan.check:
         _conclude(plan, shown)
     if reason := results.nothing_ran(shown):
-        _say(f"nothing ran: {reason}")
+        complain(f"nothing ran: {reason}")
         return CANNOT
     return driver.status(shown)
 
@@ -89,7 +89,7 @@ def _engine(given: Mapping[str, Any], options: Terms) -> Engine:
 def _tell_weak(plan: Plan, *, quiet: bool) -> None:
     weak = {one.options.isolation for one in plan.repositories} & set(UNFENCED)
     if weak and not quiet:
-        _say(f"note: isolation {' and '.join(sorted(weak))} was asked for: what runs there can reach this machine")
+        complain(f"note: isolation {' and '.join(sorted(weak))} was asked for: what runs there can reach this machine")
 
 
 def _conclude(plan: Plan, shown: list[Shown]) -> None:
@@ -105,7 +105,3 @@ def _conclude(plan: Plan, shown: list[Shown]) -> None:
 
 def _interrupt(*_: object) -> NoReturn:
     raise KeyboardInterrupt
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"autofix: {one_line(text)}\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,11 +11,16 @@ from autofix.check import baseline, check, walk
 from autofix.check.finder import Finder
 from autofix.check.finding import Checked
 from autofix.core import config
-from autofix.render import findings as render
-from autofix.render.words import one_line
+from autofix.render import findings
+from autofix.render.progress import complain
 
 NONE, FOUND, CANNOT = 0, 1, 2
-FORMATS = ("text", "json", "sarif", "github")
+FORMATS: dict[str, Callable[[Checked, Sequence[Finder]], str]] = {
+    "text": lambda checked, _: findings.as_text(checked), "json": lambda checked, _: findings.as_json(checked),
+    "sarif": lambda checked, chosen: findings.as_sarif(checked, chosen, Path.cwd()),
+    "github": lambda checked, _: findings.as_github(checked),
+}  # fmt: skip
+"""What writes findings, by the name of the format."""
 _LISTS = ("select", "ignore", "exclude")
 _KINDS = dict.fromkeys(_LISTS, (config.texts, "a list of texts")) | {"baseline": (config.text, "a path")}
 
@@ -43,9 +48,9 @@ def run(given: Mapping[str, Any]) -> int:
         return _accept(checked, settings, failed=failed)
     if settings.baseline is not None:
         checked = checked._replace(findings=baseline.without_accepted(settings.baseline, checked.findings))
-    _print(checked, chosen, output)
+    sys.stdout.write(FORMATS[output](checked, chosen))
     if not given["quiet"]:
-        _tell(_summary(checked))
+        complain(_summary(checked))
     if failed:
         return CANNOT
     return FOUND if checked.findings and not given["exit_zero"] else NONE
@@ -72,18 +77,11 @@ def _read(paths: Sequence[str], settings: CheckSettings, chosen: Sequence[Finder
 
 def _settings(given: Mapping[str, Any], start: Path) -> CheckSettings:
     """What was typed, over what the nearest pyproject.toml says."""
-    path = config.nearest("pyproject.toml", start.resolve())
-    found = _table(path) if path is not None else CheckSettings()
-    typed = {name: config.codes(given[name]) for name in _LISTS if given[name]}
-    return found._replace(**typed, baseline=Path(given["baseline"]) if given["baseline"] else found.baseline)
-
-
-def _table(path: Path) -> CheckSettings:
-    tool = config.read(path).get("tool", {}).get("autofix", {}).get("check", {})
-    found = config.table(tool, _KINDS, f"[tool.autofix.check] of {path}")
+    path, found = config.configured("check", _KINDS, start.resolve())
     if "baseline" in found:
         found["baseline"] = path.parent / found["baseline"]
-    return CheckSettings(**found)
+    found |= {name: config.codes(given[name]) for name in _LISTS if given[name]}
+    return CheckSettings(**found | ({"baseline": Path(given["baseline"])} if given["baseline"] else {}))
 
 
 def _chosen(settings: CheckSettings) -> tuple[Finder, ...]:
@@ -99,7 +97,7 @@ def _tell_problems(checked: Checked, named: frozenset[Path], *, quiet: bool) -> 
     for path, reason in checked.problems:
         failed = failed or Path(path) in named
         if Path(path) in named or not quiet:
-            _tell(f"{path}: {reason}")
+            complain(f"{path}: {reason}")
     return failed
 
 
@@ -107,19 +105,8 @@ def _accept(checked: Checked, settings: CheckSettings, *, failed: bool) -> int:
     if settings.baseline is None:
         raise config.ConfigError("--write-baseline: name the file with --baseline FILE")
     baseline.write(settings.baseline, checked.findings)
-    _tell(f"{settings.baseline}: {len(checked.findings)} accepted")
+    complain(f"{settings.baseline}: {len(checked.findings)} accepted")
     return CANNOT if failed else NONE
-
-
-def _print(checked: Checked, chosen: Sequence[Finder], output: str) -> None:
-    if output == "json":
-        sys.stdout.write(render.as_json(checked))
-    elif output == "sarif":
-        sys.stdout.write(render.as_sarif(checked, chosen, Path.cwd()))
-    elif output == "github":
-        sys.stdout.write(render.as_github(checked))
-    else:
-        sys.stdout.write(render.as_text(checked))
 
 
 def _summary(checked: Checked) -> str:
@@ -127,7 +114,3 @@ def _summary(checked: Checked) -> str:
     if not checked.findings:
         return f"{read}, nothing found"
     return f"{read}, {len(checked.findings)} found in {len({found.path for found in checked.findings})}"
-
-
-def _tell(text: str) -> None:
-    sys.stderr.write(f"autofix: {one_line(text)}\n")

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from autofix import render
 from autofix.commands.opening import Opening
-from autofix.commands.paged import Page
-from autofix.commands.showing import complain, look
+from autofix.commands.showing import look
 from autofix.core import config, kept
 from autofix.core.config import Settings
 from autofix.core.model import Outcome, Report, Target
 from autofix.core.write import WriteRefused
 from autofix.experiments.runner import unanswered
 from autofix.probe.codec import WireError
+from autofix.render.progress import complain
 
 CANNOT = 2
 STATUS = {
@@ -65,11 +65,6 @@ def keep_answer(report: Report, settings: Settings) -> None:
         return
     if not settings.quiet:
         complain(f"the answer is kept in {path}")
-
-
-def tell_of(page: Page, report: Report, snapshot: render.Snapshot, settings: Settings) -> None:
-    """Write the page that was asked for, as the files stand before anything is applied."""
-    tell(page.write(report, snapshot), settings)
 
 
 def tell(said: str, settings: Settings) -> None:

@@ -14,14 +14,14 @@ from autofix.commands import ending, interactive
 from autofix.commands.opening import Opening
 from autofix.commands.paged import Page
 from autofix.commands.pinned import Pin
-from autofix.commands.showing import applied, complain, look, print_diff
+from autofix.commands.showing import applied, look, print_diff
 from autofix.core import config
 from autofix.core.config import Settings
 from autofix.core.model import Fix, Outcome, Report, Target
 from autofix.core.write import WriteRefused
 from autofix.experiments import crashed
 from autofix.experiments.client import Probe
-from autofix.render.progress import Tell, progress
+from autofix.render.progress import Tell, complain, progress
 from autofix.render.words import title
 from autofix.search import registry
 from autofix.search.rule import Rule
@@ -79,7 +79,8 @@ def _repaired(target: Target, rules: Sequence[Rule], given: Mapping[str, Any], o
     left = [one for one in report.suspicions if not any(named(one, key) for key in settings.ignore)]
     report = replace(report, suspicions=tuple(left))
     ending.keep_answer(report, settings)
-    ending.tell_of(page, report, render.Snapshot(report, full=settings.full_paths), settings)
+    # As the files stand before anything is applied.
+    ending.tell(page.write(report, render.Snapshot(report, full=settings.full_paths)), settings)
     return report
 
 

@@ -12,6 +12,7 @@ from autofix import pipeline, render
 from autofix.core.config import Settings
 from autofix.core.model import Applicability, Fix, Outcome, Report
 from autofix.core.write import WriteRefused
+from autofix.render.progress import complain
 
 
 def look(settings: Settings, typed: Sequence[str]) -> render.Look:
@@ -21,11 +22,6 @@ def look(settings: Settings, typed: Sequence[str]) -> render.Look:
     color = settings.color == "always" or (settings.color == "auto" and wanted)
     width = shutil.get_terminal_size().columns if terminal else 0
     return render.Look(terminal, color, settings.verbose, settings.quiet, tuple(typed), width)
-
-
-def complain(text: str) -> None:
-    """Say something on standard error."""
-    sys.stderr.write(f"autofix: {render.one_line(text)}\n")
 
 
 def chosen(report: Report, settings: Settings) -> Fix | None:

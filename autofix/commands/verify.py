@@ -40,7 +40,7 @@ def verify(given: Mapping[str, Any], typed: Sequence[str], opening: Opening) -> 
 
         report = targets.in_file(ending.sound(target, lambda: page.worked(target, work, tell, opening.probe)))
     ending.keep_answer(report, settings)
-    ending.tell_of(page, report, render.Snapshot(report), settings)
+    ending.tell(page.write(report, render.Snapshot(report)), settings)
     if report.outcome is Outcome.CLEAN:
         # The original does not fail: there is nothing that the edit could have repaired.
         message = report.message or "the original runs without a failure, so there is nothing to verify"

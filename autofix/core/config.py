@@ -73,24 +73,30 @@ def size(text: str) -> int:
     return int(float(match[1]) * _UNITS[match[2].lower()])
 
 
-def nearest(name: str, start: Path) -> Path | None:
-    """The closest `name` in `start` or a folder above it."""
-    return next((folder / name for folder in (start, *start.parents) if (folder / name).exists()), None)
+def nearest(start: Path) -> Path | None:
+    """The closest pyproject.toml, in `start` or a folder above it."""
+    return next((one for folder in (start, *start.parents) if (one := folder / "pyproject.toml").exists()), None)
 
 
 def _defaults(start: Path) -> dict[str, Any]:
     """What [tool.autofix] of the nearest pyproject.toml says."""
-    path = nearest("pyproject.toml", start)
-    if path is None:
-        return {}
-    tool = read(path).get("tool", {})
-    own = tool.get("autofix", {}) if isinstance(tool, dict) else tool
-    if isinstance(own, dict):  # a table in it is another command's
-        own = {key: value for key, value in own.items() if not isinstance(value, dict)}
-    found = table(own, {name: KINDS[name] for name in NAMES}, f"[tool.autofix] of {path}")
+    path, found = configured("", {name: KINDS[name] for name in NAMES}, start)
     if "/" in (python := found.get("python", "")):
         found["python"] = str(path.parent / python)
     return found
+
+
+def configured(command: str, kinds: Mapping[str, Kind], start: Path) -> tuple[Path, dict[str, Any]]:
+    """The pyproject.toml nearest to `start`, and what its table for a command says ('': the table for all of them)."""
+    path = nearest(start)
+    if path is None:
+        return start, {}
+    found: Any = read(path)
+    for name in filter(None, ("tool", "autofix", command)):
+        found = found.get(name, {}) if isinstance(found, dict) else found
+    if not command and isinstance(found, dict):  # a table in it is another command's
+        found = {key: value for key, value in found.items() if not isinstance(value, dict)}
+    return path, table(found, kinds, f"[tool.autofix{'.' * bool(command)}{command}] of {path}")
 
 
 def read(path: Path) -> dict[str, Any]:

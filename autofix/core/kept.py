@@ -35,7 +35,7 @@ def key(target: Target, place: wire.Stack) -> str:
 
 def answers(target: Target) -> dict[str, str]:
     """The answers that the nearest pyproject.toml keeps, by their places."""
-    path = nearest("pyproject.toml", target.script.parent)
+    path = nearest(target.script.parent)
     if path is None:
         return {}
     try:
@@ -61,7 +61,7 @@ def keep(target: Target, place: str, name: str) -> Path:
     Raises write.WriteRefused where that cannot be done, and ConfigError where the file cannot be read.
     """
     root = target.project
-    path = nearest("pyproject.toml", target.script.parent) or root / "pyproject.toml"
+    path = nearest(target.script.parent) or root / "pyproject.toml"
     old = path.read_bytes() if path.exists() else b""
     if answers(target).get(place) == name:
         return path

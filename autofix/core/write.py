@@ -98,7 +98,7 @@ def _contents(changes: Mapping[Path, tuple[bytes, bytes]], root: Path) -> dict[P
         real = _real(path, root)
         if contents.setdefault(real, (old, new)) != (old, new):
             raise WriteRefused(f"{_shown(path)}: it is named twice, with different contents")
-        if _read(real) != old:
+        if read(real) != old:
             raise WriteRefused(f"{_shown(path)}: it changed since it was read")
     return {path: (old, new) for path, (old, new) in contents.items() if old != new}
 
@@ -122,7 +122,8 @@ def _real(path: Path, root: Path) -> Path:
     return real
 
 
-def _read(path: Path) -> bytes:
+def read(path: Path) -> bytes:
+    """A file's contents; raises WriteRefused where it cannot be read."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -298,7 +299,7 @@ def _dress(target: Path, temporary: Path) -> None:
 
 def _expect(target: Path, step: _Step) -> bytes:
     """The file's contents, if they still are what the change was made for."""
-    content = _read(target)
+    content = read(target)
     if target.is_symlink() or _digest(content) != step.old:
         raise WriteRefused(f"{_shown(target)}: it changed since it was read")
     return content

@@ -134,11 +134,8 @@ def parting(*stacks: Stack) -> tuple[Frame, ...]:
 
 def _around(source: Source, node: ast.AST) -> Iterator[Place]:
     """The statements around a node in its function with their blocks, innermost first."""
-    found: ast.AST | None = node
-    while found is not None and not isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-        if isinstance(found, ast.stmt):
-            yield blocks.block_of(source, found), found
-        found = source.parent(found)
+    holders = () if isinstance(node, ast.Lambda) else (node, *blocks.around(source, node))
+    return ((blocks.block_of(source, one), one) for one in holders if isinstance(one, ast.stmt))
 
 
 def _fork(one: Sequence[Place], other: Sequence[Place]) -> tuple[list[ast.stmt], ast.stmt, ast.stmt] | None:

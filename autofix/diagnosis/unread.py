@@ -60,9 +60,5 @@ def _called(source: Source, node: ast.AST) -> str:
 
 
 def _without_gradient(source: Source, node: ast.AST) -> bool:
-    around: ast.AST | None = node
-    while around is not None:
-        if isinstance(around, ast.With) and any(may_switch_off(item.context_expr) for item in around.items):
-            return True
-        around = source.parent(around)
-    return False
+    held = (one for one in (node, *source.around(node)) if isinstance(one, ast.With))
+    return any(may_switch_off(item.context_expr) for one in held for item in one.items)

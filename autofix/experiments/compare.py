@@ -53,7 +53,7 @@ def departures(
             found.extend(_printed(reference, candidate, tolerance))
     found.extend(values.departures(reference, candidate, tolerance, leaves=leaves))
     if candidate.parted and not found:  # how it went on was not seen
-        found.append(Change("", note="a gradient is another than in the code"))
+        found.append(Change("", note="a gradient differs from that of the code"))
     return found
 
 
@@ -175,21 +175,23 @@ def figures(text: str) -> int:
 def comparable(trace: wire.Trace) -> str:
     """Why a reference cannot be compared with, or ''."""
     if trace.outcome == "failed":
-        return f"the reference run itself failed: {trace.reason or 'no reason given'}"
+        return f"the run to compare with failed: {trace.reason or 'no reason given'}"
     if not trace.ended_well:
         why = ": ".join(filter(None, (trace.outcome.replace("_", " "), trace.reason)))
-        return f"the reference run ended early ({why})"
+        return f"the run to compare with ended early ({why})"
     if not trace.steps and not trace.leaves and not _NUMBER.search(trace.stdout):
-        return "no optimizer step, leaf gradient or printed number was seen to compare"
+        return "the run to compare with shows no optimizer step, no gradient of a leaf and no printed number"
     if any(math.isnan(value) for step in trace.steps for sketch in step.gradients for value in sketch):
-        return "the reference's gradients are not numbers"
+        return "the gradients to compare with are not numbers"
     return ""
 
 
 def _optimizers(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> Iterator[Change]:
     if len(reference.counts) != len(candidate.counts) and not candidate.parted:
         made, expected = len(candidate.counts), len(reference.counts)
-        yield Change("", 0, expected, made, note=f"{made} optimizers are made, the code makes {expected}")
+        yield Change(
+            "", 0, expected, made, note=f"the edited script makes {made} optimizers, the code makes {expected}"
+        )
         return
     for index in range(len(reference.counts)):
         wanted, got = reference.of(index), candidate.of(index)
@@ -307,7 +309,7 @@ def _leaves(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> I
 def _printed(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> Iterator[Change]:
     expected, got = (_NUMBER.findall(_CLOCK.sub("", text)) for text in (reference.stdout, candidate.stdout))
     if values.ended(reference, candidate) and len(expected) != len(got):
-        yield Change("", 0, len(expected), len(got), note="the script prints another number of figures")
+        yield Change("", 0, len(expected), len(got), note="the edited script prints more or fewer numbers")
         return
     for number, (want, have) in enumerate(zip(expected, got, strict=False)):
         a, b = float(want), float(have)

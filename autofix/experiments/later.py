@@ -39,7 +39,7 @@ def again(trace: wire.Trace, before: wire.Trace, lines: Mapping[str, Sequence[in
         return False
     if (failure.message, trace.backward_count) != (first.message, before.backward_count):
         return False
-    places = [(frame.file, _line(frame, lines)) for frame in failure.stack]
+    places = [(frame.file, line_of(frame, lines)) for frame in failure.stack]
     known = [(frame.file, line and frame.line) for frame, (_, line) in zip(first.stack, places, strict=False)]
     return len(failure.stack) == len(first.stack) and places == known
 
@@ -56,10 +56,10 @@ def _place(trace: wire.Trace, edited: wire.Request | None = None) -> tuple[objec
     if trace.failure is None or not trace.failure.stack:
         return None
     frame = trace.failure.stack[0]
-    return trace.failure.type, frame.file, _line(frame, edited.lines if edited is not None else {})
+    return trace.failure.type, frame.file, line_of(frame, edited.lines if edited is not None else {})
 
 
-def _line(frame: wire.Frame, lines: Mapping[str, Sequence[int]]) -> int:
+def line_of(frame: wire.Frame, lines: Mapping[str, Sequence[int]]) -> int:
     """The line that a frame stands at before an edit; 0 for a new one."""
     known = lines.get(frame.file, ())
     return known[frame.line - 1] if frame.line <= len(known) else frame.line

@@ -14,20 +14,15 @@ is a number in this pass, and has a graph in another one, trains nothing in this
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
-from autofix.core.model import Cause, Reading, Refused
+from autofix.core.model import Cause, Diagnosis, Reading, Refused
 from autofix.experiments.compare import comparable, differences, same_gradients, same_moves
 from autofix.experiments.later import died_early
 from autofix.experiments.losses import losses
 from autofix.experiments.sketches import FOLLOWED, LIVE, norm
 from autofix.probe import wire
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from autofix.core.model import Diagnosis
 
 UPDATE, OPERATION = Refused.UPDATE, Refused.OPERATION
 WORDS = {
@@ -300,10 +295,10 @@ def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace) -> str:
     if run.left_out and not run.steps:  # what an optimizer is given need not be all that could be trained
         return f"{run.left_out[0]}, of which it is made, would get no gradient"
     if forsaken := next(_forsaken(run), ""):
-        return f"the optimizer would go on with {forsaken}, of which it is made, and have no gradient for it any more"
+        return f"{forsaken}, of which it is made, would get no gradient any more, although an optimizer steps it"
     stale = next((fact.subject for fact in run.seen("stale")), "")
     if reading == OPERATION and stale and any(done.kind == "nonleaf_gradient" for done in run.performed):
-        return f"what is computed from {stale} once would stay as it is, whatever a step does"
+        return f"what is computed once from {stale} would never change, whatever a step does"
     if lost:
         more = f" and {len(set(lost)) - 1} more" if len(set(lost)) > 1 else ""
         return f"{lost[0]}{more}, which an optimizer owns, would get no gradient"
@@ -321,7 +316,7 @@ def _seen(reading: Refused, run: wire.Trace, other: wire.Trace) -> Iterator[str]
         yield from (f"{one.subject}, which an optimizer owns, would learn nothing from data" for one in learns)
         kept = {one.stack for one in other.seen("wasted")}
         given = (one for one in run.seen("wasted") if one.stack not in kept)
-        yield from ("no backward would go through the graph that a derivative is given" for _ in given)
+        yield from ("a derivative would get a graph that no backward uses" for _ in given)
         drifts = () if other.carried else run.seen("drifts")
         yield from (f"each pass would move {one.subject}, which an optimizer owns, farther" for one in drifts)
 

@@ -114,7 +114,7 @@ def _bounded(target: Target, baseline: wire.Trace) -> Target:
 
 def limit_words(target: Target, baseline: wire.Trace) -> str:
     """What a run that reached its time limit saw, and what to try."""
-    seen = baseline.detail or f"it ran for {target.time_limit:.0f} s without a word"
+    seen = baseline.detail or f"it ran for {target.time_limit:.0f} s and nothing failed"
     tries = []
     if not target.setup.shorten:
         tries.append("--shorten 3 ends loops early")
@@ -163,10 +163,10 @@ def _fenced(target: Target, failure: wire.Failure | None) -> str:
     common = Path(os.path.commonpath([path, project]))
     if common == project or not os.access(there, os.W_OK):
         return ""  # nobody may write there, with or without a fence
-    where = f"it writes to {path}, outside its project {project}, where a run behind the fence may not write"
+    where = f"it writes to {path}, and the fence lets a run write only below its project, {project}"
     home = Path.home()
     own = (project / ".git").exists() or common in (home, *home.parents, Path(tempfile.gettempdir()))
-    makes = "" if own else f"`git init {common}` makes that folder the project, or "
+    makes = "" if own else f"`git init {common}` makes that folder the project; or "
     return f"{where}: {makes}let it write below its project"
 
 

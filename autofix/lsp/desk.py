@@ -56,12 +56,7 @@ class Desk:
     def read(self, path: Path) -> bytes | None:
         """A file's contents as the editor has them, else as they are on disk."""
         open_one = next((one for one in self.documents() if one.path == path), None)
-        if open_one is not None:
-            return open_one.data
-        try:
-            return path.read_bytes()
-        except OSError:
-            return None
+        return open_one.data if open_one is not None else documents.contents(path)
 
     def whole(self, uri: str) -> str:
         """The notebook that a cell belongs to; every other document is whole."""

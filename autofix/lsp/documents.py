@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,6 +78,13 @@ class Document:
 def of_file(uri: str, path: Path, version: int | None, text: str) -> Document:
     """A file's document; raises SourceError where its own coding line cannot spell it."""
     return Document(uri, path, (EditorText(uri, version, split(text)),), _encoded(text, path))
+
+
+def contents(path: Path) -> bytes | None:
+    """What a file holds on disk; None where it cannot be read."""
+    with contextlib.suppress(OSError):
+        return path.read_bytes()
+    return None
 
 
 def on_disk(path: Path) -> Document | None:

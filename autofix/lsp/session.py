@@ -25,7 +25,7 @@ from autofix.core.write import WriteRefused
 from autofix.experiments.runner import Stop
 from autofix.lsp import offers
 from autofix.lsp.desk import Desk
-from autofix.lsp.documents import Document, EditorText
+from autofix.lsp.documents import Document, EditorText, contents
 from autofix.lsp.positions import Columns, touch
 from autofix.lsp.runs import RunQueue
 from autofix.probe import wire
@@ -186,7 +186,7 @@ class EditorSession(LanguageServer):
         buffers = {
             one.path: one.data
             for one in self.desk.documents()
-            if one.path.is_relative_to(root) and one.data != _on_disk(one.path)
+            if one.path.is_relative_to(root) and one.data != contents(one.path)
         }
         target = Target(
             document.path, argv=tuple(argv), cwd=folder if document.cells else self.desk.root(folder), root=root,
@@ -325,10 +325,3 @@ class EditorSession(LanguageServer):
         for code in codes:
             with contextlib.suppress(ValueError):
                 yield catalogue.explained(code)
-
-
-def _on_disk(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return None

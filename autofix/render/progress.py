@@ -29,6 +29,11 @@ class Tell:
         """Something to be shown at once, and until the report says it, where somebody watches."""
 
 
+def complain(text: str) -> None:
+    """Say something on standard error."""
+    sys.stderr.write(f"autofix: {one_line(text)}\n")
+
+
 @contextlib.contextmanager
 def progress(*, quiet: bool, verbose: bool) -> Iterator[Tell]:
     """What to tell what begins: a live line on a terminal; elsewhere plain lines, seldom if nobody asked."""

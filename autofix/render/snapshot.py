@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import re
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,7 @@ from autofix.target import cells, notebook
 WIDEST = 100
 """Columns of an excerpt, where nobody says how many there are."""
 _LEAD = 20
+_NOT_WRITTEN = re.compile(rf"\[Errno (?:{errno.EROFS}|{errno.EACCES})\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +157,8 @@ class Snapshot:
             return ""
         where = self.where(self.place(failure.stack[0]), column=False)
         message = ": ".join(filter(None, (one_line(failure.type), shortened(failure.message))))
-        return f"then stops at {where} for another reason: {message}"
+        fenced = " (the fence lets a run write only below its project)" if _NOT_WRITTEN.search(failure.message) else ""
+        return f"then stops at {where}, which the edit does not cause: {message}{fenced}"
 
 
 def width(text: str) -> int:

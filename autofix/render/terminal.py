@@ -258,7 +258,7 @@ def _beside(report: Report, snapshot: Snapshot) -> Iterator[Text]:
     """What the failing run showed of its training besides the failure."""
     if report.suspicions:
         yield Text()
-        yield Text("Not why it fails, but worth a look:")
+        yield Text("Also found, though not why it fails:")
     yield from accounted(account(report, snapshot), snapshot, whole=False)
 
 

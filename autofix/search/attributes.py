@@ -57,9 +57,9 @@ class Kept:
     def _properties(self) -> list[Step]:
         """A property in the place of each attribute."""
         if any(True for _ in self._nodes(ast.Store)) or any(map(_written, self._nodes(ast.Load))):
-            raise Declined(f"{self.paths} is also written elsewhere")
+            raise Declined(f"{self.paths} is also assigned elsewhere")
         if any(isinstance(one, ast.Expr) for one in self.statements):
-            raise Declined(f"{self.paths} is a buffer, which is saved with its module")
+            raise Declined(f"{self.paths} is a buffer: a property in its place would not be saved with the module")
         lines: list[str] = []
         gone: dict[ast.stmt, None] = {}
         kept: dict[str, ast.stmt] = {}
@@ -76,7 +76,7 @@ class Kept:
         read |= set(kept)
         idle = [one for one in gone if not names.binds(one) & read]
         if self._is_helper(idle):
-            raise Declined(f"{self.maker.name} does nothing else")
+            raise Declined(f"{self.maker.name} would be left empty")
         steps = [step for one in idle if one not in kept.values() for step in delete(self.source, one)]
         return [*steps, *self._keeping(kept, gone), *insert_after(self.source, self.maker, lines)]
 
@@ -113,7 +113,7 @@ class Kept:
         if self._is_helper([*self.statements, *before]):
             return [f"{holder}.{self.maker.name}()"]
         if before:
-            raise Declined(f"{self.paths} is made in several steps")
+            raise Declined(f"several statements make {self.paths}")
         lines: list[str] = []
         for one, _, renamed in found:
             own = {node: self._me for node in ast.walk(one) if isinstance(node, ast.Name) and node.id == self._me}
@@ -159,7 +159,7 @@ class Kept:
         for one in reversed(self._before(statement)):
             if (bound := names.binds(one)) & wanted and (whole or one in self.graph):
                 if not isinstance(one, ast.Assign) or not all(map(str.isidentifier, bound)):
-                    raise Declined(f"{', '.join(bound & wanted)} is made in several steps")
+                    raise Declined(f"several statements make {', '.join(bound & wanted)}")
                 leading.insert(0, one)
                 wanted = wanted - bound | names.locals_read(self.maker, one.value) - {self._me}
         return leading, wanted
@@ -174,13 +174,13 @@ class Kept:
         """Decline to compute again what would be another: random numbers, and what is trained by itself."""
         for node in nodes:
             if isinstance(node, ast.Attribute) and ast.unparse(node) == path and isinstance(node.ctx, ast.Load):
-                raise Declined(f"{path} goes on from its own value")
+                raise Declined(f"{path} is made of its own last value")
             if isinstance(node, ast.Call) and anew.draws(node, self.source, self.sources):
-                raise Declined(f"{calls.name_of(node)} would draw other numbers")
+                raise Declined(f"{calls.name_of(node)} would draw other random numbers")
             if isinstance(node, ast.Call) and (
                 calls.name_of(node) == "Parameter" or calls.keyword(node, "requires_grad")
             ):
-                raise Declined(f"{path} is made of a leaf of its own")
+                raise Declined(f"{path} is made of a new parameter, which would be another one each time")
 
     def _is_helper(self, statements: Iterable[ast.stmt]) -> bool:
         """Whether the method that made them does nothing else, and is called without arguments."""

@@ -49,7 +49,7 @@ def wrapped(place: Turn, made: list[ast.stmt], diagnosis: Diagnosis) -> list[Ste
     span = place.block[at[0] : at[-1] + 1]
     used = [one.used for one in diagnosis.trace.crossings if one.by != "earlier"]
     if _inside(place.source, span, [*_training(diagnosis), *used]):
-        raise Declined("the statements that collect and those that train are mixed")
+        raise Declined("statements that train stand between those that collect")
     return without_gradient(place.source, span)
 
 

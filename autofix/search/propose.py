@@ -80,10 +80,12 @@ def _candidate(
             raise Declined(f"{path} is not a file that may be edited")
         files[path] = without_repeats(source, apply(source, [edit for edit in edits if edit.path == path]))
         if vain := _in_vain(source, files[path], plain):
-            raise Declined(f"{vain} holds no tensor, so it has neither a graph to cut nor a value to copy")
+            raise Declined(f"{vain} holds no tensor, so there is nothing to detach or to copy")
         name, line = lost_write(path, source.data, files[path])
         if name:
-            raise Declined(f"{name} would get a new value at line {line} that nothing reads: the write would be lost")
+            raise Declined(
+                f"{name} would get a new value at line {line}, and nothing reads it: the write would be lost"
+            )
     before = base or Candidate((), (), (), (), {})
     return Candidate(
         (*before.rules, rule.code), (*before.titles, proposal.title), (*before.whys, proposal.why),

@@ -37,7 +37,7 @@ class Use:
         """The statement that made it, as it is spelled here, without the cut."""
         source, value = self.made[0][0], self.making.value
         if any(anew.draws(call, source, sources) for call in calls.within(value)):
-            raise Declined(f"{self.path} would be made of other random numbers")
+            raise Declined(f"{self.path} would be made of new random numbers")
         read = [node for node in ast.walk(value) if isinstance(node, ast.Name)]
         first, *rest = names.copied(source, self.making, renamed={one: self._here(one.id) for one in read})
         lines = [re.sub(r"^[\w.]+\s*=\s*", f"{self.path} = ", first), *rest]
@@ -92,7 +92,7 @@ def cuts(node: ast.AST) -> bool:
 
 
 def _decline(name: str) -> str:
-    raise Declined(f"the function that uses it does not know {name}")
+    raise Declined(f"{name} has no value in the function that uses it")
 
 
 def _binding(function: Function, name: str) -> ast.expr | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from autofix.core.edit import Declined
@@ -22,7 +23,7 @@ def block_of(source: Source, statement: ast.stmt) -> list[ast.stmt]:
         block = getattr(parent, field, None)
         if isinstance(block, list) and any(item is statement for item in block):
             return block
-    raise Declined("it is no statement of this file")
+    raise Declined("it is not a statement of this file")
 
 
 def top(function: Function) -> ast.stmt:
@@ -33,10 +34,8 @@ def top(function: Function) -> ast.stmt:
 
 def around(source: Source, node: ast.AST) -> Iterator[ast.AST]:
     """The nodes around one, innermost first, as far as the function that runs it."""
-    found = source.parent(node)
-    while found is not None and not isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-        yield found
-        found = source.parent(found)
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    return itertools.takewhile(lambda one: not isinstance(one, functions), source.around(node))
 
 
 def holders(source: Source, node: ast.AST) -> list[ast.stmt]:
@@ -112,13 +111,11 @@ def runs(statements: Sequence[ast.stmt], moved: Sequence[ast.stmt]) -> Iterator[
 def qualified(source: Source, node: ast.AST) -> str:
     """The function that a node runs in, as Python names it."""
     parts: list[str] = []
-    holder = source.parent(node)
-    while holder is not None:
+    for holder in source.around(node):
         if isinstance(holder, ast.ClassDef):
             parts.insert(0, holder.name)
         elif isinstance(holder, (ast.FunctionDef, ast.AsyncFunctionDef)):
             parts[:0] = [holder.name, "<locals>"] if parts else [holder.name]
-        holder = source.parent(holder)
     return ".".join(parts) if source.function(node) is not None else "<module>"
 
 

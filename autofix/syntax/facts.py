@@ -109,23 +109,25 @@ class Scope:
     def origins(self, name: str) -> list[Bind]:
         """Every binding that may have given `name` its value here; empty when unknown."""
         if name.startswith("self."):
-            return self._attribute(name)
-        scope: Scope | None = self
-        while scope is not None:
+            return self.within.attributes.get(name, []) if self.within is not None else []
+        for scope in self.chain():
             if name in scope.parameters:
                 return []
             if name in scope.binds and not (scope is not self and isinstance(scope.node, ast.ClassDef)):
                 return scope.binds[name]
-            scope = scope.parent
         return []
 
-    def _attribute(self, name: str) -> list[Bind]:
+    def chain(self) -> Iterator[Scope]:
+        """This scope and those around it, innermost first."""
         scope: Scope | None = self
         while scope is not None:
-            if isinstance(scope.node, ast.ClassDef):
-                return scope.attributes.get(name, [])
+            yield scope
             scope = scope.parent
-        return []
+
+    @property
+    def within(self) -> Scope | None:
+        """The innermost class that this is, or stands in."""
+        return next((scope for scope in self.chain() if isinstance(scope.node, ast.ClassDef)), None)
 
     def last_bind(self, name: str, before: int) -> Bind | None:
         """The binding of `name` that stands last before an event."""

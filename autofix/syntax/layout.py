@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -109,9 +110,9 @@ def run_of(source: Source, statements: list[ast.stmt]) -> StatementRun:
     first = next(place for place, item in enumerate(block) if item is statements[0])
     last = first + len(statements) - 1
     if len(block) <= last or any(a is not b for a, b in zip(block[first:], statements, strict=False)):
-        raise Declined("the statements are not neighbours in one block")
+        raise Declined("the statements do not follow each other in one block")
     if source.text.startswith("elif", source.extent(statements[0])[0]) and isinstance(statements[0], ast.If):
-        raise Declined("an elif is no statement of its own")
+        raise Declined("an elif is part of the if before it")
     return StatementRun(source, block, first, last)
 
 
@@ -137,7 +138,7 @@ def line_start(source: Source, index: int) -> int:
     start = source.text.rfind("\n", 0, index) + 1
     start = max(start, source.text.rfind("\r", 0, index) + 1)
     if not _BLANK.fullmatch(source.text, start, index) or _CONTINUED.search(source.text, max(0, start - _FAR), start):
-        raise Declined("its line is continued from another one by a backslash")
+        raise Declined("a backslash joins its line to another")
     return start
 
 
@@ -170,13 +171,8 @@ def lines_of(source: Source, block: list[ast.stmt], text: str) -> list[str]:
 
 def unit_near(source: Source, statement: ast.AST) -> str:
     """One step of indentation as the neighbourhood has it."""
-    found: ast.AST | None = statement
-    while found is not None:
-        for inner, base in _margins(source, found):
-            if _is_deeper(inner, base):
-                return inner[len(base) :]
-        found = source.parent(found)
-    steps = (margins for node in ast.walk(source.tree) for margins in _margins(source, node))
+    nodes = itertools.chain((statement,), source.around(statement), ast.walk(source.tree))
+    steps = (margins for node in nodes for margins in _margins(source, node))
     return next((inner[len(base) :] for inner, base in steps if _is_deeper(inner, base)), "    ")
 
 

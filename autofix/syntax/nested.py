@@ -19,7 +19,7 @@ def cut_statement(path: str, form: str) -> str:
         return f"{path}.detach_()"
     match parsed := ast.parse(form, mode="eval").body:
         case ast.Constant():
-            raise Declined(f"{path} holds no tensor, or none that is known")
+            raise Declined(f"{path} holds no tensor that is known")
         case ast.Call(func=ast.Name(id="mapping"), args=[inner]):
             return f"{path}.update({{k: {_cut('v', inner, _depth(inner))} for k, v in {path}.items()}})"
     return f"{path} = {_cut(path, parsed, _depth(parsed))}"
@@ -94,7 +94,7 @@ def _test(path: str, form: ast.expr) -> str:
             return f"isinstance({path}, {built})"
     if _is_constant(form):
         return f"{path} is None"
-    raise Declined(f"what {path} holds cannot be told apart by its type")
+    raise Declined(f"the types of what {path} holds do not tell which of it is a tensor")
 
 
 def _items(path: str, items: list[ast.expr], depth: int) -> str:

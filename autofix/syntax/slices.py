@@ -24,13 +24,13 @@ class Loop:
 
 def loop_over(source: Source, node: ast.AST, name: str) -> Loop | None:
     """The innermost loop around a write whose variable `name` runs over parts of a tensor that has a name."""
-    holder = source.parent(node)
-    while holder is not None and not isinstance(holder, (ast.FunctionDef, ast.AsyncFunctionDef)):
+    for holder in source.around(node):
+        if isinstance(holder, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            break
         if isinstance(holder, ast.For) and (found := _element(holder.target, holder.iter, name)) is not None:
             element, index = found
             base, join, dim = _parts(element)
             return Loop(holder, _base(element), base, join, dim, index) if base else None
-        holder = source.parent(holder)
     return None
 
 

@@ -276,22 +276,25 @@ class Source:
                     break
         return self._parents.get(node)
 
+    def around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes around one, innermost first, as far as the module."""
+        found = self.parent(node)
+        while found is not None:
+            yield found
+            found = self.parent(found)
+
     def statement(self, node: ast.AST) -> ast.stmt:
         """The innermost statement that a node is, or is part of."""
-        found: ast.AST | None = node
-        while found is not None and not isinstance(found, ast.stmt):
-            found = self.parent(found)
+        found = next((one for one in (node, *self.around(node)) if isinstance(one, ast.stmt)), None)
         if found is None:
             raise ValueError(f"{type(node).__name__} is not part of a statement of {self.path}")
         return found
 
     def function(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The function whose body runs a node; a decorator or default runs outside its function."""
-        child, found = node, self.parent(node)
-        while found is not None:
+        for child, found in itertools.pairwise((node, *self.around(node))):
             if isinstance(found, ast.FunctionDef | ast.AsyncFunctionDef) and child in found.body:
                 return found
-            child, found = found, self.parent(found)
         return None
 
     def node_at(self, span: Position) -> ast.AST | None:

@@ -103,15 +103,8 @@ class _Walk:
         bind = Bind(len(scope.events), made.node, name, value, made.how, self.block, self.quiet, made.start, made.end)
         scope.events.append(bind)
         scope.binds.setdefault(name, []).append(bind)
-        if name.startswith("self."):
-            self._on_self(bind)
-
-    def _on_self(self, bind: Bind) -> None:
-        scope: Scope | None = self.scope
-        while scope is not None and not isinstance(scope.node, ast.ClassDef):
-            scope = scope.parent
-        if scope is not None:
-            scope.attributes.setdefault(bind.name, []).append(bind)
+        if name.startswith("self.") and scope.within is not None:
+            scope.within.attributes.setdefault(name, []).append(bind)
 
     def _unpack(self, target: ast.Tuple | ast.List, value: ast.expr | None, made: _Made) -> None:
         values: list[ast.expr | None] = [value] * len(target.elts)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from autofix.probe.wire import Frame
 from autofix.syntax import vocabulary
-from autofix.syntax.blocks import around, block_of, loops, passed
+from autofix.syntax.blocks import around, block_of, holders, loops, passed
 from autofix.syntax.calls import name_of, path_of, whole, within
 from autofix.syntax.modes import may_switch_off, switches_off
 from autofix.syntax.source import Source
@@ -43,12 +43,7 @@ def _operand(source: Source, call: ast.Call) -> ast.expr | None:
 
 def with_gradient(source: Source, statement: ast.stmt) -> ast.stmt:
     """The statement, or the outermost block around it in its function in which no graph is recorded."""
-    found, holder = statement, source.parent(statement)
-    while isinstance(holder, ast.stmt) and not isinstance(holder, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        if without_gradient(holder):
-            found = holder
-        holder = source.parent(holder)
-    return found
+    return [one for one in holders(source, statement) if one is statement or without_gradient(one)][-1]
 
 
 def without_gradient(statement: ast.AST) -> bool:

@@ -154,7 +154,7 @@ def _entry(
     try:
         if words:
             return entries.parse(words)
-        project = nearest("pyproject.toml", Path.cwd())
+        project = nearest(Path.cwd())
         return replace(entries.parse(shlex.split(configured)), folder=project.parent if project else None)
     except ValueError as error:
         said = shlex.join(words) if words else f"run = {configured!r} in [tool.autofix]"

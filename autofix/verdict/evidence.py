@@ -25,9 +25,7 @@ class Evidence(Runs):
         if found.effect.keeps_gradients or not (followed := [one for one in self.case.answered if self.follows(one)]):
             return found
         clauses = " and ".join(one.answer.clause for one in followed if one.answer is not None)
-        sentence = (
-            f"{whose(self)} those of the code in which {clauses}, as was answered, and in all else as it is written"
-        )
+        sentence = f"{whose(self)} those of the code in which {clauses}, as was answered; the rest is as written"
         reading = next((one.answer.means for one in followed if one.answer is not None), None)
         return replace(found, effect=Effect.MEANT, sentence=sentence, reading=reading, changes=())
 

@@ -21,7 +21,7 @@ def meant(runs: Runs, found: Assessment) -> Assessment:
     """
     letters = runs.case.pool.letters
     if found.effect is Effect.REFRESHED and (why := worse(runs, replace(runs.code, constant=True))):
-        return replace(found, sentence=f"{found.sentence}; what was made once can be no constant: {why}")
+        return replace(found, sentence=f"{found.sentence}; what was made once cannot be a constant: {why}")
     departs = found.effect is Effect.CHANGED or (found.effect is Effect.TRUNCATED and runs.letter.reused)
     if not departs or letters.void or len(letters.readings) > 1:
         return found
@@ -33,8 +33,8 @@ def meant(runs: Runs, found: Assessment) -> Assessment:
         for reading in dict.fromkeys((*known, *law.readings(runs))):
             if law.says(runs, reading).word is Word.KEPT and _is_left(runs, reading) and follows(runs, reading):
                 sentence = (
-                    f"{whose(runs)} those of the code in which {law.clause}, and in all else as it is written; "
-                    f"as it is written, {letter.sentence}"
+                    f"{whose(runs)} those of the code in which {law.clause}; the rest is as written; "
+                    f"without that change, {letter.sentence}"
                 )
                 return replace(found, effect=Effect.MEANT, sentence=sentence, reading=reading)
     return found

@@ -57,6 +57,18 @@ class once(functools.cached_property[Kept]):  # noqa: N801  read as a word: `@on
         self.lock = contextlib.nullcontext()
 
 
+def _reference(
+    treatment: Treatment = Treatment.LIVE, intervention: Intervention = Intervention.NONE, **changes: bool
+) -> once[wire.Trace]:
+    """The run of the code, read with these changes."""
+    return once(lambda runs: runs.of(replace(runs.code, **changes), treatment, intervention))
+
+
+def _edit(treatment: Treatment = Treatment.LIVE, intervention: Intervention = Intervention.NONE) -> once[wire.Trace]:
+    """The run of the edited script."""
+    return once(lambda runs: runs.of_edit(treatment, intervention))
+
+
 class Runs:
     """The runs of one edit and of the references beside it, by the names that properties ask for them."""
 
@@ -150,20 +162,12 @@ class Runs:
         """Whether what is so made may be data that was collected, as far as the reference tells."""
         return self.may_be_collected and (self.letter.anew or not self.letter.reused)
 
-    @once
-    def letter(self) -> wire.Trace:
-        """The reference: the code as it is written."""
-        return self.of(self.code)
-
-    @once
-    def cut(self) -> wire.Trace:
-        """The reference in which no gradient flows into earlier passes."""
-        return self.of(replace(self.code, truncated=True))
-
-    @once
-    def constant(self) -> wire.Trace:
-        """The reference in which no gradient flows into what is made once for several passes."""
-        return self.of(replace(self.code, constant=True))
+    letter = _reference()
+    """The reference: the code as it is written."""
+    cut = _reference(truncated=True)
+    """The reference in which no gradient flows into earlier passes."""
+    constant = _reference(constant=True)
+    """The reference in which no gradient flows into what is made once for several passes."""
 
     @once
     def old_values(self) -> wire.Trace | None:
@@ -183,25 +187,14 @@ class Runs:
         files = moved_values(pool.target, pool.old_values, self.trace)
         return pool.get(replace(RunSpec.edited(files), reading=self.code)) if files else None
 
-    @once
-    def nudged(self) -> wire.Trace:
-        """The reference in which derivatives without a graph, and refused conversions, are a little larger."""
-        return self.of(self.code, intervention=Intervention.NUDGED)
-
-    @once
-    def letter_frozen(self) -> wire.Trace:
-        """The reference with every step undone."""
-        return self.of(self.code, Treatment.FROZEN)
-
-    @once
-    def nudged_frozen(self) -> wire.Trace:
-        """The nudged reference with every step undone: what a nudge changes there is no update's doing."""
-        return self.of(self.code, Treatment.FROZEN, Intervention.NUDGED)
-
-    @once
-    def outputs(self) -> wire.Trace:
-        """The reference with every step undone, watched for the gradients that losses send to what modules give."""
-        return self.of(self.code, Treatment.FROZEN, Intervention.OUTPUTS)
+    nudged = _reference(intervention=Intervention.NUDGED)
+    """The reference in which derivatives without a graph, and refused conversions, are a little larger."""
+    letter_frozen = _reference(Treatment.FROZEN)
+    """The reference with every step undone."""
+    nudged_frozen = _reference(Treatment.FROZEN, Intervention.NUDGED)
+    """The nudged reference with every step undone: what a nudge changes there is no update's doing."""
+    outputs = _reference(Treatment.FROZEN, Intervention.OUTPUTS)
+    """The reference with every step undone, watched for the gradients that losses send to what modules give."""
 
     def shifted(self, owner: int) -> tuple[wire.Trace, ...]:
         """The same in which what the modules of one optimizer give is otherwise, and farther off the other way."""
@@ -219,30 +212,16 @@ class Runs:
             self.case.pool.expect(RunSpec.reference(replace(self.code, constant=True)), urgent=False)
         return self.case.pool.get(spec)
 
-    @once
-    def doubled(self) -> wire.Trace:
-        """The reference in which each backward sends twice as much from the failing pass on."""
-        return self.of(self.code, intervention=Intervention.DOUBLED)
-
-    @once
-    def edited(self) -> wire.Trace:
-        """The edited script."""
-        return self.of_edit()
-
-    @once
-    def edited_nudged(self) -> wire.Trace:
-        """The edited script in which derivatives without a graph are a little larger."""
-        return self.of_edit(intervention=Intervention.NUDGED)
-
-    @once
-    def edited_frozen(self) -> wire.Trace:
-        """The edited script with every step undone."""
-        return self.of_edit(Treatment.FROZEN)
-
-    @once
-    def edited_nudged_frozen(self) -> wire.Trace:
-        """The nudged edit with every step undone: what a nudge changes there is no update's doing."""
-        return self.of_edit(Treatment.FROZEN, Intervention.NUDGED)
+    doubled = _reference(intervention=Intervention.DOUBLED)
+    """The reference in which each backward sends twice as much from the failing pass on."""
+    edited = _edit()
+    """The edited script."""
+    edited_nudged = _edit(intervention=Intervention.NUDGED)
+    """The edited script in which derivatives without a graph are a little larger."""
+    edited_frozen = _edit(Treatment.FROZEN)
+    """The edited script with every step undone."""
+    edited_nudged_frozen = _edit(Treatment.FROZEN, Intervention.NUDGED)
+    """The nudged edit with every step undone: what a nudge changes there is no update's doing."""
 
     @once
     def comparisons(self) -> tuple[wire.Trace, wire.Trace]:
@@ -261,10 +240,8 @@ class Runs:
         self.case.pool.expect(*(RunSpec.reference(self.code, one, how) for one in treatments))
         return self.of(self.code, Treatment.STILL, how), self.of(self.code, Treatment.LIVE, how)
 
-    @once
-    def compiled(self) -> wire.Trace:
-        """The edited script in which `torch.compile` compiles."""
-        return self.of_edit(intervention=Intervention.COMPILED)
+    compiled = _edit(intervention=Intervention.COMPILED)
+    """The edited script in which `torch.compile` compiles."""
 
     @once
     def without(self) -> list[tuple[Part, wire.Trace]] | None:

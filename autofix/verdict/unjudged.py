@@ -30,7 +30,7 @@ def _unseen(letter: wire.Trace, first: wire.Trace) -> str:
     passed = letter.counts != first.counts if letter.steps else len(letter.leaves) > before
     if passed or figures(letter.stdout) > figures(first.stdout):
         return ""
-    return "after the failure no step, leaf gradient or printed number follows that could be compared"
+    return "nothing behind the failure can be compared: no step, no gradient of a leaf, no printed number"
 
 
 def _never_trains(runs: Runs) -> str:
@@ -41,7 +41,7 @@ def _never_trains(runs: Runs) -> str:
     owned = {name for index in range(len(letter.counts)) for name in letter.parameters(index)}
     failing = (one for one in letter.reaches if lines(one.stack) == lines(runs.failure.stack))
     trains = any(not owned.isdisjoint(one.parameters) for one in failing)
-    return "" if trains else "this loss is a number in all passes compared: what it is to train is not said"
+    return "" if trains else "this loss has no graph in any pass compared: the code does not say what it should train"
 
 
 def _unread(runs: Runs) -> str:

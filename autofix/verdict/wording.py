@@ -18,7 +18,7 @@ def equal_to(runs: Runs, reading: Reading, *, same_live: bool) -> Assessment:
     """The effect of an edit that equals a reading of the code: live too, or with every step undone alone."""
     told = whose(runs)
     if reading.separated:
-        sentence = "each step uses its own loss alone; in the code as written a step also uses what another loss left"
+        sentence = "each step uses its own loss alone; as written, a step also uses the gradient of another loss"
         apart = differences(runs.of(reading.letter), runs.edited, LIVE)
         return Assessment(Effect.CHANGED, sentence, tuple(apart), reading)
     if reading.truncated:
@@ -61,7 +61,9 @@ def one_of_two(runs: Runs, one: Assessment) -> Assessment:
     said = words(runs.letter)
     if why := runs.case.pool.letters.contradicted.get(mine):
         return replace(one, effect=Effect.CHANGED, sentence=f"changed: with this edit {why}")
-    sentence = f"the code can mean two things: with this edit, {said[mine]}; with another one, {said[other]}"
+    sentence = (
+        f"the code can mean two things: this edit takes the first, {said[mine]}; the second is that {said[other]}"
+    )
     return replace(one, effect=Effect.UNKNOWN, sentence=sentence)
 
 
@@ -69,12 +71,12 @@ def with_reading(runs: Runs, one: Assessment) -> Assessment:
     """With the reason why a refused operation is taken in the one way that is left, or why either way will do."""
     if runs.case.pool.letters.alike and one.effect.keeps_gradients:
         first, second = words(runs.letter).values()
-        return replace(one, sentence=f"{one.sentence}; whether {first} or {second}, the optimizers move all alike")
+        return replace(one, sentence=f"{one.sentence}; whether {first} or {second}, the optimizers make the same steps")
     if len(runs.case.pool.letters.contradicted) != 1:
         return one
     ((refused, why),) = runs.case.pool.letters.contradicted.items()
     said = words(runs.letter)[refused]
-    return replace(one, sentence=f"{one.sentence}; the code means nothing else: if {said}, {why}")
+    return replace(one, sentence=f"{one.sentence}; the other reading is ruled out: if {said}, {why}")
 
 
 def whose(runs: Runs) -> str:
@@ -82,12 +84,23 @@ def whose(runs: Runs) -> str:
     live, past = runs.edited, runs.letter.past
     stepped = sorted({step.optimizer for step in live.steps})
     known = [index for index in stepped if index < len(live.names)] if live.steps else range(len(live.names))[-1:]
-    parts = []
+    sizes: dict[str, list[int]] = {}
     for index in known:
-        owners, names = live.owners(index), live.names[index]
+        owners = live.owners(index)
         label = ", ".join(owners[:3]) + (", ..." if len(owners) > 3 else "")  # noqa: PLR2004
-        parts.append(f"{label} ({len(names)} tensor{'s' if len(names) != 1 else ''})")
+        sizes.setdefault(label, []).append(len(live.names[index]))
+    parts = [f"{label} ({_sized(several)})" for label, several in sizes.items()]
     steps = len(live.steps) or len(live.leaves)
     where = f"{steps} step{'s' if steps != 1 else ''}" if live.steps else f"{steps} backward calls"
     took = f", in {past:.0f} s beyond the failure," if past >= 1 else ""
-    return f"gradients of {' and '.join(parts) or 'all leaves'} at {where}{took} are"
+    return f"gradients of {_listed(parts) or 'all leaves'} at {where}{took} are"
+
+
+def _sized(sizes: Sequence[int]) -> str:
+    """How many tensors optimizers have that are called alike: said once for all of them."""
+    tensors = f"{sum(sizes)} tensor{'s' * (sum(sizes) != 1)}"
+    return tensors if len(sizes) == 1 else f"{tensors} in {len(sizes)} optimizers"
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))

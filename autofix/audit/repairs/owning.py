@@ -101,9 +101,7 @@ def in_plain_list(found: Found) -> Iterator[Offer]:
 
 def _module_prefix(source: Source, node: ast.AST) -> str:
     """What stands before `Module` where the class around a node names its base, such as `nn.`."""
-    holder: ast.AST | None = node
-    while holder is not None and not isinstance(holder, ast.ClassDef):
-        holder = source.parent(holder)
+    holder = next((one for one in source.around(node) if isinstance(one, ast.ClassDef)), None)
     bases = map(path_of, holder.bases if holder is not None else ())
     return next((base.removesuffix("Module") for base in bases if base.endswith("Module")), "")
 

@@ -17,12 +17,16 @@ def _flag(said: Mapping[str, Value], name: str) -> bool | None:
     return bool(value.value) if isinstance(value, Const) else None
 
 
+def _keeps(said: Mapping[str, Value]) -> bool | None:
+    """Whether a call keeps the graph: as it is told, else where it makes one of its own."""
+    return _flag(said, "retain_graph" if "retain_graph" in said or "**" in said else "create_graph")
+
+
 def backward(player: Player, root: Tensor, ask: Ask) -> None:
     """`root.backward(gradient, retain_graph, create_graph, inputs)`."""
     names = ("gradient", "retain_graph", "create_graph", "inputs")
     said = {**dict(zip(names, ask.given, strict=False)), **ask.words}
-    create = _flag(said, "create_graph")
-    retain = _flag(said, "retain_graph") if "retain_graph" in said or "**" in said else create
+    create, retain = _flag(said, "create_graph"), _keeps(said)
     only = said.get("inputs")
     given = {"gradient", "grad_tensors", "grad_variables", "**"} & said.keys()
     if root.scalar is False and not given and root.needs == YES:
@@ -51,8 +55,7 @@ def grad(player: Player, ask: Ask) -> Value:
     said = {**dict(zip(names, ask.given, strict=False)), **ask.words}
     outputs, inputs = [*contents(said.get("outputs"))], said.get("inputs")
     targets = [*contents(inputs)]
-    create = _flag(said, "create_graph")
-    retain = _flag(said, "retain_graph") if "retain_graph" in said or "**" in said else create
+    create, retain = _flag(said, "create_graph"), _keeps(said)
     place = player.place(ask.node)
     if outputs and targets and player.tape.grad is not None:
         for one in targets:

@@ -85,12 +85,7 @@ def write(player: Player, tensor: Tensor, name: str, given: Sequence[Value], nod
     if not isinstance(tensor, Opaque) or not tensor.data:
         if isinstance(tensor, Opaque):
             tensor.is_tensor = True
-        values = [one for value in given for one in contents(value)]
-        player.tape.write(tensor, values, player.place(node), f"{name}_")
-        if operators.saves_result(name):
-            player.tape.save_result(tensor)
-            if tensor.node is not None:
-                tensor.node.holds = True
+        operators.write(player.tape, tensor, name, given, player.place(node))
     return tensor
 
 

@@ -231,9 +231,7 @@ def inplace(player: Player, tensor: Tensor, name: str, node: ast.AST) -> Tensor:
     """An activation that writes over what it is given."""
     if isinstance(tensor, Opaque):
         return _rewritten(player, tensor, name, node)
-    player.tape.write(tensor, [], player.place(node), f"{name}_")
-    if operators.saves_result(name):
-        player.tape.save_result(tensor)
+    operators.write(player.tape, tensor, name, [], player.place(node))
     if tensor.node is not None:
         tensor.node.holds = True
     return tensor
@@ -262,12 +260,9 @@ def owned(value: Value | None) -> tuple[list[Tensor], bool]:
             return [], False
         case Tensor():
             return [value], True
-        case Listed(items=items, exact=exact):
-            parts = [owned(item) for item in items]
-            return [one for found, _ in parts for one in found], exact and all(sure for _, sure in parts)
         case Mapped(items={"params": inner}):
             return owned(inner)
-        case Mapped(items=entries, exact=exact):
-            parts = [owned(item) for item in entries.values()]
+        case Listed(items=items, exact=exact) | Mapped(items=items, exact=exact):
+            parts = [owned(item) for item in (items.values() if isinstance(items, dict) else items)]
             return [one for found, _ in parts for one in found], exact and all(sure for _, sure in parts)
     return [], False

@@ -244,5 +244,10 @@ def _scalar(name: str, inputs: Sequence[Tensor], given: Sequence[Value], words: 
     return True if sizes == {True} else None
 
 
-def saves_result(name: str) -> bool:
-    return name in _SAVES_RESULT
+def write(tape: Tape, tensor: Tensor, name: str, given: Sequence[Value], place: PlayPlace) -> None:
+    """An operation that writes what it gives over a tensor."""
+    tape.write(tensor, [one for value in given for one in contents(value)], place, f"{name}_")
+    if name in _SAVES_RESULT:
+        tape.save_result(tensor)
+        if tensor.node is not None:
+            tensor.node.holds = True

@@ -100,7 +100,7 @@ class Trainer:
         lists = [name for name, binds in scope.attributes.items() if all(map(_is_list, binds))]
         if not lists or not scope.module.is_module_class(scope):
             return
-        methods = [inner for inner in scope.module.scopes if _within(inner, scope)]
+        methods = [inner for inner in scope.module.scopes if inner is not scope and scope in inner.chain()]
         if any(name in inner.calls for inner in methods for name in ("add_module", "setattr", "register_parameter")):
             return
         for name in lists:
@@ -112,13 +112,6 @@ class Trainer:
 
 def _is_list(bind: Bind) -> bool:
     return bind.how == "=" and isinstance(bind.value, ast.List | ast.ListComp)
-
-
-def _within(inner: Scope, owner: Scope) -> bool:
-    parent = inner.parent
-    while parent is not None and parent is not owner:
-        parent = parent.parent
-    return parent is owner
 
 
 def _layers(scope: Scope, methods: list[Scope], name: str) -> Iterator[ast.AST]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -93,7 +94,7 @@ class Scores:
             self._weigh(name, score, target, (args, kwargs), result)
         if name in _REGRESSION and result is not None:
             whole = torch.broadcast_shapes(score.shape, target.shape)
-            if _size(whole) > max(score.numel(), target.numel()):
+            if math.prod(whole) > max(score.numel(), target.numel()):
                 shapes = f"{shape(score)} and {shape(target)}"
                 self._notes.note("broadcast-by-accident", shapes, self._frames.here())
         self._check_scores(name, score, target, kwargs)
@@ -225,13 +226,6 @@ def affine_in_data(node: Any) -> bool:
         return False
     children = [child for child, _ in node.next_functions]
     return len(children) == 2 and (children[0] is None) != (children[1] is None)  # noqa: PLR2004
-
-
-def _size(shape: Any) -> int:
-    total = 1
-    for extent in shape:
-        total *= int(extent)
-    return total
 
 
 def shape(tensor: torch.Tensor) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from .. import HERE
+from ..program.frames import outwards
 
 _OVERRIDES = torch.overrides.__file__
 _MODULE = torch.nn.Module._call_impl.__code__
@@ -20,21 +21,16 @@ _BINDS = ("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF", "RETURN_VAL
 def frame(func: Any = None) -> FrameType | None:
     """The frame from which a torch function, or `func`, is called: none of the probe's or of torch's overrides."""
     own = getattr(func, "__code__", None)
-    found: FrameType | None = sys._getframe(1)
-    while found is not None:
+    for found in outwards(sys._getframe(1)):
         code = found.f_code
         if code is not own and code.co_filename != _OVERRIDES and not code.co_filename.startswith(HERE):
             return found
-        found = found.f_back
     return None
 
 
 def computing() -> bool:
     """Whether a module is being called."""
-    found: FrameType | None = sys._getframe(1)
-    while found is not None and found.f_code is not _MODULE:
-        found = found.f_back
-    return found is not None
+    return any(found.f_code is _MODULE for found in outwards(sys._getframe(1)))
 
 
 def discards(func: Any) -> bool:

@@ -31,6 +31,13 @@ def frames_of(error: BaseException | None) -> list[FrameType]:
     return [one.tb_frame for one in entries(error.__traceback__ if error is not None else None)]
 
 
+def outwards(frame: FrameType | None) -> Iterator[FrameType]:
+    """A frame, the one that called it, and so on."""
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
 class Frames:
     """Answers for one run: the user's files are those below `root` that no package manager installed."""
 
@@ -94,10 +101,7 @@ class Frames:
 
     def running(self, frame: FrameType | None) -> Iterator[FrameType]:
         """The user's frames, from this one outwards."""
-        while frame is not None:
-            if self.owns(frame.f_code):
-                yield frame
-            frame = frame.f_back
+        return (one for one in outwards(frame) if self.owns(one.f_code))
 
     def here(self) -> Raw:
         """The user frames that are running now."""

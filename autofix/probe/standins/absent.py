@@ -6,10 +6,11 @@ import ast
 import linecache
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import FrameType
 
 from .. import wire
+from ..program.frames import outwards
 
 _HERE = os.path.dirname(__file__)
 _LOADS = "_find_and_load_unlocked"
@@ -17,10 +18,11 @@ _LOADS = "_find_and_load_unlocked"
 
 def importing(owned: Callable[[str], bool]) -> FrameType | None:
     """The frame of the user's that imports now, behind the import system's own; None where a library does."""
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None and ("importlib" in frame.f_code.co_filename or frame.f_code.co_filename.startswith(_HERE)):
-        frame = frame.f_back
-    return frame if frame is not None and owned(frame.f_code.co_filename) else None
+    for frame in outwards(sys._getframe(2)):
+        file = frame.f_code.co_filename
+        if "importlib" not in file and not file.startswith(_HERE):
+            return frame if owned(file) else None
+    return None
 
 
 def indispensable(top: str, root: str, owned: Callable[[str], bool]) -> bool:
@@ -30,16 +32,9 @@ def indispensable(top: str, root: str, owned: Callable[[str], bool]) -> bool:
     """
     if top in wire.PYTHON_2 or top in sys.stdlib_module_names or top.startswith("_") or importing(owned) is None:
         return False
-    asking = [*_frames()]
+    asking = [*outwards(sys._getframe())]
     loads = any(frame.f_code.co_name == _LOADS for frame in asking)
     return loads and not any(owned(f.f_code.co_filename) and _tries(f) for f in asking) and not _lies(root, top)
-
-
-def _frames() -> Iterator[FrameType]:
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        yield frame
-        frame = frame.f_back
 
 
 def _tries(frame: FrameType) -> bool:

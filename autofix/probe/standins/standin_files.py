@@ -13,6 +13,8 @@ from typing import Any
 
 import torch
 
+from ..program.frames import outwards
+
 _EXTENSIONS = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff")
 _FILES = 64
 _REFUSED = {errno.EROFS, errno.EACCES, errno.EPERM}
@@ -81,9 +83,8 @@ def _making(make: Callable[..., None], note: Callable[[str], None], owned: Calla
 
 def _asker(frame: FrameType | None) -> str:
     """The file that asks, behind the standard library's own."""
-    while frame is not None and frame.f_code.co_filename in (os.__file__, pathlib.__file__, __file__):
-        frame = frame.f_back
-    return frame.f_code.co_filename if frame is not None else ""
+    files = (one.f_code.co_filename for one in outwards(frame))
+    return next((file for file in files if file not in (os.__file__, pathlib.__file__, __file__)), "")
 
 
 def _saved(note: Callable[[str], None]) -> None:

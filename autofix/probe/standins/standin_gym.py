@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from ..program.frames import outwards
 from . import standin_data
 
 _CONTROL: dict[str, tuple[int, int, float]] = {
@@ -195,11 +196,10 @@ class RewardWrapper(Wrapper):
 
 def _unpacked(frame: FrameType | None) -> bool:
     """Whether the line that resets takes two values: gym's later interface, which gymnasium kept."""
-    while frame is not None:
-        line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
-        if frame.f_code.co_filename != __file__ and not line.startswith("return "):
+    for one in outwards(frame):
+        line = linecache.getline(one.f_code.co_filename, one.f_lineno).strip()
+        if one.f_code.co_filename != __file__ and not line.startswith("return "):
             return _takes_two(line)
-        frame = frame.f_back
     return False
 
 

@@ -27,9 +27,9 @@ def set_keyword(  # noqa: PLR0913  two of them say only where it may stand
         if keyword.arg == name:
             return replace(source, keyword.value, value)
     if any(keyword.arg is None and _may_hold(keyword.value, name) for keyword in call.keywords):
-        raise Declined(f"{name} may be among its ** arguments")
+        raise Declined(f"{name} may be given by its ** arguments")
     if any(isinstance(argument, ast.Starred) for argument in call.args):
-        raise Declined(f"{name} may be among its * arguments")
+        raise Declined(f"{name} may be given by its * arguments")
     if position is not None and position < len(call.args):
         return replace(source, call.args[position], value)
     new = cst.Arg(expression(source, call, value), cst.Name(name), equal=cst.AssignEqual(_NOTHING, _NOTHING))
@@ -54,7 +54,7 @@ def remove_keyword(source: Source, call: ast.Call, name: str) -> list[Step]:
 def functional_call(source: Source, call: ast.Call, torch: str, mapping: str) -> list[Step]:
     """A call of a module as one that takes its parameters from a mapping."""
     if any(word.arg is None for word in call.keywords):
-        raise Declined("arguments of the module are in a mapping")
+        raise Declined("the module gets its arguments from a mapping")
     given = [source.segment(one) for one in call.args]
     positional = f"({', '.join(given)}{',' * (len(given) == 1)})"
     named = ", ".join(f'"{word.arg}": {source.segment(word.value)}' for word in call.keywords)

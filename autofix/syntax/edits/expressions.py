@@ -23,7 +23,7 @@ _TWICE = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
 def change(source: Source, node: ast.expr | ast.stmt, what: str, make: Callable[[Any, Guard], Any]) -> list[Step]:
     """A node as something else; see `unit.NodeChange`."""
     if isinstance(node, (ast.Starred, ast.Slice)):
-        raise Declined("it is no expression of its own")
+        raise Declined("it is not an expression that can be replaced")
     holder(source, node)  # declines where text is not simply code
     return [NodeChange(source, node, what, make)]
 
@@ -52,7 +52,7 @@ def append_call(source: Source, node: ast.expr, suffix: str) -> list[Step]:
     Where one of several is chosen and may be a number or None, which has no such method, to each of the others.
     """
     if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
-        raise Declined("it is a target, not a value")
+        raise Declined("it is assigned to here, not read")
     if isinstance(node, ast.Constant) or not may_be_plain(node):
         return embed(source, node, f"{{}}{suffix}")
     if not (found := [one for one in choices(node) if any(isinstance(part, ast.Name) for part in ast.walk(one))]):
@@ -97,7 +97,7 @@ def receiver(source: Source, node: ast.Call | ast.Attribute) -> list[Step]:
 def aug_to_assign(source: Source, node: ast.AugAssign) -> list[Step]:
     """Write `x += y` as `x = x + y`, keeping the value of `y` one operand."""
     if any(isinstance(part, _TWICE) for part in ast.walk(node.target)):
-        raise Declined("its target would be evaluated twice")
+        raise Declined("what it assigns to would be computed twice")
 
     def make(old: cst.AugAssign, guard: Guard) -> cst.Assign:
         sign = old.operator
@@ -137,4 +137,4 @@ def expression(source: Source, node: ast.AST, text: str) -> Any:
     try:
         return cst.parse_expression(text)
     except cst.ParserSyntaxError:
-        raise Declined(f"{text} is no expression") from None
+        raise Declined(f"{text} is not an expression") from None

@@ -21,7 +21,7 @@ def for_caller(
     """
     function = source.function(statement)
     if function is None:
-        raise Declined("it stands in no function")
+        raise Declined("it is not in a function")
     said = _ForCaller(source, statement, function, given, may_repeat)
     return ast.unparse(said.visit(copy.deepcopy(statement))).splitlines()
 
@@ -36,7 +36,7 @@ class _ForCaller(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         if not self._may_repeat(node):
-            raise Declined("it would draw other numbers")
+            raise Declined("it would draw other random numbers")
         return self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
@@ -51,4 +51,4 @@ class _ForCaller(ast.NodeTransformer):
             case [ast.Assign(targets=[ast.Tuple(elts=parts)], value=ast.Attribute(attr="shape") as shape)]:
                 at = [ast.unparse(one) for one in parts].index(node.id)
                 return ast.Subscript(self.visit(copy.deepcopy(shape)), ast.Constant(at), ast.Load())
-        raise Declined(f"{node.id} is made in several steps")
+        raise Declined(f"several statements make {node.id}")

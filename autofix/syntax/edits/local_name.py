@@ -27,25 +27,25 @@ def in_local_name(source: Source, statement: ast.stmt, failed: Iterable[Frame]) 
     something else puts zeros or None in its place, the pass writes a part of it, or it is a name of the function.
     """
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not _is_path(statement.targets[0]):
-        raise Declined("it binds no value by one name")
+        raise Declined("the statement does not assign one value to one name")
     path = ast.unparse(statement.targets[0])
     body = _pass(source, statement, failed)
     if body is None and path.isidentifier():
-        raise Declined("it is the function's own")
+        raise Declined("no loop repeats it, and only its own function sees it")
     function = source.function(statement)
     whole = body if body is not None else function.body if function is not None else []
     mentions = [node for one in whole for node in names.mentions(one, path)]
     first = next((one for one in whole if any(names.mentions(one, path))), None)
     if first is None or not any(isinstance(node.ctx, ast.Load) for node in names.mentions(first, path)):
-        raise Declined("the pass does not begin with what it finds there")
+        raise Declined("the pass does not read it before it writes it")
     if any(
         isinstance(source.parent(node), ast.AugAssign | ast.Subscript | ast.Delete)
         for node in mentions
         if _stored(source, node)
     ):
-        raise Declined("the pass writes into it")
+        raise Declined("the pass changes it in place")
     if any(_is_start(one.value) for one in names.assignments(source, path) if one.value is not None):
-        raise Declined("it begins with a state")
+        raise Declined("it starts as zeros or None: it is a state, which passes hand on")
     known = {getattr(node, "id", getattr(node, "arg", "")) for node in source.walk(function)}
     name = next(one for one in _own_names(statement.targets[0]) if one not in known)
     steps = insert_before(source, first, [f"{name} = {source.segment(statement.targets[0])}"])

@@ -29,17 +29,17 @@ def out_of_place(source: Source, node: ast.AST) -> list[Step]:
             raise Declined("a write to a part of a tensor cannot be written out of place")
         case ast.Call():
             return _call(source, node)
-    raise Declined("this write has no out-of-place form")
+    raise Declined("this write cannot be written out of place")
 
 
 def clone_before(source: Source, node: ast.AST, around: ast.stmt | None = None) -> list[Step]:
     """The same write, to a copy that the variable holds from then on; `around`: what holds the write, for one copy."""
     name = written(source, node)
     if not name:
-        raise Declined("what it writes to has no name")
+        raise Declined("the tensor that it writes to has no name")
     place = around or with_gradient(source, source.statement(node))
     if name in binds(place) - binds(source.statement(node)):
-        raise Declined(f"{name} is bound inside the block before which it would be copied")
+        raise Declined(f"{name} gets its value inside the block, so it cannot be copied before it")
     return insert_before(source, place, [f"{name} = {name}.clone()"])
 
 
@@ -93,7 +93,7 @@ def _call(source: Source, node: ast.Call) -> list[Step]:
         name = _target(source, next(keyword.value for keyword in node.keywords if keyword.arg == "out"))
         return [*_bound(source, node, name, alone=alone), *remove_keyword(source, node, "out")]
     if not in_place(node) or not isinstance(node.func, ast.Attribute):
-        raise Declined("the call is not known to write in place")
+        raise Declined("it is not known whether the call writes in place")
     if is_module(source, node.func.value):
         name = _target(source, node.args[0]) if node.args else ""
         return [*_bound(source, last, name, alone=alone), *_renamed(source, node)]
@@ -104,10 +104,10 @@ def _method(source: Source, chain: list[ast.Call], *, alone: bool) -> list[Step]
     """`x.mul_(k).add_(z)` as `x = x.mul(k).add(z)`, or as a value where it is used as one."""
     first = chain[-1]
     if not isinstance(first.func, ast.Attribute):
-        raise Declined("what it writes to has no name")
+        raise Declined("the tensor that it writes to has no name")
     name = _target(source, first.func.value) if alone else ""
     if alone and not all(map(in_place, chain)):
-        raise Declined("it writes through a view")
+        raise Declined("it writes to a view of the tensor")
     if alone and len(chain) == 1 and (new := _overwritten(source, first, name)) is not None:
         return new
     writes = [call for call in chain if in_place(call)]
@@ -133,7 +133,7 @@ def _target(source: Source, node: ast.expr) -> str:
     """The written operand as something that can be assigned to without writing to a tensor."""
     path = path_of(node)
     if not path or (isinstance(node, ast.Attribute) and node.attr in (*VIEWS, "data", "grad")):
-        raise Declined(f"{source.segment(node)} cannot take another tensor")
+        raise Declined(f"{source.segment(node)} cannot be assigned a new tensor")
     return path
 
 
@@ -142,7 +142,7 @@ def _bound(source: Source, call: ast.Call, name: str, *, alone: bool) -> list[St
     if not alone:
         return []
     if not name:
-        raise Declined("what it writes to has no name")
+        raise Declined("the tensor that it writes to has no name")
     statement = source.statement(call)
     return bind(source, statement, name) if isinstance(statement, ast.Expr) else []
 

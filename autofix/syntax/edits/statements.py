@@ -143,11 +143,8 @@ def _may_move(run: StatementRun) -> None:
 def _both(source: Source, statements: Sequence[ast.stmt], anchor: ast.stmt) -> tuple[StatementRun, StatementRun]:
     run, target = run_of(source, list(statements)), run_of(source, [anchor])
     _may_move(run)
-    inside: ast.AST | None = anchor
-    while inside is not None:
-        if any(inside is statement for statement in statements):
-            raise Declined("a statement cannot move into itself")
-        inside = source.parent(inside)
+    if any(inside is statement for inside in (anchor, *source.around(anchor)) for statement in statements):
+        raise Declined("a statement cannot move into itself")
     return run, target
 
 

@@ -55,7 +55,7 @@ def holder(source: Source, node: ast.AST) -> ast.AST:
             raise Declined("it is part of a pattern")
         found = source.parent(found)
     if found is None:
-        raise Declined("it is no part of a statement")
+        raise Declined("it is not part of a statement")
     return found
 
 
@@ -97,7 +97,7 @@ class Unit:
         code = self._code(nodes, bare)
         meant = _meaning(code)
         if meant is None:
-            raise Declined("the changed statement would be no Python")
+            raise Declined("the changed statement would not be valid Python")
         for change in changes:
             shorter = self._code(nodes, {*bare, change})
             if shorter is not None and shorter != code and _meaning(shorter) == meant:
@@ -129,7 +129,7 @@ def parsed(text: str) -> cst.Module:
         raise Declined(f"libcst cannot read the statement: {error.message.partition(chr(10))[0]}") from None
     except RecursionError:
         raise Declined("the statement is nested too deeply") from None
-    raise Declined("libcst would print the statement otherwise")
+    raise Declined("the statement cannot be rewritten without changes to its layout")
 
 
 class _Changes(cst.CSTTransformer):
@@ -180,4 +180,4 @@ def _extent(source: Source, node: ast.AST) -> tuple[int, int, str, str]:
             return start, header_start(source, first), f"if 1:\n{lead}" if lead else "", after
         case ast.stmt():
             return *source.extent(node), "", ""
-    raise Declined("it is no part of a statement")
+    raise Declined("it is not part of a statement")

@@ -38,5 +38,5 @@ class AGradientIsSentOnOnce(KeptByChange):
         if sum(int(fact.subject) for fact in once.seen("sent-once")) < PASSES:
             return ""
         return (
-            f"the call of {at(sent[0].stack)} sends on again what an earlier backward has sent on from the same tensor"
+            f"the call of {at(sent[0].stack)} sends on again a gradient that an earlier backward has sent on from there"
         )

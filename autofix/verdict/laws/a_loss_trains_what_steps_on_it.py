@@ -53,13 +53,13 @@ class ALossTrainsWhatStepsOnIt(Law):
         if affine := _affine(runs):
             owners = ", ".join(runs.letter.owner(one.optimizer) for one in affine)
             sentence = (
-                f"the loss of {at(affine[0].stack)} also trains {owners}, although it is affine in what that gives, "
-                "has no minimum there, and another loss has"
+                f"the loss of {at(affine[0].stack)} also trains {owners}, but it has no minimum in what "
+                "they give (it is affine there), and another loss of theirs has one"
             )
             found.append(KEPT if set(affine) <= set(reading.apart) else Ruling(Word.BROKEN, sentence))
         if opposed := _opposed(runs):
             sentence = (
-                f"a step also uses what the loss of {at(opposed.first)} left, although that pulls what "
+                f"a step also uses the gradient that the loss of {at(opposed.first)} left, which pulls what "
                 f"{runs.letter.owner(opposed.optimizer)} gives the other way than its own loss of {at(opposed.second)}"
             )
             found.append(KEPT if reading.separated else Ruling(Word.BROKEN, sentence))

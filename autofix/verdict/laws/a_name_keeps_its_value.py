@@ -56,7 +56,7 @@ class ANameKeepsItsValue(KeptByChange):
         if others or not _is_one(runs) or passes_apart(runs) < PASSES or not reads_what_is_written(runs):
             return ""
         where = at(runs.whole_writes[0])
-        return f"what {where} writes is read later by a name bound before, and training differs by it"
+        return f"{where} writes a tensor that is read later by an older name, and that changes the training"
 
 
 def _is_one(runs: Runs) -> bool:

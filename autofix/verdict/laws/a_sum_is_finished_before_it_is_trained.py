@@ -37,4 +37,4 @@ class ASumIsFinishedBeforeItIsTrained(KeptByChange):
         grows = runs.letter.seen("loss-grows")
         if not grows or comparable(once := runs.of(self.changed(runs.code))) or once.summed < PASSES:
             return ""
-        return f"the loss of {at(grows[0].stack)} has the terms of the call before, which it trains again"
+        return f"the loss of {at(grows[0].stack)} still holds the terms of the call before, and trains them again"

@@ -44,7 +44,7 @@ class EveryTermCounts(KeptByChange):
         other = runs.of(self.changed(runs.code))
         if comparable(other) or _differences(other):
             return ""
-        return f"what {at(zeros[0].stack)} subtracts from a tensor is the same memory, and the difference always 0"
+        return f"{at(zeros[0].stack)} subtracts a tensor from itself, by two names of one memory: that is always 0"
 
     def says(self, runs: Runs, reading: Reading) -> Ruling:
         if (ruling := super().says(runs, reading)) is not SILENT:

@@ -55,7 +55,9 @@ class EverythingOwnedLearns(Law):
 
     def says(self, runs: Runs, reading: Reading) -> Ruling:
         if cut := _cut_off(runs):
-            why = f"the cut at {at(cut)} leaves what steps on a loss without any gradient of it, or of a part of it"
+            why = (
+                f"behind the cut at {at(cut)} an optimizer gets no gradient of the loss that it steps on, or of a part"
+            )
             return KEPT if reading.uncut == cut else Ruling(Word.BROKEN, why)
         if why := _written_over(runs):
             return KEPT if reading.copied else Ruling(Word.BROKEN, why)
@@ -100,7 +102,7 @@ def _written_over(runs: Runs) -> str:
     if comparable(other) or any(deprived(other, letter)) or not (lost := next(deprived(letter, other), "")):
         return ""
     place, name = next(iter(places.items()))
-    return f"{lost} would never get a gradient, for {at(place)} writes to what {name} stands for"
+    return f"{lost} would never get a gradient, because {at(place)} writes to the memory of {name}"
 
 
 def _steps_in_vain(runs: Runs) -> bool:

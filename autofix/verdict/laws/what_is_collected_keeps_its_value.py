@@ -42,4 +42,4 @@ class WhatIsCollectedKeepsItsValue(KeptByChange):
         pairs = zip(runs.letter.steps or runs.letter.leaves, other.steps or other.leaves, strict=False)
         if sum(one.gradients != two.gradients for one, two in pairs) < PASSES:
             return ""
-        return f"what {at(joined[0].stack)} joins are views of one memory, written between them: all are the last one"
+        return f"{at(joined[0].stack)} joins views of one memory that is written between them: all show the last value"

@@ -52,6 +52,6 @@ class WhatIsComparedIsTheOlder(KeptByChange):
         if comparable(runs.constant) or any(starved(letter, runs.constant)):
             return ""
         return (
-            f"{at(compared[0].stack)} differentiates the older of what it compares, too, by parameters that are no "
-            "more; made anew, both would be the same in each pass"
+            f"{at(compared[0].stack)} also differentiates the older of the values that it compares, by parameters "
+            "that were stepped since; computed anew, both values would be the same in each pass"
         )

@@ -49,5 +49,5 @@ class WhatIsSwitchedOffStaysSo(KeptByChange):
         if comparable(narrow) or any(deprived(narrow, letter)) or trains_alike(runs, other, runs.code):
             return ""
         if leaves:
-            return f"the backward of {at(leaves[0].stack)} goes on into what was run without gradients"
-        return f"a step also uses what the loss of {at(left[0].stack)} left in what was run without gradients"
+            return f"the backward of {at(leaves[0].stack)} goes on into what ran without gradients"
+        return f"a step also uses the gradient that the loss of {at(left[0].stack)} left in what ran without gradients"

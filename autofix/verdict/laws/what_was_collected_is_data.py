@@ -41,4 +41,4 @@ class WhatWasCollectedIsData(KeptByChange):
         if comparable(runs.constant) or any(starved(runs.letter, runs.constant)):
             return ""
         where = at(runs.sourced.reused[0])
-        return f"the loss of {where} differentiates what data were drawn from before, at older parameters"
+        return f"the loss of {where} differentiates what the data were drawn from, by older parameters"

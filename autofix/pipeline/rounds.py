@@ -1,0 +1,155 @@
+"""Rounds of candidates: each is run and judged, and what only uncovers the next failure is built upon."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from autofix.core.model import Applicability, Candidate, Cause, Diagnosis, Fix, Note, RunOutcome, Target
+from autofix.experiments.client import JOBS, Probe
+from autofix.experiments.requests import line_maps
+from autofix.pipeline import first
+from autofix.pipeline.chains import Built, in_turn, of_autograd, uncovers
+from autofix.pipeline.offers import as_fix, diff
+from autofix.probe import wire
+from autofix.search.propose import propose
+from autofix.search.rule import Rule
+from autofix.syntax.sources import Sources
+from autofix.verdict.decide import comes_late, decide, foresee
+from autofix.verdict.evidence import Evidence
+from autofix.verdict.order import is_best, only_adds, settles, still_worth_a_run
+from autofix.verdict.runs import Case
+
+DEPTH = 3
+"""How many failures in a row one patch may cure."""
+_CHAINS = 5
+_Waiting = tuple[Candidate, Evidence]
+
+
+class Rounds:
+    """The search of one repair under way, and what it has come to."""
+
+    def __init__(
+        self, probe: Probe, target: Target, rules: Sequence[Rule], tell: Callable[[str], None],
+        found: Callable[[Fix], None],
+    ) -> None:  # fmt: skip
+        self.probe = probe
+        self.target = target
+        self.rules = rules
+        self.tell = tell
+        self.found = found
+        self.notes: list[Note] = []
+        self.conditions: dict[str, None] = {}
+        self.untried = ""
+        self.fixes: list[Fix] = []
+        self.rejected: list[Fix] = []
+        self.broken: list[Fix] = []
+        """The edits with which, as the first ones, the script dies of something else than autograd."""
+        self.tried: set[frozenset[tuple[Path, bytes]]] = set()
+
+    def search(self, case: Case) -> None:
+        """Breadth first over chains of cures: a candidate that only uncovers the next failure is built upon."""
+        level: Iterable[Built] = [Built(case.diagnosis, None, case.pool.baseline)]
+        for depth in range(DEPTH):
+            found: list[tuple[Candidate, wire.Trace]] = []
+            for built in level:
+                if depth and self._has_waited(case, 0):
+                    return
+                tried = self._try(case, built.diagnosis, built.candidate)
+                base = built.candidate.files if built.candidate is not None else {}
+                for candidate, live in tried:
+                    if uncovers(candidate, live, built.run, line_maps(self.target, candidate.files, base)):
+                        found.append((candidate, live))
+                if depth and any(map(is_best, self.fixes)):
+                    return
+            if depth + 1 == DEPTH or any(map(settles, self.fixes)):
+                return
+            level = self._next(found)
+
+    def _try(
+        self, case: Case, diagnosis: Diagnosis, base: Candidate | None
+    ) -> list[tuple[Candidate, wire.Trace]]:  # fmt: skip
+        """Run every candidate for one diagnosis; returns those that failed in another way."""
+        files = dict(base.files) if base is not None else {}
+        candidates, notes = propose(diagnosis, Sources.of(self.target, files), self.rules, base)
+        self.notes.extend(notes)
+        uncovered = []
+        # The same edits in another order are the same candidate.
+        queue = [
+            (candidate, Evidence(case, candidate.files))
+            for candidate in candidates
+            if _key(candidate) not in self.tried
+        ]
+        queue = self._worth(case, self._telling(case, queue)) if base is not None else queue
+        self.tried.update(_key(candidate) for candidate, _ in queue)
+        behind: list[Evidence] = []
+        while queue and not self._has_waited(case, len(queue)):
+            # This one, too: while the first reference is waited for, its run is to begin before those of the others.
+            case.pool.look_ahead([functools.partial(foresee, one) for _, one in queue[: 1 + 2 * JOBS]])
+            (candidate, evidence), *queue = queue
+            self.tell(f"trying {candidate.titles[-1]}")
+            if evidence not in behind and comes_late(evidence):
+                behind.append(evidence)
+                queue.insert(2 * JOBS, (candidate, evidence))
+                continue
+            verdict = decide(evidence, candidate.applicability)
+            self.conditions.update(dict.fromkeys(evidence.edited.notes))
+            one = as_fix(self.target, candidate, verdict)
+            passed = case.passed(evidence.edited)
+            (self.fixes if passed else self.rejected).append(one)
+            if verdict.applicability is Applicability.SAFE:
+                if not any(other.verdict.applicability is Applicability.SAFE for other in self.fixes[:-1]):
+                    self.found(one)
+                queue = self._worth(case, queue)
+            if verdict.run is RunOutcome.OTHER_FAILURE:
+                uncovered.append((candidate, evidence.edited))
+                if base is None and not of_autograd(evidence.edited):
+                    self.broken.append(one)
+        case.pool.look_ahead(())  # what is left is not wanted: its runs would go on beside those that are
+        return uncovered
+
+    def _has_waited(self, case: Case, left: int) -> bool:
+        """Whether somebody has waited long enough, longer where no edit runs yet; it is told what is left out."""
+        none = bool(self.fixes) and bool(case.pool.too_few)
+        if not (none or case.pool.late(in_vain=not self.fixes)):
+            return False
+        more = f"{left} more edit{'s were' if left != 1 else ' was'}" if left else "edits built upon others were"
+        long = f"the repair had computed for {case.pool.computed:.0f} s"
+        why = "no edit can be compared in this time" if none else long
+        self.untried = self.untried or f"{more} not tried: {why}; a larger --budget goes on for longer"
+        return True
+
+    def _telling(self, case: Case, queue: list[_Waiting]) -> list[_Waiting]:
+        """What is left to build upon another edit: nothing that breaks the script without that, too.
+
+        Where runs are dear, nothing that would run past without that either.
+        """
+        known = self.broken + self.fixes * (not case.pool.quick)
+        return [one for one in queue if not only_adds(diff(self.target, one[0]), known)]
+
+    def _worth(self, case: Case, queue: list[_Waiting]) -> list[_Waiting]:
+        """What is left to try beside a safe edit, if one is known; runs of the others end."""
+        if not any(fix.verdict.applicability is Applicability.SAFE for fix in self.fixes):
+            return queue
+        kept = still_worth_a_run([candidate for candidate, _ in queue], self.fixes) if case.pool.quick else []
+        for candidate, _ in queue:
+            if candidate not in kept:
+                case.pool.drop(candidate.files)
+        return [waiting for waiting in queue if waiting[0] in kept]
+
+    def _next(self, found: list[tuple[Candidate, wire.Trace]]) -> Iterator[Built]:
+        """What the next level builds upon, each explained when its turn comes: the first one often ends the search."""
+        built = (
+            Built(diagnosis, candidate, live)
+            for candidate, live in in_turn(found)[: 2 * _CHAINS]
+            if live.failure is not None
+            and (diagnosis := first.diagnosis(self.probe, self.target, live, candidate.files)) is not None
+            and diagnosis.cause is not Cause.OTHER
+        )
+        return itertools.islice(built, _CHAINS)
+
+
+def _key(candidate: Candidate) -> frozenset[tuple[Path, bytes]]:
+    return frozenset(candidate.files.items())
