@@ -585,12 +585,18 @@ def test_a_residual_of_which_only_one_derivative_gets_a_graph_is_in_doubt_and_al
 ) -> None:
     train = script(RESIDUAL)
     report = train.fix()
-    first, both = report.fixes
-    assert first.verdict.applicability is Applicability.UNSAFE
-    assert properties(first.verdict) == {"derivative-is-constant"}
-    assert first.candidate.titles == ("Give the derivative a graph",)
+    both = report.fixes[0]
     assert both.candidate.titles == ("Give each derivative a graph",)
     assert both.diff.count(b"\n+    u") == 3
+    assert both.verdict.applicability is Applicability.SAFE
+    assert both.verdict.effect is Effect.MEANT
+    for other in report.fixes[1:]:
+        assert other.verdict.applicability is Applicability.UNSAFE
+    one = train.verdict(
+        ("u_x = torch.autograd.grad(u.sum(), x, retain_graph", "u_x = torch.autograd.grad(u.sum(), x, create_graph")
+    )
+    assert one.applicability is Applicability.UNSAFE
+    assert properties(one) == {"derivative-is-constant"}
 
 
 TWICE = """

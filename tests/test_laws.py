@@ -6,7 +6,21 @@ from pathlib import Path
 
 import pytest
 from lawful import Program, judged, safe
-from laws import cleared, collected, cuts, losses, lost_graphs, older, reductions, sums, teachers, terms, values, views
+from laws import (
+    cleared,
+    collected,
+    cuts,
+    losses,
+    lost_graphs,
+    older,
+    reductions,
+    slopes,
+    sums,
+    teachers,
+    terms,
+    values,
+    views,
+)
 from sampled import one_in
 
 from autofix.experiments.client import Probe
@@ -16,7 +30,7 @@ PROGRAMS = [
         14,
         [
             one
-            for law in (cleared, cuts, losses, lost_graphs, older, reductions, teachers, terms)
+            for law in (cleared, cuts, losses, lost_graphs, older, reductions, slopes, teachers, terms)
             for one in law.PROGRAMS
         ],
         str,

@@ -81,6 +81,6 @@ class DerivedWeights(TorchFunctionMode, Listener):
                 (self._weigh if weighs and met <= terms else self._enter).update(places)
 
     def told(self) -> dict[str, Any]:
-        """The derivatives that only weigh, unless one enters a loss in another way."""
-        found = () if self._enter else sorted(self._weigh)
+        """The derivatives that only weigh, and enter no loss in another way."""
+        found = sorted(self._weigh - self._enter)
         return {"facts": tuple(self._frames.fact("derivative-weighs", raw) for raw in found)}

@@ -1,0 +1,64 @@
+"""A forward is differentiated alike: the terms of an equation, and what only looks like them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lawful import Program
+
+FIRST, SECOND = "du, = torch.autograd.grad(u.sum(), x", "ddu, = torch.autograd.grad(du.sum(), x"
+TIME = "dt, = torch.autograd.grad(u.sum(), t"
+CREATE, KEEP = ", create_graph=True", ", retain_graph=True"
+LOSS = "loss = (dt + u * du - ddu).square().mean() + u.square().mean()"
+EQUATION = Program(
+    "an equation of which the derivatives have no graph",
+    f"""\
+net = nn.Sequential(Net(2, 8), nn.Tanh(), nn.Linear(8, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+x, t = torch.rand(8, 1, requires_grad=True), torch.rand(8, 1, requires_grad=True)
+for _ in range(5):
+    u = net(torch.cat([x, t], 1))
+    {TIME}{KEEP})
+    {FIRST}{KEEP})
+    {SECOND}{KEEP})
+    {LOSS}
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    {
+        "all": ((TIME + KEEP, TIME + CREATE), (FIRST + KEEP, FIRST + CREATE), (SECOND + KEEP, SECOND + CREATE)),
+        "only what is differentiated": ((FIRST + KEEP, FIRST + CREATE),),
+        "not by time": ((FIRST + KEEP, FIRST + CREATE), (SECOND + KEEP, SECOND + CREATE)),
+        "not the second": ((TIME + KEEP, TIME + CREATE), (FIRST + KEEP, FIRST + CREATE)),
+        "one cut": (
+            (TIME + KEEP, TIME + CREATE), (FIRST + KEEP, FIRST + CREATE), (SECOND + KEEP, SECOND + CREATE),
+            ("dt + u * du", "dt.detach() + u * du"),
+        ),
+    },
+    frozenset({"all"}),
+)  # fmt: skip
+PROGRAMS = (
+    EQUATION,
+    EQUATION.mutated(
+        "another term holds the solution against data", ("u.square().mean()", "F.mse_loss(u, x)"), right=("all",)
+    ),
+    replace(
+        EQUATION.mutated(
+            "the derivative by time only weighs a term",
+            ("u.square().mean()", "dt.abs().mean() * u.square().mean()"),
+            ("dt + u * du", "u * du"),
+        ),
+        edits={name: EQUATION.edits[name] for name in ("all", "only what is differentiated", "not by time")},
+        right=frozenset({"not by time"}),
+    ),
+    replace(
+        EQUATION.mutated(
+            "a step along the derivative, of another forward",
+            (TIME + KEEP, "dt, = torch.autograd.grad(net(torch.cat([x, t], 1)).sum(), t"),
+            ("(dt + u * du", "(net(torch.cat([x, t + dt.sign() / 9], 1)) + u * du"),
+        ),
+        edits={name: EQUATION.edits[name] for name in ("only what is differentiated", "not by time")},
+        right=frozenset(),  # what the step is made of is a number still, which a loss may be meant to train through
+    ),
+)
