@@ -50,7 +50,7 @@ PROGRAMS = (
             ("dt + u * du", "u * du"),
         ),
         edits={name: EQUATION.edits[name] for name in ("all", "only what is differentiated", "not by time")},
-        right=frozenset({"not by time"}),
+        right=frozenset(),  # that the weight may be trained, too, is left open
     ),
     replace(
         EQUATION.mutated(
