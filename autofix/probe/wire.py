@@ -360,7 +360,7 @@ class Fact:
     """
 
     # stale | cross-talk | growth | kept-growth | mixed | wasted | same-loss-twice | loss-grows |
-    # gradient-sent-twice | sent-once | starts-at-kept-gradient | slope-without-graph |
+    # gradient-sent-twice | sent-once | starts-at-kept-gradient | slope-without-graph | leaf-is-wider |
     # loss-grows-over-steps | elder | zero-difference | memory-held | one-memory-joined | part-overwritten |
     # mixed-with-itself | old-gradient-read | target-handed-on | term-is-late | gradient-adds-up |
     # array-may-be-constant | value-left-numpy | term-is-array | weight-has-graph | written-of | range-is-left |

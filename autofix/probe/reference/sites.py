@@ -82,6 +82,8 @@ class Sites(Listener):
         self._added: dict[Raw, None] = {}
         """Where results were made whose gradients add up."""
         self._limited: dict[int, tuple[torch.Tensor, Raw]] = {}
+        self._wider: dict[int, tuple[torch.Tensor, Raw]] = {}
+        """The leaves that hold more numbers than what they were made of."""
         """Leaves made of what a function gives that keeps to a range."""
         self._behind: list[torch.Tensor] = []
         self._held: list[torch.Tensor] = []
@@ -212,11 +214,14 @@ class Sites(Listener):
             if node and "leaf" in actions and actions["leaf"] in ("", node, _SINGLE.get(node)):
                 self.met[raw] = "nonleaf_gradient"
                 if not self._operation:
-                    self._behind += graph.leaves(graph.walk([result]))
+                    behind = list(graph.leaves(graph.walk([result])))
+                    self._behind += behind
                     # Where a view is made a leaf, its steps are not to write what it is a view of.
                     leaf = result.detach().clone().requires_grad_()
                     if made is not None and _keeps_to_a_range(made):
                         self._limited[id(leaf)] = leaf, raw
+                    if result.numel() > sum(one.numel() for one in behind):
+                        self._wider[id(leaf)] = leaf, raw
                     return leaf
                 self._keep_gradient(result, raw)
         return result
@@ -250,15 +255,18 @@ class Sites(Listener):
                 self._held.append(leaf)
 
     def told(self) -> dict[str, Any]:
-        """Where the gradients of results add up, where a leaf leaves its range, and which leaves are left out.
+        """Where the gradients of results add up, where a leaf is freer than its maker, and which leaves are left out.
 
-        A range is left where a function that keeps to one gave what a leaf was made of that an optimizer owns; left out
+        A range is left where a function that keeps to one gave what a leaf was made of that an optimizer owns; wider is
+        one of more numbers than what it was made of, as an image that was enlarged; left out
         is what the script holds, of which leaves were made, and to which no gradient has come.
         """
         held = {id(leaf): leaf for leaf in self._held}.values()
         facts = [self._frames.fact("gradient-adds-up", raw) for raw in self._added]
         limited = (raw for key, (_, raw) in self._limited.items() if key in self._taken)
+        wider = (raw for key, (_, raw) in self._wider.items() if key in self._taken)
         facts += [self._frames.fact("range-is-left", raw) for raw in limited]
+        facts += [self._frames.fact("leaf-is-wider", raw) for raw in wider]
         left_out = tuple(self._names.name(leaf, "a leaf") for leaf in held if leaf.grad is None)
         return {"facts": facts, "left_out": left_out}
 
