@@ -220,7 +220,8 @@ class Sites(Listener):
                     leaf = result.detach().clone().requires_grad_()
                     if made is not None and _keeps_to_a_range(made):
                         self._limited[id(leaf)] = leaf, raw
-                    if result.numel() > sum(one.numel() for one in behind):
+                    grown = result.numel() > sum(one.numel() for one in behind)
+                    if grown and not any(id(one) in self._taken for one in behind):  # else it was trained before
                         self._wider[id(leaf)] = leaf, raw
                     return leaf
                 self._keep_gradient(result, raw)

@@ -4,7 +4,7 @@
 
 The code gives an optimizer a result that has more elements than the leaves that it was made of (a coarse mask that is
 enlarged to an image, a basis times its coefficients), and the edit makes a leaf of that result. This is not said of a
-start that is scaled, cast or reshaped.
+start that is scaled, cast or reshaped, nor where an optimizer had what it was made of: a picture that grows.
 
 ## Why it matters
 
