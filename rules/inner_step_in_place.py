@@ -20,11 +20,10 @@ import ast
 from collections.abc import Iterator
 
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax import names, writes
+from autofix.syntax import calls, names, writes
 from autofix.syntax.edits import replace_statement, value_after
 
 WHY = "{name} holds new tensors that gradients flow through; the leaves that it was made of stay as they are."
-_PAIRED = ("zip", "enumerate")
 
 
 class InnerStepInPlace(Rule):
@@ -76,6 +75,23 @@ for _ in range(5):
     opt.zero_grad()
     loss.backward()
     opt.step()
+! unsafe: an update of the parameters is possible, too
+class Learner:
+    def adapt(self):
+        self.fast = list(net.parameters())
+        inner = (torch.nn.functional.linear(x, *self.fast) - y).square().mean()
+        grads = torch.autograd.grad(inner, self.fast)
+-        for w, g in zip(self.fast, grads): w -= 0.1 * g
++        self.fast = [w - 0.1 * g for w, g in zip(self.fast, grads)]
+
+
+learner = Learner()
+for _ in range(5):
+    learner.adapt()
+    loss = (torch.nn.functional.linear(x, *learner.fast) - y).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
 ! the parameters themselves are walked through, and no list has a name
 for _ in range(2):
     for w in net.parameters():
@@ -100,35 +116,28 @@ shrink()
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """The loop around the failing write as a comprehension."""
-        for source, node in ((source, node) for _, source, node in sources.nodes(diagnosis.failure.stack[:1])):
-            statement = source.statement(node)
-            loop = source.parent(statement)
+        for _, source, node in sources.nodes(diagnosis.failure.stack[:1]):
+            loop = source.parent(source.statement(node))
             if not isinstance(loop, ast.For) or loop.orelse or len(loop.body) != 1:
                 raise Declined("the write is not alone in a loop over a list")
-            name, made = _comprehension(source, loop, writes.written(source, node), value_after(source, node))
-            yield self.propose(replace_statement(source, loop, [f"{name} = {made}"]), WHY.format(name=name))
+            held, made = _comprehension(source, loop, writes.written(source, node), value_after(source, node))
+            path = calls.path_of(held)
+            if not any(source.function(one) is source.function(loop) for one in names.assignments(source, path)):
+                raise Declined(f"{path or 'what the loop walks through'} is not bound here, and others may hold it")
+            yield self.propose(replace_statement(source, loop, [f"{path} = {made}"]), WHY.format(name=path))
 
 
-def _comprehension(source: Source, loop: ast.For, written: str, value: str) -> tuple[str, str]:
-    """The name of what is walked through, and what it is made anew by."""
-    over, targets = loop.iter, loop.target
-    each = f"for {source.segment(targets)} in {source.segment(over)}"
-    first, *others = targets.elts if isinstance(targets, ast.Tuple) else [targets]
-    match over, [_name(one) for one in (first, *others)]:
-        case ast.Name() as held, [item] if item == written:
-            made = f"[{value} {each}]"
-        case ast.Call(func=ast.Name("zip"), args=[ast.Name() as held, *_]), [item, *_] if item == written:
-            made = f"[{value} {each}]"
-        case ast.Call(func=ast.Name("enumerate"), args=[ast.Name() as held]), [_, item] if item == written:
-            made = f"[{value} {each}]"
-        case ast.Call(func=ast.Attribute(ast.Name() as held, "items"), args=[]), [str(key), item] if item == written:
-            made = f"{{{key}: {value} {each}}}"
-        case _:
-            raise Declined("what the loop walks through is no list or dict that has a name")
-    if not any(source.function(one) is source.function(loop) for one in names.assignments(source, held.id)):
-        raise Declined(f"{held.id} is not bound here, and others may hold it")
-    return held.id, made
-
-
-def _name(node: ast.AST) -> str | None:
-    return node.id if isinstance(node, ast.Name) else None
+def _comprehension(source: Source, loop: ast.For, written: str, value: str) -> tuple[ast.expr, str]:
+    """The list or dict that a loop walks through, and what makes it anew from the `value` of what is `written`."""
+    each = f"for {source.segment(loop.target)} in {source.segment(loop.iter)}"
+    targets = [calls.path_of(one) for one in names.parts(loop.target)]
+    match loop.iter:
+        case ast.Call(func=ast.Name("zip"), args=[held, *_]) if targets[0] == written:
+            return held, f"[{value} {each}]"
+        case ast.Call(func=ast.Name("enumerate"), args=[held]) if targets[1:] == [written]:
+            return held, f"[{value} {each}]"
+        case ast.Call(func=ast.Attribute(held, "items"), args=[]) if targets[1:] == [written]:
+            return held, f"{{{targets[0]}: {value} {each}}}"
+        case (ast.Name() | ast.Attribute()) as held if targets == [written]:
+            return held, f"[{value} {each}]"
+    raise Declined("what the loop walks through is no list or dict that has a name")

@@ -51,14 +51,6 @@ def binds(func: Any) -> bool:
     return _next(func) in _BINDS
 
 
-def replaced_in_lists(func: Any, one: Any, other: Any) -> None:
-    """Put another object where lists that the caller of a torch function has names for hold this one."""
-    found = frame(func)
-    for held in list(found.f_locals.values()) if found is not None else ():
-        if type(held) is list:
-            held[:] = [other if item is one else item for item in held]
-
-
 def _next(func: Any) -> str:
     """What the caller of a torch function does with its result, as the name of an instruction."""
     if getattr(func, "__name__", "") == "__setitem__":

@@ -16,6 +16,7 @@ from ..passes.handed_on import HandedOn
 from ..passes.slopes import Slopes
 from ..refused.for_a_pass import ForAPass
 from ..refused.updates import Updates
+from ..refused.walked import Walked
 from . import replaced
 from .addends import Addends
 from .aimed_at import AimedAt
@@ -54,6 +55,7 @@ def arm(run: State, uses: Uses) -> None:
         sources = sources or run.modes.enter_context(DataSources(run.frames, run.taps))
         perform.for_a_pass = ForAPass(run.frames, run.names, sources)
         heard.append(perform.for_a_pass)
+        perform.walked = Walked(run.overlay.read)
     perform.by_hand = carried.put
     run.safe = MutationSafe(carried.wrote, uses, at_once=asked.at_once)
     heard.append(run.safe)

@@ -26,10 +26,11 @@ from ..engine.refused import DERIVATIVE, is_write, name_of, refused, swapped
 from ..engine.taps import Call, Listener
 from ..instruments.aims import holds_two
 from ..program.frames import Frames, Raw
-from ..refused import ways
+from ..refused import walked, ways
 from ..refused.for_a_pass import ForAPass
 from ..refused.part_of import by_wholes
 from ..refused.updates import Updates
+from ..refused.walked import Walked
 from .one_memory import OneMemory
 from .sites import NOTHING, Sites
 from .standing import Standing
@@ -44,6 +45,8 @@ class Perform(Functions, Listener):
         super().__init__()
         self.for_a_pass: ForAPass | None = None
         """Who keeps what leaves stand for in a pass, where writes are operations."""
+        self.walked: Walked | None = None
+        """Who finds the containers whose leaves a loop writes, where writes are operations."""
         self.sites: Sites | None = None
         self.standing: Standing | None = None
         self.follow: Follow | None = None
@@ -141,9 +144,10 @@ class Perform(Functions, Listener):
         taken = kind == "leaf_modified" and self.for_a_pass is not None and self.for_a_pass.takes(target, values)
         if taken and not caller.binds(func):
             return functools.partial(self._for_this_pass, func, args, kwargs, target)
+        holding = self.walked.holding(func, target) if self.walked is not None and kind == "leaf_modified" else []
         bound = (
             ways.in_place
-            if caller.discards(func) and not self._is_own_past(func, target, values)
+            if caller.discards(func) and not holding and not self._is_own_past(func, target, values)
             else ways.out_of_place
         )
         perform = ways.on_fresh_view if kind == "view_modified" else bound
@@ -151,8 +155,7 @@ class Perform(Functions, Listener):
         def again() -> Any:
             changed, result = perform(func, args, kwargs, target)
             self._follow(changed)
-            if bound is ways.out_of_place:  # `for w in fast: w -= …`: the list is what goes on as the result
-                caller.replaced_in_lists(func, target, result)
+            walked.put(holding, target, changed)
             return result
 
         return again
