@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import functools
 import operator
 from collections.abc import Iterator, Mapping
@@ -332,7 +331,8 @@ def line_map(old: bytes, new: bytes) -> tuple[int, ...]:
     # Without indentation: a statement that an edit wraps in a block is still the same statement.
     before, after = ([line.strip() for line in data.splitlines()] for data in (old, new))
     lines = [0] * len(after)
-    for tag, a, b, c, d in opcodes(before, after):
+    codes = opcodes(before, after)
+    for tag, a, b, c, d in codes:
         if tag == "equal" or (tag == "replace" and b - a == d - c):
             lines[c:d] = range(a + 1, b + 1)
     # A line that stands once in each was moved: it is still the same statement, and draws the same noise.
@@ -341,28 +341,30 @@ def line_map(old: bytes, new: bytes) -> tuple[int, ...]:
         if line and not lines[number] and after.count(line) == before.count(line) == 1:
             origin = before.index(line) + 1
             lines[number] = 0 if origin in kept else origin
-    if not all(lines):
-        for number, origin in _by_calls(old, new):
-            lines[number - 1] = lines[number - 1] or (0 if origin in kept else origin)
+    # Statements that an edit splits or joins: a call that stands once in each of both is still the same call.
+    for a, b, c, d in ((a, b, c, d) for tag, a, b, c, d in codes if tag == "replace" and b - a != d - c):
+        known, now = _calls(old, a + 1, b), _calls(new, c + 1, d)
+        for text in known.keys() & now.keys():
+            if len(known[text]) == len(now[text]) == 1 and not lines[now[text][0] - 1]:
+                lines[now[text][0] - 1] = known[text][0]
     return tuple(lines)
 
 
-def _by_calls(old: bytes, new: bytes) -> Iterator[tuple[int, int]]:
-    """The lines of both on which the same call stands, where it stands once in each: its statement is another."""
-    before, after = _calls(old), _calls(new)
-    for text, places in after.items():
-        if len(places) == len(before.get(text, ())) == 1:
-            yield places[0], before[text][0]
-
-
-def _calls(source: bytes) -> dict[str, list[int]]:
-    """The lines of all calls, by how they are written."""
+def _calls(source: bytes, first: int, last: int) -> dict[str, list[int]]:
+    """The lines of the calls that begin between two lines, by how they are written."""
     found: dict[str, list[int]] = {}
-    with contextlib.suppress(SyntaxError, ValueError):
-        for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.Call):
-                found.setdefault(ast.unparse(node), []).append(node.lineno)
+    for node in _all_calls(source):
+        if first <= node.lineno <= last:
+            found.setdefault(ast.unparse(node), []).append(node.lineno)
     return found
+
+
+@functools.lru_cache(maxsize=4)
+def _all_calls(source: bytes) -> tuple[ast.Call, ...]:
+    try:
+        return tuple(node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
+    except (SyntaxError, ValueError):
+        return ()
 
 
 def changed_lines(old: bytes, new: bytes) -> tuple[int, ...]:
