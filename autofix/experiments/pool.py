@@ -105,9 +105,9 @@ class Pool:
             sites = stand
         if sites:
             self._forget(replace(self._runs.builder, sites=sites))
-        self._go_on(diagnosis)
-        if not self._runs.builder.sites and diagnosis.cause is Cause.CONVERSION:
+        elif diagnosis.cause is Cause.CONVERSION:
             self._runs.builder = replace(self._runs.builder, converts=True)
+        self._go_on(diagnosis)
 
     def _go_on(self, diagnosis: Diagnosis) -> None:
         """Where a reference meets a graph that is lost behind the failure, have it go on there, too."""
@@ -115,7 +115,7 @@ class Pool:
             met = self._wait(_FIRST_RUN).failure
             if met is None or met.kind != Cause.NO_GRAPH or self.same_failure(self._wait(_FIRST_RUN)):
                 return
-            request = replace(self._runs.builder.first(_FIRST_RUN), watch_origins=True)
+            request = replace(_whole(self._runs.builder.first(_FIRST_RUN)), watch_origins=True)
             seen = self._probe.wait(self._probe.submit(request), self.target.time_limit)
             known = self._runs.builder.sites
             found = readings.sites(replace(diagnosis, cause=Cause.NO_GRAPH, failure=met, trace=seen))

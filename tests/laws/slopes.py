@@ -61,4 +61,27 @@ PROGRAMS = (
         edits={name: EQUATION.edits[name] for name in ("only what is differentiated", "not by time")},
         right=frozenset(),  # what the step is made of is a number still, which a loss may be meant to train through
     ),
+    Program(
+        "inner steps, of which one is differentiated",
+        f"""\
+net = Net(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(5):
+    x, fast = torch.randn(8, 3), [p * 1 for p in net.parameters()]
+
+    def loss():
+        return (torch.tanh(x @ fast[0].T + fast[1]) @ fast[2].T + fast[3] - 1).square().mean()
+
+    first = torch.autograd.grad(loss(), fast{KEEP})
+    curved = torch.autograd.grad(sum(g.sum() for g in first), fast{KEEP}, allow_unused=True)
+    fast = [w - 0.1 * g - 0.01 * (0 if c is None else c) for w, g, c in zip(fast, first, curved)]
+    optimizer.zero_grad()
+    loss().backward()
+    optimizer.step()
+""",
+        {
+            "all": ((f"loss(), fast{KEEP}", f"loss(), fast{CREATE}"), (f"first), fast{KEEP}", f"first), fast{CREATE}")),
+            "only what is differentiated": ((f"loss(), fast{KEEP}", f"loss(), fast{CREATE}"),),
+        },
+    ),
 )

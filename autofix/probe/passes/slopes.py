@@ -15,9 +15,9 @@ _TWICE = 2
 
 
 class Slopes(Listener):
-    """Looks at each derivative by tensors that no optimizer owns: is another one made of the same operations?
+    """Looks at each derivative by what optimizers do not own: is another one made of the same operations?
 
-    A derivative by parameters is an inner step, a weight of a term, or what an update is made of.
+    A derivative by parameters, or by what is made of them, is an inner step, a weight of a term, or part of an update.
     """
 
     def __init__(self, frames: Frames, taps: Taps) -> None:
@@ -32,10 +32,12 @@ class Slopes(Listener):
         return {"facts": tuple(self._frames.fact("slope-without-graph", raw) for raw in places)}
 
     def backward_done(self, call: Call) -> None:
-        owned = set[int]().union(*self._taps.owned)
-        if call.accumulate or call.outer is not None or not owned.isdisjoint(map(id, call.inputs)):
+        if call.accumulate or call.outer is not None:
             return
         with quiet():
+            owned, behind = set[int]().union(*self._taps.owned), graph.leaves(graph.walk(call.inputs))
+            if not owned.isdisjoint(map(id, (*call.inputs, *behind))):
+                return
             ages = graph.ages(graph.walk(call.roots))
         beside = [(raw, create) for raw, create, others in self._latest if not ages.isdisjoint(others)]
         self._latest.append((call.stack, call.create, ages))
