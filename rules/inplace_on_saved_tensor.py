@@ -24,7 +24,7 @@ from typing import TypeGuard
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls, writes
 from autofix.syntax.edits import Step, clone_before, embed, not_inplace, out_of_place
-from autofix.syntax.one_tensor import writes_by_names, writes_to_one
+from autofix.syntax.one_tensor import writes_to_one
 
 WHY = "The result becomes a new tensor, and the one that backward needs stays as it was saved."
 WHY_COPY = "The write goes to a copy; the tensor that backward needs stays as it was saved."
@@ -157,9 +157,10 @@ for _ in range(3):
             except Declined as reason:
                 declined.append(reason)
             else:
-                several = [[node], writes_to_one(source, node), writes.neighbours(source, node)]
-                if len(by_names := writes_by_names(source, node)) > 1:  # one alone would leave the others mixed
-                    several = [by_names]
+                to_one = writes_to_one(source, node)
+                several = [[node], to_one, writes.neighbours(source, node)]
+                if len({writes.written(source, one) for one in to_one}) > 1:  # one alone would leave the others mixed
+                    several = [to_one]
                 groups.update(dict.fromkeys(map(tuple, several), source))
         for group, source in sorted(groups.items(), key=lambda item: len(item[0]))[: 2 * _MOST]:
             with suppress(Declined):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping, Sequence
 
-from autofix.syntax.blocks import block_of
 from autofix.syntax.calls import path_of
 from autofix.syntax.live import nodes_of
 from autofix.syntax.reaching import Reaching
@@ -32,15 +31,6 @@ def writes_to_one(source: Source, node: ast.AST) -> list[ast.AST]:
         if _second_of(source, other[0], reads) == second:
             found = {source.statement(write): write for write in other} | found
     return [one for _, one in sorted(found.items(), key=lambda item: item[0].lineno)]
-
-
-def writes_by_names(source: Source, node: ast.AST) -> list[ast.AST]:
-    """This write and those of its block by other names that one variable was given (`a = x`, `a *= f(x)`, `b = x`)."""
-    block = block_of(source, source.statement(node))
-    given = {path_of(one.targets[0]): path_of(one.value) for one in block if isinstance(one, ast.Assign)}
-    held = given.get(written(source, node), "")
-    writes = (one for one in block if isinstance(one, ast.AugAssign) and held)
-    return [one for one in writes if given.get(path_of(one.target), "") == held]
 
 
 def are_one(source: Source, nodes: Sequence[ast.AST]) -> bool:
