@@ -599,6 +599,40 @@ def test_a_residual_of_which_only_one_derivative_gets_a_graph_is_in_doubt_and_al
     assert properties(one) == {"derivative-is-constant"}
 
 
+def test_a_residual_is_repaired_too_where_torch_refuses_a_freed_graph_before_the_lost_one(script: Scripts) -> None:
+    both = script(RESIDUAL.replace(", retain_graph=True", "")).fix().fixes[0]
+    assert both.diff.count(b"\n+    u") == 3
+    assert both.verdict.applicability is Applicability.SAFE
+    assert both.verdict.effect is Effect.MEANT
+
+
+BY_HAND = """
+    import torch
+
+    torch.manual_seed(0)
+    w, b = torch.nn.Parameter(torch.randn(4, 1)), torch.nn.Parameter(torch.zeros(1))
+    both = [w, b]
+    x = torch.randn(16, 4)
+    for _ in range(6):
+        loss = (x @ both[0] + both[1] - x.sum(1, keepdim=True)).square().mean()
+        for_w, for_b = torch.autograd.grad(loss, both)
+        w -= 0.1 * for_w
+        b -= 0.1 * for_b
+        print(loss.item())
+"""
+
+
+@pytest.mark.parametrize(
+    ("for_w", "safe"),
+    [("with torch.no_grad(): w -= 0.1 * for_w", True), ("w = w - 0.1 * for_w", False), ("for_w.neg_()", False)],
+)
+def test_an_update_by_hand_that_is_lost_is_seen_where_only_numbers_are_printed(
+    script: Scripts, for_w: str, *, safe: bool
+) -> None:
+    verdict = script(BY_HAND).verdict(("w -= 0.1 * for_w", for_w), ("b -=", "with torch.no_grad(): b -="))
+    assert verdict.applicability is (Applicability.SAFE if safe else Applicability.UNSAFE)
+
+
 TWICE = """
     import torch
 

@@ -601,7 +601,7 @@ class Trace:
     graph: Graph | None = None
     drawn_at: tuple[str, ...] = ()  # the call sites that drew random numbers
     intact: bool = False  # each optimizer met its parameters as they were perturbed
-    undone: bool = False  # a step that was made by hand was undone
+    undone: int = 0  # without optimizers: the leaves that a round steps by hand, each of which steps was undone
     past: float = 0.0  # undisturbed seconds from the failure on, of a run that chose where it ended
     hurried: bool = False  # it ended for want of time, before it was `passes` beyond the failure
     parted: bool = False  # it ended because its gradients had left those of every reference

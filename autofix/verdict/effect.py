@@ -195,7 +195,8 @@ class _Comparison:
         for one in equal:
             if _same_or_rounded(self._runs.of(one), self._live, self._live_tolerance, **also):
                 return equal_to(self._runs, one, same_live=True)
-        later = not also["printed"] or (not full.counts and frozen.undone)
+        by_hand = not full.counts and frozen.undone
+        later = not also["printed"] or (by_hand and frozen.undone >= still[readings[0]].undone)
         newer = (self._equal_for_long(equal, also) if equal else self._equal_at_rest(readings)) if later else ()
         for one in filter(self._is_newer, newer):
             # Where nothing that learns is behind what outlives a round, only the drift moved it.

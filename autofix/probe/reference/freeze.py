@@ -51,8 +51,8 @@ class Freeze(Perturb):
         self._courses = courses
         if asked.by_hand:
             courses.by_hand = self._by_hand
-        self.undone = False
-        """Whether a step made by hand was undone."""
+        self.undone = 0
+        """How many leaves a round steps by hand, at most, without optimizers; each of these steps was undone."""
         self._leaves = leaves
         self._drift = not asked.still
         self._idle, self._ends = asked.idle, asked.rounds
@@ -72,7 +72,7 @@ class Freeze(Perturb):
         """Without a drift: the parameters that have moved, and stay where they are from then on."""
 
     def told(self) -> dict[str, Any]:
-        """The same, and whether a step made by hand was undone."""
+        """The same, and how many steps a round makes by hand."""
         return {**super().told(), "undone": self.undone}
 
     @contextlib.contextmanager
@@ -144,7 +144,6 @@ class Freeze(Perturb):
             for leaf in mine:
                 self._put_back(leaf)
         self._courses.taken_back(mine)
-        self.undone = self.undone or bool(mine)
         if self._drift and not any(self._taps.counts):
             self._count_by_hand(mine)
 
@@ -154,6 +153,7 @@ class Freeze(Perturb):
         if keys & self._written and not self._rounds:
             self._rounds, self._written = set(self._written), set()
         self._written |= keys
+        self.undone = max(self.undone, len(self._written))
         if self._rounds and self._written >= self._rounds:
             self._rounds |= self._written
             self._written = set()
