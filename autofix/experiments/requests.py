@@ -344,9 +344,9 @@ def line_map(old: bytes, new: bytes) -> tuple[int, ...]:
     # Statements that an edit splits or joins: a call that stands once in each of both is still the same call.
     for a, b, c, d in ((a, b, c, d) for tag, a, b, c, d in codes if tag == "replace" and b - a != d - c):
         known, now = _calls(old, a + 1, b), _calls(new, c + 1, d)
-        for text in known.keys() & now.keys():
-            if len(known[text]) == len(now[text]) == 1 and not lines[now[text][0] - 1]:
-                lines[now[text][0] - 1] = known[text][0]
+        for text, places in now.items():
+            if len(places) == len(known.get(text, ())) == 1 and not lines[places[0] - 1]:
+                lines[places[0] - 1] = known[text][0]
     return tuple(lines)
 
 
