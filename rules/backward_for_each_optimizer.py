@@ -202,8 +202,7 @@ def _said(source: Source, statement: ast.stmt, given: Given) -> list[str]:
     if given and function is not None and not names.locals_read(function, statement) <= set(given):  # type: ignore[arg-type]
         raise Declined(f"{function.name} makes itself what it goes backward from")
     renamed = {node: given[node.id] for node in ast.walk(statement) if isinstance(node, ast.Name) and node.id in given}
-    lines = names.copied(source, statement, renamed=renamed)
-    return [line.replace("(retain_graph=True)", "()") for line in lines]
+    return names.copied(source, statement, renamed=renamed)
 
 
 def _read(lines: Iterable[str]) -> set[str]:

@@ -82,6 +82,8 @@ def with_reading(runs: Runs, one: Assessment) -> Assessment:
 def whose(runs: Runs) -> str:
     """Whose gradients were compared: 'gradients of G (4 tensors) and D (4 tensors) at 3 steps are'."""
     live, past = runs.edited, runs.letter.past
+    if not (live.steps or live.leaves):
+        return "the numbers that the script prints are"
     stepped = sorted({step.optimizer for step in live.steps})
     known = [index for index in stepped if index < len(live.names)] if live.steps else range(len(live.names))[-1:]
     sizes: dict[str, list[int]] = {}

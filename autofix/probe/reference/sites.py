@@ -82,9 +82,9 @@ class Sites(Listener):
         self._added: dict[Raw, None] = {}
         """Where results were made whose gradients add up."""
         self._limited: dict[int, tuple[torch.Tensor, Raw]] = {}
-        self._wider: dict[int, tuple[torch.Tensor, Raw]] = {}
-        """The leaves that hold more numbers than what they were made of."""
         """Leaves made of what a function gives that keeps to a range."""
+        self._wider: dict[int, tuple[torch.Tensor, Raw]] = {}
+        """Leaves that hold more numbers than what they were made of."""
         self._behind: list[torch.Tensor] = []
         self._held: list[torch.Tensor] = []
 
@@ -258,9 +258,9 @@ class Sites(Listener):
     def told(self) -> dict[str, Any]:
         """Where the gradients of results add up, where a leaf is freer than its maker, and which leaves are left out.
 
-        A range is left where a function that keeps to one gave what a leaf was made of that an optimizer owns; wider is
-        one of more numbers than what it was made of, as an image that was enlarged; left out
-        is what the script holds, of which leaves were made, and to which no gradient has come.
+        Freer is one that an optimizer owns where a function that keeps to a range gave what it was made of, or where it
+        holds more numbers than that. Left out is what the script holds, of which leaves were made, and to which no
+        gradient has come.
         """
         held = {id(leaf): leaf for leaf in self._held}.values()
         facts = [self._frames.fact("gradient-adds-up", raw) for raw in self._added]

@@ -19,7 +19,7 @@ def ensure_import(source: Source, module: str) -> tuple[str, list[Step]]:
     if names:
         return (module if module in names else names[0]), []
     if module in _bound(source.tree):
-        raise Declined(f"the name {module} is the name of something else in this file")
+        raise Declined(f"the name {module} stands for something else in this file")
     return module, _added(source, f"import {module}")
 
 
