@@ -72,7 +72,7 @@ class Words:
 def _fix(fix: Fix, shown: Snapshot, copy: Path, words: Words) -> dict[str, object]:
     verdict = fix.verdict
     return {
-        "rules": fix.candidate.rules, "title": words(title(fix)), "why": words(" ".join(fix.candidate.whys)),
+        "rules": fix.candidate.rules, "title": words(title(fix)), "why": words(fix.candidate.why),
         "applicability": str(verdict.applicability), "effect": str(verdict.effect), "summary": words(effect(fix)),
         "doubts": tuple(words(one_line(f"{one.property}: {one.sentence}")) for one in verdict.findings),
         "diff": shown.diff(fix),

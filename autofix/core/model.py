@@ -197,6 +197,11 @@ class Candidate:
     applicability: Applicability = Applicability.SAFE
     conventional: bool = False
 
+    @property
+    def why(self) -> str:
+        """Why it works; what holds of several proposals alike is said once."""
+        return " ".join(dict.fromkeys(self.whys))
+
 
 @dataclass(frozen=True, slots=True)
 class Change:

@@ -121,7 +121,7 @@ def fix(fix: Fix, snapshot: Snapshot) -> dict[str, Any]:
         "rule": candidate.rules[0] if candidate.rules else None,
         "rules": list(candidate.rules),
         "title": "; then ".join(candidate.titles),
-        "why": " ".join(candidate.whys),
+        "why": candidate.why,
         **picked(verdict, "applicability run effect"),
         "summary": ". ".join(filter(None, (words.warning(fix), verdict.summary))),
         **picked(verdict, "detail"),

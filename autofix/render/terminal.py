@@ -132,7 +132,7 @@ def candidate(fix: Fix, snapshot: Snapshot, label: str, *, qualified: bool) -> I
     yield _head(fix, label, qualified=qualified)
     yield from _diff(fix, snapshot)
     yield from _effect(fix, snapshot)
-    if why := words.one_line(" ".join(fix.candidate.whys)):
+    if why := words.one_line(fix.candidate.why):
         yield Text("Why it works: ").append(why)
 
 

@@ -180,7 +180,7 @@ def _fix(fix: Fix, snapshot: Snapshot) -> dict[str, Any]:
     return {
         "rules": "+".join(fix.candidate.rules), "title": words.title(fix), "trust": str(fix.verdict.applicability),
         "warning": words.warning(fix), "effect": words.effect(fix, warned=True),
-        "why": words.one_line(" ".join(fix.candidate.whys)),
+        "why": words.one_line(fix.candidate.why),
         "guards": [(one.property, words.one_line(one.sentence)) for one in fix.verdict.findings],
         "later": snapshot.later(fix), "diff": words.diff_lines(snapshot.people(fix)),
     }  # fmt: skip
