@@ -23,7 +23,7 @@ _WEIGHT = (
     "shared", "made", "saved", "stored", "built", "stale", "used_earlier", "used", "called",
 )  # fmt: skip
 """Roles by what is told first where not all can be."""
-_ROLES = dict.fromkeys(("made", "nonleaf", "rebound"), "made") | {"miscounted": "given"}
+_ROLES = dict.fromkeys(("made", "nonleaf", "rebound", "begun"), "made") | {"miscounted": "given"}
 _ROLES |= dict.fromkeys(wire.NONE_GIVEN, "gave_none")
 _CARRYING = (Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED)
 _OUTER = 2

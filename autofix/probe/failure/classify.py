@@ -247,6 +247,10 @@ def _of_refused(kind: str, target: torch.Tensor, run: State) -> tuple[wire.Origi
     """Where a tensor came from that torch refused."""
     if kind == "view_modified" and run.origins is not None:
         return run.origins.made(target)
+    if kind == "leaf_modified" and run.origins is not None:
+        leaf = target if target._base is None else target._base
+        owned = isinstance(leaf, torch.nn.Parameter) or any(id(leaf) in one for one in run.taps.owned)
+        return () if owned else run.origins.begun(leaf)
     if kind == "conversion" and target.is_inference() and run.origins is not None:
         return run.origins.of([target])
     if kind == "hook_refused":

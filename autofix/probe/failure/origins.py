@@ -25,6 +25,7 @@ DISCRETE = "discrete"
 """The kind of a result that can have no graph."""
 _MOST = 8
 _WRITES = ("torch.Tensor.data.__set__", "torch.Tensor.copy_")
+_FLAG = "requires_grad.__set__"
 _KEPT = 400
 _NUMBERS = ("item", "tolist", "__float__", "__int__")
 _ARRAYS = ("numpy", "__array__")
@@ -42,6 +43,7 @@ class Origins(TorchFunctionMode):
         self._lost = Remembered[tuple[Record, ...]]()
         self.gaps = Gaps(frames)
         self._made = Remembered["Raw"]()
+        self._begun = Remembered["Raw"]()
         self._alone = Remembered[tuple[Raw, ...]]()
         """Of what is made of single numbers alone, where these were made."""
         self._left: deque[tuple[Record, frozenset[float]]] = deque(maxlen=_KEPT)
@@ -78,7 +80,8 @@ class Origins(TorchFunctionMode):
             if name in _WRITES and len(args) > 1 and isinstance(args[1], torch.Tensor):
                 self._wrote(*args[:2])
             self._cuts.heard(name, args, result)
-            if name.endswith(("requires_grad.__set__", "requires_grad_")):
+            self._begin(args[0] if name.endswith(_FLAG) else result)
+            if name.endswith((_FLAG, "requires_grad_")):
                 self._flags.heard(args, kwargs)
             else:
                 self._note(name, args, kwargs, result)
@@ -115,6 +118,12 @@ class Origins(TorchFunctionMode):
             self._alone.keep(tensor, alone if given or tensor.numel() == 1 else ())
 
     # What is remembered ---------------------------------------------------------------------------------------------
+
+    def _begin(self, result: Any) -> None:
+        """Keep where a tensor became a leaf whose gradient is asked for."""
+        for tensor in tensors(result):
+            if tensor.requires_grad and graph.is_leaf(tensor) and tensor not in self._begun:
+                self._begun.keep(tensor, self._frames.here())
 
     def _keep(self, tensor: torch.Tensor, records: tuple[Record, ...]) -> None:
         if records:
@@ -233,6 +242,11 @@ class Origins(TorchFunctionMode):
         """Where a tensor without a graph was made."""
         raw = self._made.of(tensor)
         return () if raw is None else (wire.Origin("made", self._frames.resolve(raw)),)
+
+    def begun(self, leaf: torch.Tensor) -> tuple[wire.Origin, ...]:
+        """Where a leaf was made, or was given the flag that asks for its gradient."""
+        raw = self._begun.of(leaf)
+        return () if raw is None else (wire.Origin("begun", self._frames.resolve(raw)),)
 
 
 def _is_continuous(tensor: torch.Tensor) -> bool:

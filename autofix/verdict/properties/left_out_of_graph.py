@@ -163,7 +163,7 @@ def _hides(old: bytes, new: bytes) -> bool:
 def _loses(old: bytes, new: bytes) -> bool:
     """Whether an edit takes a call that writes, or an operator, away."""
     before, after = (Counter(_WORDS.findall(text)) for text in (old, new))
-    calls = (name for name in before if name.endswith(b"_"))
+    calls = (name for name in before if name.endswith(b"_") and name != b"requires_grad_")
     return any(after[name] + after[name[:-1]] < before[name] + before[name[:-1]] for name in calls) or any(
         after[sign] < before[sign] for sign in _SIGNS
     )

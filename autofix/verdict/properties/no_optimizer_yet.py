@@ -12,6 +12,8 @@ A later phase may train it: an encoder whose features are computed before the lo
 
 from __future__ import annotations
 
+from collections import Counter
+
 from autofix.core.model import Finding
 from autofix.probe import wire
 from autofix.verdict.evidence import Evidence
@@ -60,13 +62,33 @@ for _ in range(200):
 """
 LOOKED_AT = ("x.mean(0)", "x.mean(0)\n    x.retain_grad()")
 
+STARTS = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+cell = nn.GRUCell(3, 4)
+optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
+for _ in range(200):
+    start = torch.zeros(5, 4, requires_grad=True)
+    seen = torch.zeros(5, 2, 4, requires_grad=True)
+    h = start
+    for i in range(2):
+        h = cell(torch.randn(5, 3), h)
+        seen[:, i] = h
+    optimizer.zero_grad()
+    seen.square().mean().backward()
+    optimizer.step()
+"""
+FLAG = (", requires_grad=True", "")
+
 
 class NoOptimizerYet(Property):
     name, former = "no-optimizer-yet", "unowned"
     runs = ("edited", "letter")
     sentence = "{subject} gets no gradient any more; no optimizer owns it yet, but one made later may"
     raises = (Example(TWO_PHASES, *EDIT),)
-    silent = (Example(ONE_PHASE, *EDIT), Example(FORCES, *LOOKED_AT))
+    silent = (Example(ONE_PHASE, *EDIT), Example(FORCES, *LOOKED_AT), Example(STARTS, *FLAG))
 
     def find(self, evidence: Evidence) -> Finding | None:
         letter = evidence.letter
@@ -79,7 +101,9 @@ class NoOptimizerYet(Property):
         # A leaf that only one of two readings of the code makes is none that a later optimizer could own.
         sure = set.intersection(*(_reached(evidence.of(one)) for one in evidence.case.pool.letters.readings))
         for reach in letter.reaches:
-            if gone := [name for name in reach.parameters if name in sure and name not in known]:
+            # Several leaves of one name are made anew in each pass: none of them is there for a later optimizer.
+            once = [name for name, leaves in Counter(reach.parameters).items() if leaves == 1]
+            if gone := [name for name in once if name in sure and name not in known]:
                 return self.found(reach.stack, subject=gone[0])
         return None
 
