@@ -662,6 +662,29 @@ def test_a_chain_that_computes_anew_keeps_no_graph(script: Scripts) -> None:
     assert b"retain_graph" not in first.diff
 
 
+def test_the_same_fault_is_mended_at_each_of_five_places(script: Scripts) -> None:
+    places = "\n".join(f"        {name} = np.copy(net[{n}].{part})" for n, part, name in (
+        (0, "weight", "a"), (0, "bias", "b"), (2, "weight", "c"), (2, "bias", "d"), (4, "weight", "e")))  # fmt: skip
+    train = script(f"""
+    import numpy as np
+    import torch
+
+    layers = [torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1)]
+    net = torch.nn.Sequential(*layers)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        opt.zero_grad()
+        net(torch.randn(5, 3)).square().mean().backward()
+        opt.step()
+{places}
+        print(sum(abs(one).sum() for one in (a, b, c, d, e)))
+    """)
+    first = train.fix().fixes[0]
+    assert first.verdict.applicability is Applicability.SAFE
+    assert first.candidate.title == "Detach the tensor where it is handed over, at 5 places"
+    assert first.diff.count(b".detach()") == 5
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections import Counter
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
@@ -201,6 +202,17 @@ class Candidate:
     def why(self) -> str:
         """Why it works; what holds of several proposals alike is said once."""
         return " ".join(dict.fromkeys(self.whys))
+
+    @property
+    def title(self) -> str:
+        """What all its steps do, what is done at several places said once."""
+        places = Counter(self.titles)
+        return "; then ".join(f"{one}, at {n} places" if n > 1 else one for one, n in places.items())
+
+    @property
+    def codes(self) -> str:
+        """The codes of its rules, each once."""
+        return "+".join(dict.fromkeys(self.rules))
 
 
 @dataclass(frozen=True, slots=True)

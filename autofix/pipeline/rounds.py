@@ -24,6 +24,8 @@ from autofix.verdict.runs import Case
 
 DEPTH = 3
 """How many failures in a row one patch may cure."""
+_PLACES = 12
+"""The same, where each is cured in the same way at another place."""
 _CHAINS = 5
 _Waiting = tuple[Candidate, Evidence]
 
@@ -52,7 +54,7 @@ class Rounds:
     def search(self, case: Case) -> None:
         """Breadth first over chains of cures: a candidate that only uncovers the next failure is built upon."""
         level: Iterable[Built] = [Built(case.diagnosis, None, case.pool.baseline)]
-        for depth in range(DEPTH):
+        for depth in range(_PLACES):
             found: list[tuple[Candidate, wire.Trace]] = []
             for built in level:
                 if depth and self._has_waited(case, 0):
@@ -64,7 +66,9 @@ class Rounds:
                         found.append((candidate, live))
                 if depth and any(map(is_best, self.fixes)):
                     return
-            if depth + 1 == DEPTH or any(map(settles, self.fixes)):
+            if depth + 1 >= DEPTH:
+                found = [(candidate, live) for candidate, live in found if _is_one_cure(candidate)]
+            if not found or any(map(settles, self.fixes)):
                 return
             level = self._next(found)
 
@@ -74,6 +78,8 @@ class Rounds:
         """Run every candidate for one diagnosis; returns those that failed in another way."""
         files = dict(base.files) if base is not None else {}
         candidates, notes = propose(diagnosis, Sources.of(self.target, files), self.rules, base)
+        if base is not None and len(base.rules) >= DEPTH:
+            candidates = [one for one in candidates if _is_one_cure(one)]
         self.notes.extend(notes)
         uncovered = []
         # The same edits in another order are the same candidate.
@@ -149,6 +155,11 @@ class Rounds:
             and diagnosis.cause is not Cause.OTHER
         )
         return itertools.islice(built, _CHAINS)
+
+
+def _is_one_cure(candidate: Candidate) -> bool:
+    """Whether each edit of a chain does the same, at another place."""
+    return len(set(zip(candidate.rules, candidate.titles, strict=True))) == 1
 
 
 def _key(candidate: Candidate) -> frozenset[tuple[Path, bytes]]:

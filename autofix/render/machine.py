@@ -120,7 +120,7 @@ def fix(fix: Fix, snapshot: Snapshot) -> dict[str, Any]:
     return {
         "rule": candidate.rules[0] if candidate.rules else None,
         "rules": list(candidate.rules),
-        "title": "; then ".join(candidate.titles),
+        "title": candidate.title,
         "why": candidate.why,
         **picked(verdict, "applicability run effect"),
         "summary": ". ".join(filter(None, (words.warning(fix), verdict.summary))),

@@ -143,7 +143,7 @@ def _head(fix: Fix, label: str, *, qualified: bool) -> Text:
 
 
 def _named(fix: Fix) -> str:
-    return " ".join(filter(None, ("+".join(fix.candidate.rules), words.title(fix))))
+    return " ".join(filter(None, (fix.candidate.codes, words.title(fix))))
 
 
 def _diff(fix: Fix, snapshot: Snapshot) -> Iterator[Text]:

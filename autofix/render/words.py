@@ -146,7 +146,7 @@ def code(report: Report) -> str:
     """What a line `path:line:col: CODE message` is filed under: the fix's rule, else the cause."""
     shown = best(report)
     if shown is not None and shown.candidate.rules:
-        return "+".join(shown.candidate.rules)
+        return shown.candidate.codes
     cause = report.diagnosis.cause if report.diagnosis is not None else Cause.OTHER
     return cause.replace("_", "-")
 
@@ -213,7 +213,7 @@ def reasons(fix: Fix) -> list[str]:
 
 def title(fix: Fix) -> str:
     """What a fix does, all steps of a chain."""
-    return "; then ".join(map(one_line, fix.candidate.titles)) or "the edit"
+    return one_line(fix.candidate.title) or "the edit"
 
 
 def sentence(report: Report) -> str:
