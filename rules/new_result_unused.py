@@ -15,7 +15,7 @@ used: autofix says so, and shows what changes.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from autofix.diagnosis.unread import unread_results
 from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
@@ -73,6 +73,21 @@ for _ in range(4):
     opt.zero_grad()
     (seen - 1).square().mean().backward()
     opt.step()
+! unsafe: the new one is saved as a picture
+net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    x = torch.randn(5, 3)
+    seen = net(x)
+    opt.zero_grad()
+    seen.square().mean().backward()
+    opt.step()
+    newer = net(x + 1)
+    opt.zero_grad()
+-    (seen - 1).square().mean().backward()
++    (newer - 1).square().mean().backward()
+    opt.step()
+    print(newer.data[:2].sum())
 ! what the older critic said is not asked any more
 maker, critic = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Linear(4, 1))
 m_opt, c_opt = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (maker, critic))
@@ -121,16 +136,26 @@ for _ in range(4):
                 case [ast.Name() as target]:
                     for name in _read(source, one, frame.line):
                         if name in older:
-                            title = f"{self.title}: {name} = {ast.unparse(one.value)}"
-                            yield self.propose(rename(source, target, name), WHY, title=title)
+                            yield self._used(source, one, target, name, frame.line)
+
+    def _used(self, source: Source, one: ast.Assign, target: ast.Name, name: str, last: int) -> Proposal:
+        """The new result under the older name; where it is shown under its own, that name in the loss."""
+        if any(isinstance(read, ast.Name) and one in given for read, given in _reads(source, one)):
+            edits = [step for read in _read(source, one, last)[name] for step in rename(source, read, target.id)]
+            return self.propose(edits, WHY, title=f"{self.title}: {target.id} in place of {name}")
+        title = f"{self.title}: {name} = {ast.unparse(one.value)}"
+        return self.propose(rename(source, target, name), WHY, title=title)
 
 
-def _read(source: Source, one: ast.Assign, last: int) -> list[str]:
-    """The names that are read between a statement and the line that fails, and were bound before."""
-    reads = Reaching(source.function(one) or source.tree).reads
-    return list(dict.fromkeys(
-        read.id
-        for read, given in reads.items()
-        if isinstance(read, ast.Name) and one.lineno < read.lineno <= last
-        and all(getattr(definition, "lineno", 0) < one.lineno for definition in given)
-    ))  # fmt: skip
+def _read(source: Source, one: ast.Assign, last: int) -> dict[str, list[ast.Name]]:
+    """The names that are read between a statement and the line that fails, and were bound before: where."""
+    found: dict[str, list[ast.Name]] = {}
+    for read, given in _reads(source, one):
+        before = all(getattr(definition, "lineno", 0) < one.lineno for definition in given)
+        if isinstance(read, ast.Name) and one.lineno < read.lineno <= last and before:
+            found.setdefault(read.id, []).append(read)
+    return found
+
+
+def _reads(source: Source, one: ast.Assign) -> Collection[tuple[ast.AST, Collection[ast.AST]]]:
+    return Reaching(source.function(one) or source.tree).reads.items()

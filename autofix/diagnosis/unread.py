@@ -14,6 +14,7 @@ from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 from autofix.syntax.writes import is_module
 
+_CUTS = ("data", "detach")
 Place = tuple[Frame, Source, ast.Assign]
 
 
@@ -33,8 +34,12 @@ def unread_results(sources: Sources, made: Iterable[Stack], failing: Stack) -> I
 
 
 def unread(source: Source, scope: Scope) -> list[ast.Assign]:
-    """The assignments of a scope that give the results of a call, with their graphs, to names that nothing reads."""
+    """The assignments of a scope that give the results of a call, with their graphs, to names that nothing reads.
+
+    What is read without its graph alone (`images.data`, to be saved as a picture) is not read by a loss.
+    """
     lost = dict.fromkeys(Needed(source, scope).unread())
+    lost |= dict.fromkeys(_read_without_graph(source, scope))
     return [
         one
         for one in dict.fromkeys(statement for statement, _ in lost)
@@ -45,6 +50,20 @@ def unread(source: Source, scope: Scope) -> list[ast.Assign]:
             for part in names.parts(target)
         )
     ]  # fmt: skip
+
+
+def _read_without_graph(source: Source, scope: Scope) -> Iterator[tuple[ast.stmt, str]]:
+    """The assignments to a name of which all reads cut the graph in the same breath."""
+    if not any(f".{cut}" in source.text for cut in _CUTS):
+        return
+    nodes = list(ast.walk(scope))
+    cut = {one.value for one in nodes if isinstance(one, ast.Attribute) and one.attr in _CUTS}
+    loads = [one for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)]
+    shown = {one.id for one in loads if one in cut} - {one.id for one in loads if one not in cut}
+    for node in nodes:
+        match node:
+            case ast.Assign(targets=[ast.Name(name)]) if name in shown:
+                yield node, name
 
 
 def _lines(stack: Stack) -> dict[tuple[str, str], int]:

@@ -3,9 +3,10 @@
 ## What it finds
 
 On the way to what fails, a call is made a second time (`logits = model(x)`), nothing reads what it gives, and the loss
-is made of what the same call gave before. The edit keeps it so: it keeps the graph of the first result, or copies what
-is written. This is not said where the result is dropped (`model(x)`, `_ = model(x)`), nor where it is computed without
-gradient: a forward may be run for what it leaves in a module.
+is made of what the same call gave before. What is only shown (`images.data`) counts as not read. The edit keeps it so:
+it keeps the graph of the first result, or copies what is written. This is not said where the result is dropped
+(`model(x)`, `_ = model(x)`), nor where it is computed without gradient: a forward may be run for what it leaves in a
+module.
 
 ## Why it matters
 
@@ -62,6 +63,8 @@ for _ in range(4):
     trainer.fit(torch.randn(6, 3), torch.randn(6, 2))
 """
 KEPT = ("        loss.backward()\n        with", "        loss.backward(retain_graph=True)\n        with")
+SHOWN = ATTACK.replace("NEW", "logits = self.model(x)")
+SHOWN = SHOWN.replace(" - moved\n", " - moved\n        print(logits.data.sum())\n")
 STEPPED = """
 import torch
 from torch import nn
@@ -94,11 +97,13 @@ class NewResultUnused(Property):
     raises = (
         Example(ATTACK.replace("NEW", "logits = self.model(x)"), *KEPT),
         Example(STEPPED, LATE, LATER),
+        Example(SHOWN, *KEPT),
     )
     silent = (
         Example(ATTACK.replace("NEW", "self.model(x)"), *KEPT),
         Example(ATTACK.replace("NEW", "logits = self.model(x)\n        print(float(logits.mean()))"), *KEPT),
         Example(STEPPED, "(wanted - score", "(again - score"),
+        Example(SHOWN, "self.loss(outputs, y)\n        loss.b", "self.loss(logits, y)\n        loss.b"),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
