@@ -2,7 +2,8 @@
 
 ## What it does
 Gives what a pass makes of its input a name of its own: `h = g.ndata["h"]`, then `h = conv(g, h)` in place of
-`g.ndata["h"] = conv(g, g.ndata["h"])`. So each pass begins with what was put there before the first one.
+`g.ndata["h"] = conv(g, g.ndata["h"])`. What a pass writes by a second name (`mesh = self.template`, `mesh += …`) it
+writes to a copy. So each pass begins with what was put there before the first one.
 
 ## Why autograd fails
 The next pass takes the output of the one before for its input, and with it a graph that is freed. Where that graph is
@@ -19,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
-from autofix.syntax.edits import in_local_name
+from autofix.syntax.edits import append_call, in_local_name, lasting
 
 WHY = "Each pass begins with what was put there before the first one, and no longer with what the pass before made."
 
@@ -92,6 +93,47 @@ for _ in range(5):
     opt.zero_grad()
     loss.backward()
     opt.step()
+! unsafe: the same by a second name
+class Deformed(torch.nn.Module):
+    def __init__(self, template):
+        super().__init__()
+        self.register_buffer("template", template)
+        self.net = torch.nn.Linear(2, 4)
+
+    def forward(self, code):
+-        mesh = self.template
++        mesh = self.template.clone()
+        mesh += self.net(code)
+        return mesh
+
+
+model, codes = Deformed(torch.randn(4)), torch.randn(5, 2)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for code in codes:
+    loss = (model(code) - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+! what is written by a second name begins with zeros: a sum
+class Summed(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("total", torch.zeros(4))
+        self.net = torch.nn.Linear(2, 4)
+
+    def forward(self, code):
+        total = self.total
+        total += self.net(code)
+        return total
+
+
+model, codes = Summed(), torch.randn(5, 2)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for code in codes:
+    loss = (model(code) - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
 ! a state begins with zeros
 cell, head = torch.nn.GRUCell(2, 4), torch.nn.Linear(4, 1)
 opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
@@ -113,8 +155,13 @@ for _ in range(5):
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """Where the failing pass took something of an earlier one: the statement that made it of what stood there."""
+        """Where the failing pass took something of an earlier one: the statement that made it of what stood there.
+
+        Or that gives what stands there the name by which it is written.
+        """
         for crossing in diagnosis.crossed:
+            if (found := lasting(sources, crossing.made)) is not None:
+                yield self.propose(append_call(found.source, found.given.value, ".clone()"), WHY)
             for _, source, node in sources.nodes(crossing.made):
                 with suppress(Declined):
                     yield self.propose(in_local_name(source, source.statement(node), diagnosis.failure.stack), WHY)

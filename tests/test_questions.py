@@ -29,6 +29,7 @@ from autofix.verdict.properties import (
     loss_grows_over_loop,
     loss_trains_its_target,
     network_reads_its_output,
+    other_name_is_written,
     passes_train_earlier_ones,
     shared_across_passes,
     start_is_read_once,
@@ -162,6 +163,22 @@ def asked(report: Report) -> Question:
             ),
             marks=pytest.mark.apart("long"),
         ),
+        (
+            other_name_is_written.PASSED_ON,
+            ("AG101",),
+            ("Should `image` keep its value when main.py:7 writes to it by another name?", ["kept", "written"]),
+        ),
+        pytest.param(
+            *(
+                other_name_is_written.MESH,
+                ("AG203", "AG211"),
+                (
+                    "Should `self.template` keep its value when main.py:14 writes to it by another name?",
+                    ["kept", "written"],
+                ),
+            ),
+            marks=pytest.mark.apart("long"),
+        ),
         (SUMMED, ("AG403",), ("Is the sum of these values the loss, or their mean?", ["sum", "mean"])),
     ],
     ids=[
@@ -176,6 +193,8 @@ def asked(report: Report) -> Question:
         "made once",
         "derivative",
         "growing",
+        "second name",
+        "lasting",
         "refused",
     ],
 )

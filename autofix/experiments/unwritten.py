@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from autofix.core.edit import Declined, EditConflict
@@ -71,17 +71,19 @@ def copied(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
     """The files in which statements that spoiled a saved tensor write to a copy of the whole; {} where none can.
 
     `self.memory[i] = …` then follows `self.memory = self.memory.clone()`, so that whoever took the memory before has
-    what it held.
+    what it held. So do those that give to what outlives a pass the graph that the next one cannot go through again.
     """
     sources = Sources.of(target)
     places: dict[Source, dict[int, bytes]] = {}
-    for write in (write for saved in trace.saved for write in saved.writes if write.optimizer < 0):
-        _, source, node = next(sources.nodes(write.stack), (None, None, None))
+    for stack, is_whole in _written(trace):
+        _, source, node = next(sources.nodes(stack), (None, None, None))
         if source is None or node is None:
             return {}
         statement = source.statement(node)
         match statement:
             case ast.Assign([ast.Subscript(whole)]) | ast.AugAssign(ast.Subscript(whole)):
+                pass
+            case ast.AugAssign(ast.Name() as whole) if not is_whole:  # else the name is given the new value itself
                 pass
             case ast.Expr(ast.Call() as call) if isinstance(last := list(writes.chain(call))[-1].func, ast.Attribute):
                 whole = last.value
@@ -100,6 +102,14 @@ def copied(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
         old = source.data.splitlines(keepends=True)
         files[source.path] = b"".join(lines.get(number, b"") + line for number, line in enumerate(old))
     return files
+
+
+def _written(trace: wire.Trace) -> Iterator[tuple[wire.Stack, bool]]:
+    """Where a saved tensor was written, and whether whole; else where what a pass takes of an earlier one was made."""
+    spoiled = [write for saved in trace.saved for write in saved.writes if write.optimizer < 0]
+    yield from ((write.stack, write.whole) for write in spoiled)
+    if not spoiled:
+        yield from ((one.made, False) for one in trace.crossings if one.by == "failing" and one.made)
 
 
 def kept_inputs(target: Target, trace: wire.Trace, failed: wire.Stack) -> dict[Path, bytes]:

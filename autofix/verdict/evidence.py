@@ -8,6 +8,7 @@ from autofix.core.model import Answer, Assessment, Effect, Question
 from autofix.probe import wire
 from autofix.verdict.effect import assess, follows
 from autofix.verdict.left_open.aims import with_constants
+from autofix.verdict.left_open.other_name import with_copy
 from autofix.verdict.left_open.own_output import with_input
 from autofix.verdict.left_open.start import with_start
 from autofix.verdict.meant import meant
@@ -48,4 +49,4 @@ class Evidence(Runs):
     @once
     def _unanswered(self) -> Assessment:
         found = with_input(self, with_constants(self, meant(self, assess(self))))
-        return with_start(self, found)
+        return with_copy(self, with_start(self, found))

@@ -66,10 +66,12 @@ def with_answers_first(fixes: Sequence[Fix], question: Question) -> tuple[tuple[
 def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
     """`bytes_of_equals`: the peak memory from which on this one is costly beside those that are alike in all else."""
     verdict = fix.verdict
-    # Where each step uses its own loss alone, a target is a constant, an input stays or a pass begins with its start,
-    # gradients change as they were hardly meant.
+    # Where each step uses its own loss alone, a target is a constant, an input stays, a pass begins with its start or
+    # a name keeps its value, gradients change as they were hardly meant.
     reading = verdict.reading
-    usual = reading is not None and (reading.separated or reading.targets or reading.input_kept or reading.begun)
+    usual = reading is not None and any((
+        reading.separated, reading.targets, reading.input_kept, reading.begun, reading.copied,
+    ))  # fmt: skip
     changed = verdict.effect is Effect.CHANGED and not usual
     doubts = (1 if fix.candidate.conventional else 2) * changed
     doubts += sum(1 if one.property in _EITHER_WAY else 2 + (one.property in _UNUSUAL) for one in verdict.findings)

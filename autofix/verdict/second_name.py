@@ -1,9 +1,9 @@
-"""A second name for what a statement writes: plain assignments and calls are followed from the name written to."""
+"""A second name for what a statement writes: assignments and calls are followed from the name written to."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from autofix.probe.wire import Frame
 from autofix.syntax import writes
@@ -12,27 +12,36 @@ from autofix.syntax.reaching import Reaching
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
+_Reads = Mapping[ast.expr, frozenset[ast.AST]]
+_Name = tuple[str, frozenset[ast.AST]]
+"""A name, and what gave it its value."""
+
 
 def second_name(sources: Sources, stack: Sequence[Frame]) -> str:
-    """The name that shows what a statement writes by another: of the same function, or of its caller; or ''."""
-    frames = list(sources.nodes(stack))
-    if not frames:
-        return ""
-    _, source, node = frames[0]
-    scope, write = _scope(source, node), source.statement(node)
-    reads = Reaching(scope).reads
-    for second in _names(_given(reads, write)):
-        if _is_read(second, reads, write):
-            return second.id
-        given = next((one for one in reads.get(second, ()) if isinstance(one, ast.arg)), None)
-        if given is None or isinstance(scope, ast.Module) or len(frames) == 1:
-            continue
-        _, source, call = frames[1]
-        name = _handed(scope, given, call)
-        caller, reads_there = source.statement(call), Reaching(_scope(source, call)).reads
-        bound = isinstance(caller, ast.Assign) and path_of(caller.targets[0])
-        if name is not None and bound and bound != name.id and _is_read(name, reads_there, caller):
-            return name.id
+    """The name that shows what a statement writes by another: of the same function, or of a caller; or ''."""
+    known: frozenset[ast.AST] = frozenset()
+    function: Function | ast.Module | None = None
+    for _, source, node in sources.nodes(stack):
+        scope, statement = _scope(source, node), source.statement(node)
+        reads = Reaching(scope).reads
+        found: list[_Name] = []
+        if function is None:
+            known = _given(reads, statement)
+            found += _beside(known, reads, statement)
+        elif (handed := _handed(function, known, node)) is not None:
+            known = reads.get(handed, frozenset())
+            # A call whose value is dropped is made for what it writes; of any other, that is the value.
+            found += [] if isinstance(statement, ast.Expr) and statement.value is node else [(handed.id, known)]
+        else:
+            return ""
+        values = [one.value for one in known if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)]
+        seconds = [(one.id, reads.get(one, frozenset())) for one in values if isinstance(one, ast.Name)]
+        known = known.union(*(definitions for _, definitions in seconds))
+        found += seconds
+        for name in found:
+            if _is_read(name, reads, statement):
+                return name[0]
+        function = scope
     return ""
 
 
@@ -41,35 +50,70 @@ def _scope(source: Source, node: ast.AST) -> Function | ast.Module:
     return found if isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef)) else source.tree
 
 
-def _given(reads: Mapping[ast.expr, frozenset[ast.AST]], write: ast.AST) -> set[ast.AST]:
-    """The definitions of the name to which a statement writes."""
+def _target(write: ast.AST) -> ast.Name | None:
+    """The name to which a statement writes."""
     match write:
-        case ast.Assign([ast.Subscript(ast.Name())]) | ast.AugAssign(ast.Subscript(ast.Name())):
-            shown = (found for read, found in reads.items() if isinstance(read, ast.Name) and write in found)
-            return {one for found in shown for one in found} - {write}
+        case ast.AugAssign(ast.Name() as name):
+            return name
+        case ast.Assign([ast.Subscript(ast.Name() as name)]) | ast.AugAssign(ast.Subscript(ast.Name() as name)):
+            return name
         case ast.Expr(ast.Call() as call) if isinstance(last := list(writes.chain(call))[-1].func, ast.Attribute):
-            return set(reads.get(last.value, ()))
-    return set()
+            return last.value if isinstance(last.value, ast.Name) else None
+    return None
 
 
-def _handed(function: Function, given: ast.arg, call: ast.AST) -> ast.Name | None:
-    """The name that a call hands to a function for one of its parameters."""
-    if not isinstance(call, ast.Call):
+def _given(reads: _Reads, write: ast.AST) -> frozenset[ast.AST]:
+    """The definitions of the name to which a statement writes."""
+    if (target := _target(write)) is None:
+        return frozenset()
+    # An item that is set is a definition beside the others of whatever reads the name later.
+    shown = (found for read, found in reads.items() if path_of(read) == target.id and write in found)
+    return reads.get(target, frozenset()).union(*shown) - {write}
+
+
+def _beside(known: Iterable[ast.AST], reads: _Reads, write: ast.stmt) -> Iterator[_Name]:
+    """Names of parts beside the one that is written by its name, where nothing reads the whole by its own after it."""
+    target = _target(write)
+    mine = [whole for one in known for name, whole in _parts(one) if target is not None and name == target.id]
+    others = {one for found in reads.values() for one in found}
+    for whole in mine:
+        definitions = reads.get(whole, frozenset())
+        if not _is_read((whole.id, definitions), reads, write):
+            yield from (
+                (name, frozenset({other}))
+                for other in others
+                for name, one in _parts(other)
+                if target is not None and name != target.id and (one.id, reads.get(one)) == (whole.id, definitions)
+            )
+
+
+def _parts(definition: ast.AST) -> Iterator[tuple[str, ast.Name]]:
+    """The names that an assignment gives to parts of tensors (`first, rest = x[:1], x[1:]`), each with the whole."""
+    match definition:
+        case ast.Assign([ast.Tuple(elts=targets)], ast.Tuple(elts=values)) if len(targets) == len(values):
+            pairs = list(zip(targets, values, strict=True))
+        case ast.Assign([target], value):
+            pairs = [(target, value)]
+        case _:
+            pairs = []
+    for target, value in pairs:
+        if isinstance(target, ast.Name) and isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name):
+            yield target.id, value.value
+
+
+def _handed(function: Function | ast.Module, known: frozenset[ast.AST], call: ast.AST) -> ast.Name | None:
+    """The name that a call hands to a function for the parameter among these definitions."""
+    given = next((one for one in known if isinstance(one, ast.arg)), None)
+    if given is None or isinstance(function, ast.Module) or not isinstance(call, ast.Call):
         return None
-    names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
-    names = names[1:] if names[:1] == ["self"] else names
-    handed = {**dict(zip(names, call.args, strict=False)), **{one.arg: one.value for one in call.keywords if one.arg}}
-    found = handed.get(given.arg)
+    parameters = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+    parameters = parameters[1:] if parameters[:1] == ["self"] else parameters
+    by_name = {one.arg: one.value for one in call.keywords if one.arg}
+    found = {**dict(zip(parameters, call.args, strict=False)), **by_name}.get(given.arg)
     return found if isinstance(found, ast.Name) else None
 
 
-def _names(definitions: Iterable[ast.AST]) -> list[ast.Name]:
-    """The names for which a name was given, by plain assignments."""
-    values = [one.value for one in definitions if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)]
-    return [value for value in values if isinstance(value, ast.Name)]
-
-
-def _is_read(name: ast.Name, reads: Mapping[ast.expr, frozenset[ast.AST]], after: ast.stmt) -> bool:
-    """Whether a name is read after a statement for what it stands for where it was given or handed on."""
-    later = (read for read in reads if isinstance(read, ast.Name) and read.id == name.id and read.lineno > after.lineno)
-    return any(reads[read] == reads.get(name) for read in later)
+def _is_read(name: _Name, reads: _Reads, after: ast.stmt) -> bool:
+    """Whether a name is read after a statement for what it stands for by these definitions."""
+    later = (found for read, found in reads.items() if path_of(read) == name[0] and read.lineno > after.lineno)
+    return bool(name[1]) and any(found == name[1] for found in later)

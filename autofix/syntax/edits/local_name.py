@@ -44,7 +44,7 @@ def in_local_name(source: Source, statement: ast.stmt, failed: Iterable[Frame]) 
         if _stored(source, node)
     ):
         raise Declined("the pass changes it in place")
-    if any(_is_start(one.value) for one in names.assignments(source, path) if one.value is not None):
+    if starts_empty(source, path):
         raise Declined("it starts as zeros or None: it is a state, which passes hand on")
     known = {getattr(node, "id", getattr(node, "arg", "")) for node in source.walk(function)}
     name = next(one for one in _own_names(statement.targets[0]) if one not in known)
@@ -77,8 +77,17 @@ def _stored(source: Source, node: ast.expr) -> bool:
     return inside or not isinstance(getattr(node, "ctx", None), ast.Load)
 
 
+def starts_empty(source: Source, path: str) -> bool:
+    """Whether a variable, an attribute or a buffer is somewhere given None, a number, or numbers that are all alike."""
+    values = [one.value for one in names.assignments(source, path) if one.value is not None]
+    for node in source.mentioning("register_buffer"):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="register_buffer"), args=[ast.Constant(value=name), value, *_]):
+                values += [value] * (path.rpartition(".")[2] == name)
+    return any(map(_is_start, values))
+
+
 def _is_start(value: ast.expr) -> bool:
-    """Whether a value is None, a number, or numbers that are all alike."""
     called = calls.name_of(value) if isinstance(value, ast.Call) else ""
     return isinstance(value, ast.Constant) or called.startswith(_EMPTY)
 

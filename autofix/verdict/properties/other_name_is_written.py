@@ -3,15 +3,19 @@
 ## What it finds
 
 A name was given to what another name stands for (`masked = scores`), the new one was written by (`masked[:, :2] = 0`,
-`masked.mul_(2)`), and the old one is read afterwards, or what the caller handed over for it. A run in which the write
-goes to a copy trains otherwise, and the edit keeps the write as it is. This is not said of what is read by the new name
-alone, nor of attributes and containers. Where the write shows in nothing but what is printed, it is said of an edit
-that prints what the code prints.
+`masked.mul_(2)`), and the old one is read afterwards, or what a caller handed over for it. So it is of two parts that
+overlap (`now, after = values[:-1], values[1:]`, then `after[done] = 0`), where nothing reads the whole afterwards; and
+of what outlives the pass that gives it a second name (`mesh = self.template`, `mesh += …`), if it is no state: that is
+also written by its own name or starts empty, or its new value is made of the old one. A run in which the write goes to
+a copy trains otherwise, and the edit keeps the write as it is. This is not said of what is read by the new name alone,
+nor of containers. Where the write shows in nothing but what is printed, it is said of an edit that prints what the code
+prints.
 
 ## Why it matters
 
 Both names are one tensor, so the old one shows the write, too. Who gives a tensor a second name before writing mostly
-means a copy; `.clone()` makes one.
+means a copy; `.clone()` makes one. A helper that normalises what it is given, for one loss, changes what the other loss
+compares.
 """
 
 from __future__ import annotations
@@ -21,10 +25,9 @@ from dataclasses import replace
 from autofix.core.model import Finding
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.sketches import LIVE
-from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
+from autofix.verdict.left_open import other_name
 from autofix.verdict.property import Example, Property
-from autofix.verdict.second_name import second_name
 
 BLOCK = """
 import torch
@@ -49,6 +52,106 @@ HELPED = (
 )
 PRINTED = f"{BLOCK.replace('READ', 'masked')}    print(float(gate.mean()))\n"
 SPARED = ("torch.sigmoid(net(torch.randn(6, 3)))", "torch.sigmoid(net(torch.randn(6, 3))).clone()")
+PASSED_ON = """
+import torch
+from torch import nn
+
+
+def normalised(x):
+    x.sub_(0.5).div_(0.2)
+    return x
+
+
+def score(x):
+    x = normalised(x)
+    return x.tanh().square().mean()
+
+
+torch.manual_seed(0)
+net = nn.Linear(3, 4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    image = torch.sigmoid(net(torch.randn(6, 3)))
+    seen = score(image)
+    loss = seen + (image - 0.3).abs().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+VALUES = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net = nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    values = torch.sigmoid(net(torch.randn(6, 3))).squeeze(1)
+    now, after = values[:-1], values[1:]
+    after[torch.tensor([1, 3])] = 0.0
+    loss = (0.5 + 0.9 * after.detach() - now).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+CLONED = (
+    "torch.sigmoid(net(torch.randn(6, 3))).squeeze(1)",
+    "torch.sigmoid(net(torch.randn(6, 3))).squeeze(1).clone()",
+)
+MESH = """
+import torch
+from torch import nn
+
+
+class Deformed(nn.Module):
+    def __init__(self, template):
+        super().__init__()
+        self.register_buffer("template", template)
+        self.net = nn.Linear(3, 4)
+
+    def forward(self, code):
+        mesh = self.template
+        mesh += 0.1 * self.net(code)
+        return mesh
+
+
+torch.manual_seed(0)
+model, codes = Deformed(torch.randn(4)), torch.randn(6, 3)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for code in codes:
+    loss = (model(code) - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+ROLLED = ("mesh = self.template\n", "mesh = self.template.detach()\n")
+STARTED = MESH.replace("torch.randn(4)", "torch.zeros(4)").replace(
+    'register_buffer("template", template)', 'register_buffer("template", torch.zeros(4))'
+)
+RESET = MESH.replace("for code in codes:\n", "for code in codes:\n    model.template.mul_(0.5)\n")
+BOUND = MESH.replace(
+    "        return mesh\n", "        return mesh\n\n    def begin(self, template):\n        self.template = template\n"
+)
+RECURRENT = MESH.replace("self.net(code)", "self.net(code + self.seen(mesh))").replace(
+    "    def forward", "    def seen(self, mesh):\n        return mesh[:3].detach()\n\n    def forward"
+)
+LOOPED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net, base = nn.Linear(3, 4), torch.randn(4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(6):
+    moved = base
+    moved += 0.1 * net(torch.randn(3))
+    loss = (moved - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+NAMED_ONCE = LOOPED.replace("    moved = base\n", "").replace("for _ in", "moved = base\nfor _ in")
+ENDED = ("    optimizer.step()\n", "    optimizer.step()\n    base.detach_()\n")
 
 
 class OtherNameIsWritten(Property):
@@ -60,24 +163,48 @@ class OtherNameIsWritten(Property):
         Example(BLOCK.replace("READ", "gate").replace("masked[:, :2] = 0.5", "masked.clamp_(max=0.5)"), *SPARED),
         Example(HELPED, *SPARED),
         Example(PRINTED, *SPARED),
+        Example(PASSED_ON, *SPARED),
+        Example(VALUES, *CLONED),
+        Example(MESH, *ROLLED),
+        Example(LOOPED, *ENDED),
     )
     silent = (
         Example(BLOCK.replace("READ", "masked"), *SPARED),
         Example(BLOCK.replace("READ", "len(gate)"), *SPARED),
         Example(PRINTED, "masked = gate", "masked = gate.clone()"),
         Example(HELPED.replace("* gate", "* masked"), *SPARED),
+        Example(PASSED_ON.replace("image - 0.3", "seen - 0.3"), *SPARED),
+        Example(
+            PASSED_ON.replace("x = normalised(x)", "normalised(x)")
+            .replace("seen = score(image)", "score(image)")
+            .replace("loss = seen +", "loss ="),
+            *SPARED,
+        ),
+        Example(
+            PASSED_ON.replace("seen = score(image)", "image = normalised(image)\n    seen = image.mean()"), *SPARED
+        ),
+        Example(VALUES.replace("- now)", "- values[:-1])"), *CLONED),
+        Example(
+            VALUES.replace("values[:-1], values[1:]", "values[:3], values[3:]")
+            .replace("[1, 3]", "[1]")
+            .replace("after.detach() - now", "after.detach() - now + after"),
+            *CLONED,
+        ),
+        Example(VALUES.replace("- now)", "- after)"), *CLONED),
+        Example(STARTED, *ROLLED),
+        Example(RESET, *ROLLED),
+        Example(BOUND, *ROLLED),
+        Example(RECURRENT, *ROLLED),
+        Example(NAMED_ONCE, *ENDED),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
         found = evidence.assessment
         kept = found.reading is not None and found.reading.copied
-        if kept or not found.effect.keeps_gradients or not evidence.case.pool.copied:
+        if kept or not found.effect.keeps_gradients:
             return None
-        sources = Sources.of(evidence.case.pool.target)
-        for write in (write for saved in evidence.trace.saved for write in saved.writes if write.optimizer < 0):
-            if (name := second_name(sources, write.stack)) and _matters(evidence):
-                return self.found(write.stack[:1], subject=name)
-        return None
+        name, place = other_name.seen(evidence)
+        return self.found(place, subject=name) if name and _matters(evidence) else None
 
 
 def _matters(evidence: Evidence) -> bool:

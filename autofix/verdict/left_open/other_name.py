@@ -1,0 +1,63 @@
+"""A tensor that is written by a second name: does what the first one stands for keep its value?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from autofix.core.model import Answer, Assessment, Effect, Question, Reading
+from autofix.experiments.compare import comparable, differences
+from autofix.experiments.sketches import LIVE
+from autofix.probe import wire
+from autofix.syntax.edits import lasting
+from autofix.syntax.sources import Sources
+from autofix.verdict.law import at
+from autofix.verdict.left_open.told import told_as
+from autofix.verdict.runs import Runs
+from autofix.verdict.second_name import second_name
+
+
+def seen(runs: Runs) -> tuple[str, wire.Stack]:
+    """What is written by another name and read later, with the place of the write; '' where nothing is."""
+    if not runs.case.pool.copied:
+        return "", ()
+    sources = Sources.of(runs.case.pool.target)
+    for write in (write for saved in runs.trace.saved for write in saved.writes if write.optimizer < 0):
+        if name := second_name(sources, write.stack):
+            return name, write.stack[:1]
+    for crossing in (one for one in runs.trace.crossings if one.by == "failing" and not runs.letter.reused):
+        if (found := lasting(sources, crossing.made)) is not None:
+            return found.path, crossing.made[:1]
+    return "", ()
+
+
+def kept(runs: Runs) -> Reading | None:
+    """The reading in which it keeps its value, where that trains otherwise."""
+    reading = replace(runs.code, copied=True)
+    if not seen(runs)[0] or comparable(other := runs.of(reading)) or not differences(runs.letter, other, LIVE):
+        return None
+    return reading
+
+
+def asked(runs: Runs) -> Question | None:
+    """The question whether it does."""
+    if (reading := kept(runs)) is None:
+        return None
+    name, place = seen(runs)
+    answers = (
+        Answer("kept", _clause(runs), reading),
+        Answer("written", f"{at(place)} writes to `{name}`, too", replace(runs.code, truncated=runs.letter.carried)),
+    )
+    text = f"Should `{name}` keep its value when {at(place)} writes to it by another name?"
+    return Question("other-name-is-written", text, place, answers)
+
+
+def with_copy(runs: Runs, found: Assessment) -> Assessment:
+    """What an edit does, and that it is the code in which what is written by another name keeps its value."""
+    if found.effect is not Effect.CHANGED or found.reading:
+        return found
+    return told_as(runs, found, kept(runs), _clause(runs))
+
+
+def _clause(runs: Runs) -> str:
+    name, place = seen(runs)
+    return f"`{name}` keeps its value when {at(place)} writes by another name"
