@@ -3,7 +3,8 @@
 ## What it does
 Says the write out of place: `x += y` becomes `x = x + y`, `x.mul_(k).add_(z)` becomes `x = x.mul(k).add(z)`,
 `inplace=True` becomes `False`, also where a module that is used here was built. Writes to a part of a tensor
-(`x[i] = v`) go to a copy: `x = x.clone()` before them.
+(`x[i] = v`) go to a copy: `x = x.clone()` before them. Of `a -= b.mean()` and `b -= a.mean()` beside each other it also
+makes `a, b = a - b.mean(), b - a.mean()`.
 
 ## Why autograd fails
 An operation such as `sigmoid` saved the tensor for its backward. The write bumps the tensor's version counter, and
@@ -23,10 +24,11 @@ from typing import TypeGuard
 
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls, writes
-from autofix.syntax.edits import Step, clone_before, embed, not_inplace, out_of_place
+from autofix.syntax.edits import Step, at_once, clone_before, embed, not_inplace, out_of_place
 from autofix.syntax.one_tensor import writes_to_one
 
 WHY = "The result becomes a new tensor, and the one that backward needs stays as it was saved."
+WHY_BOTH = "Each result becomes a new tensor, made of what the other was before."
 WHY_COPY = "The write goes to a copy; the tensor that backward needs stays as it was saved."
 WHY_DATA = "The write is not counted; backward takes what it finds, which has to be as it was saved."
 WHY_FLAG = "The activation returns a new tensor, and the one that backward needs stays as it was saved."
@@ -87,6 +89,14 @@ for _ in range(4):
     opt.zero_grad()
     net(net(net(torch.randn(5, 3)).tanh()).tanh()).pow(2).mean().backward()
     opt.step()
+! unsafe: the second write may be meant to read what the first one made
+h = torch.randn(3, requires_grad=True)
+a, b = torch.sigmoid(h), torch.tanh(h)
+-a -= b.mean()
+-b -= a.mean()
++a, b = a - b.mean(), b - a.mean()
+(a.square() + b.square()).sum().backward()
+print(h.grad.sum().item())
 ! two names of one tensor, and each has a gate of its own
 ! unsafe: both writes may be meant for the one tensor
 gates = nn.Linear(3, 3), nn.Linear(3, 3)
@@ -162,6 +172,8 @@ for _ in range(3):
                 if len({writes.written(source, one) for one in to_one}) > 1:  # one alone would leave the others mixed
                     several = [to_one]
                 groups.update(dict.fromkeys(map(tuple, several), source))
+            with suppress(Declined):
+                yield self.propose(at_once(source, node), WHY_BOTH, title="Let both writes read what was before them")
         for group, source in sorted(groups.items(), key=lambda item: len(item[0]))[: 2 * _MOST]:
             with suppress(Declined):
                 every = [edit for node in group for edit in out_of_place(source, node)]

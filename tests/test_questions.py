@@ -29,6 +29,7 @@ from autofix.verdict.properties import (
     loss_grows_over_loop,
     loss_trains_its_target,
     network_reads_its_output,
+    operands_written_in_turn,
     other_name_is_written,
     passes_train_earlier_ones,
     shared_across_passes,
@@ -179,6 +180,11 @@ def asked(report: Report) -> Question:
             ),
             marks=pytest.mark.apart("long"),
         ),
+        (
+            operands_written_in_turn.MEANS,
+            ("AG101",),
+            ("Do the two writes around main.py:11 both read what was before them?", ["before", "in-turn"]),
+        ),
         (SUMMED, ("AG403",), ("Is the sum of these values the loss, or their mean?", ["sum", "mean"])),
     ],
     ids=[
@@ -195,6 +201,7 @@ def asked(report: Report) -> Question:
         "growing",
         "second name",
         "lasting",
+        "in turn",
         "refused",
     ],
 )

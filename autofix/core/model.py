@@ -258,7 +258,7 @@ class Reading:
     makes of the value that it finds somewhere does not take its place, so that each pass begins with the same. `begun`:
     what a pass leaves is forgotten, so that the next one begins with the start that only the first one reads.
     `uncleared`: a gradient that is read after it was cleared is what it was. `measured`: the difference that is taken
-    at this place is a constant.
+    at this place is a constant. `at_once`: two writes in turn, each by what the other is, read what was before both.
     """
 
     refused: Refused = Refused.UPDATE
@@ -280,6 +280,7 @@ class Reading:
     begun: bool = False
     uncleared: bool = False
     measured: wire.Stack = ()
+    at_once: bool = False
 
     @property
     def letter(self) -> Reading:
@@ -289,7 +290,7 @@ class Reading:
     @property
     def rewritten(self) -> bool:
         """Whether its reference runs a program that is written otherwise."""
-        return self.old_values or self.copied or self.input_kept or self.begun
+        return self.old_values or self.copied or self.input_kept or self.begun or self.at_once
 
     def __str__(self) -> str:
         changes = (one.name for one in fields(self) if one.name != "refused" and getattr(self, one.name))

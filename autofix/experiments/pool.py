@@ -13,7 +13,7 @@ from autofix.experiments.client import JOBS
 from autofix.experiments.compare import comparable
 from autofix.experiments.requests import Builder, changed_lines, first_steps, line_maps
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
-from autofix.experiments.unwritten import begun_anew, copied, kept_inputs, old_values
+from autofix.experiments.unwritten import at_once, begun_anew, copied, kept_inputs, old_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -81,6 +81,8 @@ class Pool:
         """Those in which writes to a part go to a copy."""
         self.kept_inputs: Mapping[Path, bytes] = {}
         """Those in which what a pass makes of its input does not take the place of that."""
+        self.at_once: Mapping[Path, bytes] = {}
+        """Those in which two writes in turn read what was before both."""
         self.begun: Begun | None = None
         """Where each pass could begin with a start that only the first one reads."""
         self._begun: Mapping[Path, bytes] = {}
@@ -97,6 +99,7 @@ class Pool:
         """Learn what failed: at some places a reference has to do what the script does not."""
         self.old_values = old_values(self.target, diagnosis.trace)
         self.copied = copied(self.target, diagnosis.trace)
+        self.at_once = at_once(self.target, diagnosis.trace)
         self.kept_inputs = kept_inputs(self.target, diagnosis.trace, diagnosis.failure.stack)
         self.begun, self._begun = begun_anew(self.target, diagnosis.trace, diagnosis.failure.stack)
         self._runs.builder = replace(self._runs.builder, once=not diagnosis.trace.remade)
@@ -297,6 +300,8 @@ class Pool:
         """The files in which a reading is written that no run of the code as it stands can show."""
         if reading.begun:
             return self._begun
+        if reading.at_once:
+            return self.at_once
         kept = self.kept_inputs if reading.input_kept else self.copied
         return self.old_values if reading.old_values else kept
 

@@ -13,6 +13,7 @@ from autofix.probe import wire
 from autofix.syntax import calls, writes
 from autofix.syntax.apply import apply
 from autofix.syntax.edits import Begun, Step, append_call, begun, embed, in_local_name, out_of_place
+from autofix.syntax.edits import at_once as both_at_once
 from autofix.syntax.edits.expressions import aug_to_assign
 from autofix.syntax.edits.steps import rendered
 from autofix.syntax.lost import lost_write
@@ -120,6 +121,21 @@ def kept_inputs(target: Target, trace: wire.Trace, failed: wire.Stack) -> dict[P
             with contextlib.suppress(Declined, EditConflict):
                 return {source.path: apply(source, rendered(in_local_name(source, source.statement(node), failed)))}
     return {}
+
+
+def at_once(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
+    """The files in which two writes that stand in turn, each by what the other is, read what was before both."""
+    sources = Sources.of(target)
+    steps: dict[Source, dict[Step, None]] = {}
+    for stack, _ in _written(trace) if trace.saved else ():
+        for _, source, node in sources.nodes(stack[:1]):
+            with contextlib.suppress(Declined):
+                steps.setdefault(source, {}).update(dict.fromkeys(both_at_once(source, node)))
+    files = {}
+    for source, found in steps.items():
+        with contextlib.suppress(Declined, EditConflict):
+            files[source.path] = apply(source, rendered(list(found)))
+    return files
 
 
 def begun_anew(target: Target, trace: wire.Trace, failed: wire.Stack) -> tuple[Begun | None, dict[Path, bytes]]:

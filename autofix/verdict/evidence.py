@@ -8,6 +8,7 @@ from autofix.core.model import Answer, Assessment, Effect, Question
 from autofix.probe import wire
 from autofix.verdict.effect import assess, follows
 from autofix.verdict.left_open.aims import with_constants
+from autofix.verdict.left_open.in_turn import with_both
 from autofix.verdict.left_open.other_name import with_copy
 from autofix.verdict.left_open.own_output import with_input
 from autofix.verdict.left_open.start import with_start
@@ -49,4 +50,4 @@ class Evidence(Runs):
     @once
     def _unanswered(self) -> Assessment:
         found = with_input(self, with_constants(self, meant(self, assess(self))))
-        return with_copy(self, with_start(self, found))
+        return with_both(self, with_copy(self, with_start(self, found)))

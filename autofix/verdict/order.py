@@ -70,7 +70,7 @@ def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
     # a name keeps its value, gradients change as they were hardly meant.
     reading = verdict.reading
     usual = reading is not None and any((
-        reading.separated, reading.targets, reading.input_kept, reading.begun, reading.copied,
+        reading.separated, reading.targets, reading.input_kept, reading.begun, reading.copied, reading.at_once,
     ))  # fmt: skip
     changed = verdict.effect is Effect.CHANGED and not usual
     doubts = (1 if fix.candidate.conventional else 2) * changed

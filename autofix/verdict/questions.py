@@ -18,7 +18,7 @@ from autofix.verdict.derivatives import derivative, gradient
 from autofix.verdict.effect import trains_alike
 from autofix.verdict.law import at, broken, required
 from autofix.verdict.laws.a_name_keeps_its_value import is_half
-from autofix.verdict.left_open import aims, other_name, own_output, start
+from autofix.verdict.left_open import aims, in_turn, other_name, own_output, start
 from autofix.verdict.left_open.averages import constant_averages
 from autofix.verdict.left_open.handed_on import ended_by_call
 from autofix.verdict.runs import Runs
@@ -40,6 +40,7 @@ def questions(runs: Runs) -> Iterator[Question]:
         _weight,
         _old_values,
         other_name.asked,
+        in_turn.asked,
         _made_once,
         _own_output,
         start.asked,
