@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from autofix.probe.wire import Frame
 from autofix.syntax import writes
 from autofix.syntax.calls import Function, path_of
+from autofix.syntax.edits import is_empty
 from autofix.syntax.reaching import Reaching
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
@@ -30,8 +31,7 @@ def second_name(sources: Sources, stack: Sequence[Frame]) -> str:
             found += _beside(known, reads, statement)
         elif (handed := _handed(function, known, node)) is not None:
             known = reads.get(handed, frozenset())
-            # A call whose value is dropped is made for what it writes; of any other, that is the value.
-            found += [] if isinstance(statement, ast.Expr) and statement.value is node else [(handed.id, known)]
+            found += [] if _is_to_be_written(known, statement, node) else [(handed.id, known)]
         else:
             return ""
         values = [one.value for one in known if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)]
@@ -43,6 +43,12 @@ def second_name(sources: Sources, stack: Sequence[Frame]) -> str:
                 return name[0]
         function = scope
     return ""
+
+
+def _is_to_be_written(known: Iterable[ast.AST], statement: ast.stmt, call: ast.AST) -> bool:
+    """Whether a call is made for what it writes: its value is dropped, or it fills what was empty."""
+    dropped = isinstance(statement, ast.Expr) and statement.value is call
+    return dropped or any(isinstance(one, ast.Assign) and is_empty(one.value) for one in known)
 
 
 def _scope(source: Source, node: ast.AST) -> Function | ast.Module:

@@ -84,10 +84,11 @@ def starts_empty(source: Source, path: str) -> bool:
         match node:
             case ast.Call(func=ast.Attribute(attr="register_buffer"), args=[ast.Constant(value=name), value, *_]):
                 values += [value] * (path.rpartition(".")[2] == name)
-    return any(map(_is_start, values))
+    return any(map(is_empty, values))
 
 
-def _is_start(value: ast.expr) -> bool:
+def is_empty(value: ast.expr | None) -> bool:
+    """Whether a value is None, a number, or numbers that are all alike."""
     called = calls.name_of(value) if isinstance(value, ast.Call) else ""
     return isinstance(value, ast.Constant) or called.startswith(_EMPTY)
 

@@ -8,8 +8,8 @@ overlap (`now, after = values[:-1], values[1:]`, then `after[done] = 0`), where 
 of what outlives the pass that gives it a second name (`mesh = self.template`, `mesh += …`), if it is no state: that is
 also written by its own name or starts empty, or its new value is made of the old one. A run in which the write goes to
 a copy trains otherwise, and the edit keeps the write as it is. This is not said of what is read by the new name alone,
-nor of containers. Where the write shows in nothing but what is printed, it is said of an edit that prints what the code
-prints.
+nor of containers, nor of a tensor that began empty and is handed to a function that fills it. Where the write shows in
+nothing but what is printed, it is said of an edit that prints what the code prints.
 
 ## Why it matters
 
@@ -124,6 +124,29 @@ for code in codes:
     loss.backward()
     optimizer.step()
 """
+FILLED = """
+import torch
+from torch import nn
+
+
+def attend(x, cache, at):
+    cache[:, at] = k(x)
+    return torch.softmax(torch.einsum("bd,btd->bt", q(x), cache), -1)
+
+
+torch.manual_seed(0)
+q, k = nn.Linear(3, 4), nn.Linear(3, 4)
+optimizer = torch.optim.SGD([*q.parameters(), *k.parameters()], lr=0.1)
+for _ in range(4):
+    x = torch.randn(5, 2, 3)
+    cache = torch.zeros(5, 2, 4)
+    first = attend(x[:, 0], cache, 0)
+    second = attend(x[:, 1], cache, 1)
+    loss = (first + second).square().mean() + cache.square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
 ROLLED = ("mesh = self.template\n", "mesh = self.template.detach()\n")
 STARTED = MESH.replace("torch.randn(4)", "torch.zeros(4)").replace(
     'register_buffer("template", template)', 'register_buffer("template", torch.zeros(4))'
@@ -191,6 +214,7 @@ class OtherNameIsWritten(Property):
             *CLONED,
         ),
         Example(VALUES.replace("- now)", "- after)"), *CLONED),
+        Example(FILLED, "q(x), cache)", "q(x), cache.clone())"),
         Example(STARTED, *ROLLED),
         Example(RESET, *ROLLED),
         Example(BOUND, *ROLLED),
