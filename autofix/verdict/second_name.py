@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from autofix.probe.wire import Frame
 from autofix.syntax import writes
-from autofix.syntax.calls import Function, path_of
+from autofix.syntax.calls import Function, argument, parameters, path_of
 from autofix.syntax.edits import is_empty
 from autofix.syntax.reaching import Reaching
 from autofix.syntax.source import Source
@@ -110,12 +110,9 @@ def _parts(definition: ast.AST) -> Iterator[tuple[str, ast.Name]]:
 def _handed(function: Function | ast.Module, known: frozenset[ast.AST], call: ast.AST) -> ast.Name | None:
     """The name that a call hands to a function for the parameter among these definitions."""
     given = next((one for one in known if isinstance(one, ast.arg)), None)
-    if given is None or isinstance(function, ast.Module) or not isinstance(call, ast.Call):
+    if given is None or isinstance(function, ast.Module):
         return None
-    parameters = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
-    parameters = parameters[1:] if parameters[:1] == ["self"] else parameters
-    by_name = {one.arg: one.value for one in call.keywords if one.arg}
-    found = {**dict(zip(parameters, call.args, strict=False)), **by_name}.get(given.arg)
+    found = argument(call, parameters(function), given.arg)
     return found if isinstance(found, ast.Name) else None
 
 

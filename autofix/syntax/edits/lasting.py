@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from autofix.probe.wire import Frame
-from autofix.syntax import blocks, names, writes
-from autofix.syntax.calls import path_of
+from autofix.syntax import blocks, calls, names, writes
+from autofix.syntax.calls import Function, path_of
 from autofix.syntax.edits.local_name import starts_empty
 from autofix.syntax.reaching import Reaching
 from autofix.syntax.source import Source
@@ -37,7 +37,7 @@ def lasting(sources: Sources, stack: Sequence[Frame]) -> Lasting | None:
     _, source, node = next(sources.nodes(stack), (None, None, None))
     if source is None or node is None:
         return None
-    match write := source.statement(node):
+    match source.statement(node):
         case ast.AugAssign(ast.Name() as alias, value=value):
             needed = names.reads(value)
         case ast.Expr(ast.Call(func=ast.Attribute(value=ast.Name() as alias, attr=attr), args=args)) if (
@@ -55,10 +55,30 @@ def lasting(sources: Sources, stack: Sequence[Frame]) -> Lasting | None:
             path = path_of(value)
         case _:
             return None
-    made_of = needed | names.read_by(names.backward(set(needed), blocks.above(source, write)))
-    if made_of & {alias.id, path} or _is_state(sources, stack, path):
+    if _is_made_of_old(sources, stack, needed, {alias.id, path}) or _is_state(sources, stack, path):
         return None
     return Lasting(path, source, given)
+
+
+def _is_made_of_old(sources: Sources, stack: Sequence[Frame], needed: set[str], old: set[str]) -> bool:
+    """Whether the new value is made of `needed`, and that of the old one: in the function itself, or in a caller.
+
+    There it may be read by its own path (`env.position`), or as what the last call gave (`seen = env.step(net(seen))`).
+    """
+    lasts = {one.rpartition(".")[2] for one in old if "." in one}
+    called: Function | None = None
+    for _, source, node in sources.nodes(stack):
+        statement, function = source.statement(node), source.function(node)
+        if called is not None:
+            handed = (calls.argument(node, calls.parameters(called), one) for one in needed)
+            needed, old = names.read_by(filter(None, handed)), names.binds(statement)
+        made_of = needed | names.read_by(names.backward(set(needed), blocks.above(source, statement)))
+        if made_of & old or any(one.rpartition(".")[2] in lasts for one in made_of if "." in one):
+            return True
+        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return False
+        called, needed = function, made_of.intersection(calls.parameters(function))
+    return False
 
 
 def _is_before_loop(source: Source, given: ast.stmt, definitions: Iterable[ast.AST]) -> bool:

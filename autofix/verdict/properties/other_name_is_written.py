@@ -158,6 +158,37 @@ BOUND = MESH.replace(
 RECURRENT = MESH.replace("self.net(code)", "self.net(code + self.seen(mesh))").replace(
     "    def forward", "    def seen(self, mesh):\n        return mesh[:3].detach()\n\n    def forward"
 )
+ROLLOUT = """
+import torch
+from torch import nn
+
+
+class World:
+    def __init__(self):
+        self.position = torch.rand(4)
+
+    def step(self, action):
+        position = self.position
+        position += 0.1 * action.tanh()
+        return position
+
+
+torch.manual_seed(0)
+policy, world = nn.Linear(4, 4), World()
+optimizer = torch.optim.SGD(policy.parameters(), lr=0.1)
+seen = torch.rand(4)
+for _ in range(5):
+    action = policy(2 * seen)
+    seen = world.step(action)
+    loss = (seen - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+MOVED = ROLLOUT.replace("    seen = world.step(action)\n    loss = (seen", "    loss = (world.step(action)").replace(
+    "2 * seen", "2 * world.position"
+)
+STOPPED = ("    optimizer.step()\n", "    optimizer.step()\n    world.position.detach_()\n")
 LOOPED = """
 import torch
 from torch import nn
@@ -220,6 +251,8 @@ class OtherNameIsWritten(Property):
         Example(BOUND, *ROLLED),
         Example(RECURRENT, *ROLLED),
         Example(NAMED_ONCE, *ENDED),
+        Example(ROLLOUT, *STOPPED),
+        Example(MOVED, *STOPPED),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
