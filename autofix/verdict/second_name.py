@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from autofix.probe.wire import Frame
@@ -24,7 +25,7 @@ def second_name(sources: Sources, stack: Sequence[Frame]) -> str:
     function: Function | ast.Module | None = None
     for _, source, node in sources.nodes(stack):
         scope, statement = _scope(source, node), source.statement(node)
-        reads = Reaching(scope).reads
+        reads = _reads_in(scope)
         found: list[_Name] = []
         if function is None:
             known = _given(reads, statement)
@@ -54,6 +55,11 @@ def _is_to_be_written(known: Iterable[ast.AST], statement: ast.stmt, call: ast.A
 def _scope(source: Source, node: ast.AST) -> Function | ast.Module:
     found = source.function(node)
     return found if isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef)) else source.tree
+
+
+@functools.lru_cache(maxsize=16)  # of the scopes that are asked about for every edit
+def _reads_in(scope: Function | ast.Module) -> _Reads:
+    return Reaching(scope).reads
 
 
 def _target(write: ast.AST) -> ast.Name | None:

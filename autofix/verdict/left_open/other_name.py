@@ -21,9 +21,10 @@ def seen(runs: Runs) -> tuple[str, wire.Stack]:
     if not runs.case.pool.copied:
         return "", ()
     sources = Sources.of(runs.case.pool.target)
-    for write in (write for saved in runs.trace.saved for write in saved.writes if write.optimizer < 0):
-        if name := second_name(sources, write.stack):
-            return name, write.stack[:1]
+    writes = (write.stack for saved in runs.trace.saved for write in saved.writes if write.optimizer < 0)
+    for stack in dict.fromkeys(writes):
+        if name := second_name(sources, stack):
+            return name, stack[:1]
     for crossing in (one for one in runs.trace.crossings if one.by == "failing" and not runs.letter.reused):
         if (found := lasting(sources, crossing.made)) is not None:
             return found.path, crossing.made[:1]
