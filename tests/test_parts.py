@@ -314,3 +314,56 @@ def test_an_index_belongs_to_what_it_is_an_index_into(new: str, alone: int) -> N
     before, after = "last = f(alpha[t - 1])\n", f"last = f({new})\n"
     found = parts({PATH: before.encode()}, {PATH: after.encode()}, whole=True) or []
     assert len([part for part in found if part.without != before.encode()]) == alone
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("y = f(x, most=9)", "y = f(x.detach(), most=9)", set()),
+        ("y = f(x, most=9)", "y = f(x.detach())", {"y = f(x)", "y = f(x.detach(), most=9)"}),
+        ("y = f(x, 3, 9)", "y = f(x.detach(), 9)", {"y = f(x, 9)", "y = f(x.detach(), 3, 9)"}),
+        ("y = f(x)", "y = f(x.detach(), most=9)", {"y = f(x, most=9)", "y = f(x.detach())"}),
+        ("y = f(x, most=9)", "y = f(x.detach(), most=8)", {"y = f(x, most=8)", "y = f(x.detach(), most=9)"}),
+        ("y = f(x, zeros(1))", "y = f(x.detach(), t.ones(1))", {"y = f(x, t.ones(1))", "y = f(x.detach(), zeros(1))"}),
+        ("a.backward(retain_graph=True)", "(a + b).backward()", {"a.backward()", "b.backward()"}),
+    ],
+)
+def test_an_argument_that_a_call_lost_is_given_to_it_again(before: str, after: str, expected: set[str]) -> None:
+    found = parts({PATH: before.encode()}, {PATH: after.encode()}) or []
+    assert {ast.unparse(ast.parse(part.without)) for part in found} == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "tried"),
+    [
+        ("x[m] = 0", "x = torch.where(m, torch.zeros(()), x)", False),
+        ("x[m] = 0", "x = torch.where(~m, x.detach(), 0.0)", False),
+        ("x[~m] = 0", "x = torch.where(m[:, None], x, x.new_zeros(()))", False),
+        ("x[m] = 1", "x = x.masked_fill(m.unsqueeze(1), 1.0)", False),
+        ("x[m] = 0", "x = x.detach() * (1 - m.float())", False),
+        ("x = x.masked_fill(m, 2)", "x = torch.where(m, torch.full_like(x, 2), x.detach())", False),
+        ("x[m] = 0", "x = torch.where(m, torch.ones(()), x)", True),
+        ("x[m] = 0", "x = torch.where(~m, torch.zeros(()), x)", True),
+        ("x[m] = 0", "x = torch.where(k, torch.zeros(()), x)", True),
+        ("x[m] = 0", "x = x.masked_fill(m, 1e-6)", True),
+        ("x[m] = 1", "x = x.detach() * (1 - m.float())", True),
+        ("x[m] = 0", "x = x.detach() * m.float()", True),
+        ("x[m] = 0", "x = torch.where(m, torch.zeros(()), y)", True),
+    ],
+)
+def test_what_a_mask_fills_in_is_known_again(before: str, after: str, *, tried: bool) -> None:
+    texts = ("import torch\n" + text for text in (before, after))
+    found = parts(*({PATH: text.encode()} for text in texts)) or []
+    assert bool(found) is tried
+
+
+def test_a_write_comes_back_behind_the_cut_that_took_its_place() -> None:
+    texts = ("h = f(h)\nh[m] = 0\ng(h)\n", "h = f(h)\nh = h.detach()\ng(h)\n")
+    found = parts(*({PATH: text.encode()} for text in texts)) or []
+    assert [part.words for part in found] == ["the removal of `h[m] = 0`", "the new `h = h.detach()`"]
+    assert found[0].without == b"h = f(h)\nh = h.detach()\nh[m] = 0\ng(h)\n"
+
+
+@pytest.mark.parametrize("old", ["s.h = keep(s.h)", "s.h = s.h.clone()"])
+def test_a_cut_may_stand_for_what_bound_the_same_name(old: str) -> None:
+    assert parts({PATH: old.encode()}, {PATH: b"s.h = s.h.detach()"}) == []

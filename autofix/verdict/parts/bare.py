@@ -12,7 +12,8 @@ _EXACT = 1 << 53
 _COPIES = {"clone", "contiguous"}
 _GRAPH_CALLS = {"detach", "detach_", "item", "requires_grad_", "retain_grad"}
 _OPERATORS = {"add": ast.Add(), "sub": ast.Sub(), "mul": ast.Mult(), "div": ast.Div(), "pow": ast.Pow()}
-_GRAPH_WORDS = {"retain_graph", "create_graph", "requires_grad", "inplace"}
+GRAPH_WORDS = {"retain_graph", "create_graph", "requires_grad", "inplace"}
+"""What a call is told that changes only what autograd records."""
 
 
 class _Copies(ast.NodeTransformer):
@@ -48,7 +49,7 @@ class _Graph(_Copies):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         shorter = super().visit_Call(node)
         if isinstance(shorter, ast.Call):
-            shorter.keywords = [word for word in shorter.keywords if word.arg not in _GRAPH_WORDS]
+            shorter.keywords = [word for word in shorter.keywords if word.arg not in GRAPH_WORDS]
             match shorter.func:
                 case ast.Name("float"):
                     return shorter.args[0] if shorter.args else shorter
@@ -64,6 +65,11 @@ class _Graph(_Copies):
 def exact(node: ast.stmt) -> str:
     """A statement but for copies of tensors, as text to compare."""
     return ast.dump(_Copies().visit(copy.deepcopy(node)))
+
+
+def plain(node: ast.expr) -> str:
+    """An expression but for what it tells autograd to record, as text to compare."""
+    return ast.dump(_Graph().visit(copy.deepcopy(node)))
 
 
 def bare(node: ast.stmt) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from autofix.core.aligned import opcodes
 from autofix.syntax.source import BLOCKS, within
 from autofix.verdict.parts.bare import bare, exact
+from autofix.verdict.parts.filled import fills
 from autofix.verdict.parts.options import options
 from autofix.verdict.parts.pieces import pieces, spliced
 from autofix.verdict.parts.repeated import follows, renamed, shape, takes_over
@@ -97,7 +98,8 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
     used = {node.id for node in ast.walk(trees[1]) if isinstance(node, ast.Name)}
     bound = {name: item.start for item in reversed(fresh) for name in _bound(item.node)}
     lost = _lost(ours, trees[1])
-    moved = {ast.dump(node) for item in gone for node in ast.walk(item.shown) if isinstance(node, ast.expr)}
+    rid = [node for item in gone for node in ast.walk(item.shown)]
+    moved = {ast.dump(node) for node in rid if isinstance(node, ast.expr)}.union(*map(fills, rid))
     names = renamed((item.node for item in gone), (item.node for item in fresh), *trees)
     for mine, other in _paired(gone, fresh, before, after, place):
         was, now = mine.shown if mine else None, other.shown if other else None
@@ -106,7 +108,9 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
         if mine and other and mine.exact[0] == other.exact[0] and _in_place(mine, other, stretches):
             changes = [(other.start, other.stop, lines)]
         else:
-            changes = [(place[mine.start], place[mine.start], lines)] if mine else []
+            # What came back where a cut stands now would fail before it as it did: the graph is still there.
+            cuts = (one.end for one in fresh if mine and not other and not one.bare and _in_place(mine, one, stretches))
+            changes = [(max(place[mine.start], *cuts, 0),) * 2 + (lines,)] if mine else []
             changes += [_left_out(other, after)] if other else []
         needs = _needs(mine, lost)
         changes += [(place[item.start],) * 2 + (before[item.start : item.end],) for item in needs]
@@ -225,7 +229,7 @@ def _paired(
         yield item, same
     ratios = []
     for item in alone:
-        for other in rest:
+        for other in (one for one in rest if _may_stand_for(item, one)):
             text, changed = (b"".join(t[i.start : i.stop]).strip() for t, i in ((before, item), (after, other)))
             ratio = difflib.SequenceMatcher(None, text, changed, autojunk=False).ratio()
             ends = isinstance(item.node, ast.Return) and isinstance(other.node, ast.Return)
@@ -237,13 +241,23 @@ def _paired(
             rest.remove(other)
             yield item, other
     for item in list(alone):
-        here = next((o for o in rest if o.start == place[item.start] and o.exact[0] == item.exact[0]), None)
+        places = (o for o in rest if o.start == place[item.start] and o.exact[0] == item.exact[0])
+        here = next((o for o in places if _may_stand_for(item, o)), None)
         if here is not None:
             alone.remove(item)
             rest.remove(here)
             yield item, here
     yield from ((item, None) for item in alone)
     yield from ((None, other) for other in rest)
+
+
+def _may_stand_for(gone: _Item, fresh: _Item) -> bool:
+    """Whether a new statement may do what an old one did: one that only cuts a graph does nothing but bind a name."""
+    return bool(fresh.bare) or not gone.bare or bool(_targets(gone.node) & _targets(fresh.node))
+
+
+def _targets(node: ast.stmt) -> set[str]:
+    return {ast.unparse(one) for one in node.targets} if isinstance(node, ast.Assign) else set()
 
 
 def _moved_in(gone: list[_Item], fresh: list[_Item]) -> list[tuple[_Item, _Item]]:

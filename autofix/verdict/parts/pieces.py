@@ -3,38 +3,54 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Collection, Iterator
+from collections.abc import Set as AbstractSet
 from itertools import zip_longest
+from typing import NamedTuple
 
-from autofix.verdict.parts.bare import bare, graph_call
+from autofix.core.aligned import opcodes
+from autofix.verdict.parts.bare import GRAPH_WORDS, graph_call, plain
+from autofix.verdict.parts.filled import fills
 from autofix.verdict.parts.options import old_side
 
 _PLACES = {"to", "cpu", "cuda", "numpy", "backward", "step"}
 """Where a tensor is, which is the same here and not elsewhere; and what has no result."""
+_UNSEEN = {*GRAPH_WORDS, "device"}
+"""What a call may be told or not without another value."""
 Piece = tuple[ast.expr, bytes, bool]
 """An expression of the new text, what to put in its place, and whether that is the same but for the graph."""
 
 
+class _Change(NamedTuple):
+    """An expression of the new text that changed, what it was, and what is new in it."""
+
+    was: ast.expr
+    now: ast.expr
+    fresh: ast.AST | None
+
+
 def pieces(
-    old: ast.stmt | None, new: ast.stmt, texts: tuple[bytes, bytes], moved: Collection[str], options: Collection[str]
+    old: ast.stmt | None, new: ast.stmt, texts: tuple[bytes, bytes], moved: AbstractSet[str], options: Collection[str]
 ) -> Iterator[Piece]:  # fmt: skip
     """Where several expressions of a statement changed, each as it was; each new condition, with one side alone.
 
-    Of a condition within a line no run tells which side was taken: it was, if neither side alone does as well. Where it
-    is one of `options` that decides, the other side may be what stood there before. Of an operation that was put around
+    What a call was given, and is given no more, is such a change. Of a condition within a line, or a `where`, no run
+    tells which side was taken: it was, if neither side alone does as well. Where it is one of `options` that decides,
+    the other side may be what stood there before. Of an operation that was put around
     what was there (a clamp), no run tells whether it did something, so it is left out. `moved` is what stood in
-    statements that are gone: it was put nowhere around anything.
+    statements that are gone, and what they filled in: it was put nowhere around anything.
     """
     before, after = texts
     changed = list(_changed(old, new)) if old else []
-    for mine, other in changed if len(changed) > 1 else ():
-        yield other, b"(" + _source(mine, before) + b")", bare(ast.Expr(mine)) == bare(ast.Expr(other))
-    whole: list[ast.AST] = [other for _, other in changed] or [new]
-    kept = {id(inner) for node in ast.walk(new) if _keeps(node) for inner in ast.walk(node)}
+    for change in changed if len(changed) > 1 else ():
+        yield change.now, f"({ast.unparse(change.was)})".encode(), plain(change.was) == plain(change.now)
+    whole: list[ast.AST] = [one.fresh for one in changed if one.fresh] if changed else [new]
+    kept = {id(inner) for node in ast.walk(new) if _keeps(node) or moved & fills(node) for inner in ast.walk(node)}
     for part in whole:
         for node in ast.walk(part):
             if isinstance(node, ast.IfExp) and id(node) not in kept:
-                side = old_side(node, (mine for mine, _ in changed), options)
+                side = old_side(node, (change.was for change in changed), options)
                 for one in (node.body, node.orelse) if side is None else (side,):
                     yield node, b"(" + _source(one, after) + b")", False
     # A statement that is new mostly does again what is done elsewhere: there only an operation of another name is new.
@@ -63,6 +79,8 @@ def _layers(new: ast.AST, known: set[str], *, alone: bool) -> Iterator[tuple[ast
                 yield node, value
             case ast.Call(ast.Name("min" | "max"), args):
                 yield from ((node, one) for one in args)
+            case ast.Call(ast.Attribute(attr="where"), [_, one, other]):
+                yield from ((node, side) for side in (one, other))
             case ast.Call(ast.Attribute(value, name), args) if name not in _PLACES:
                 yield node, value
                 if args and not isinstance(args[0], ast.Starred):
@@ -116,12 +134,14 @@ def spliced(text: bytes, node: ast.expr, other: bytes) -> bytes:
     return text[:start] + other + text[end:]
 
 
-def _changed(old: ast.AST, new: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """The smallest expressions that differ, in pairs; nothing where the difference is in no expression."""
+def _changed(old: ast.AST, new: ast.AST) -> Iterator[_Change]:
+    """The smallest expressions that differ; nothing where the difference is in no expression."""
     if _values(old) == _values(new):
         return
-    found: list[tuple[ast.expr, ast.expr]] = []
-    if type(old) is type(new) and _own(old) == _own(new):
+    found: list[_Change] = []
+    if isinstance(old, ast.Call) and isinstance(new, ast.Call) and plain(old.func) == plain(new.func):
+        found = [*_changed(old.func, new.func), *_given(old, new)]
+    elif type(old) is type(new) and _own(old) == _own(new):
         for mine, other in zip_longest(ast.iter_child_nodes(old), ast.iter_child_nodes(new)):
             if mine is None or other is None:
                 found = []
@@ -133,7 +153,33 @@ def _changed(old: ast.AST, new: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     if found:
         yield from found
     elif isinstance(old, ast.expr) and isinstance(new, ast.expr) and read:
-        yield old, new
+        yield _Change(old, new, new)
+
+
+def _given(old: ast.Call, new: ast.Call) -> Iterator[_Change]:
+    """What two calls are given otherwise; what only one of them is given, put back or taken away."""
+    for _, a, b, c, d in opcodes([*map(ast.dump, old.args)], [*map(ast.dump, new.args)]):
+        both = min(b - a, d - c)
+        for mine, other in zip(old.args[a : a + both], new.args[c : c + both], strict=True):
+            yield from _changed(mine, other)
+        if b - a != d - c:
+            left = [*new.args[: c + both], *old.args[a + both : b], *new.args[d:]]
+            yield from _otherwise(new, left, new.keywords, new.args[c + both : d])
+    was, now = ({word.arg: word for word in call.keywords} for call in (old, new))
+    for name in (one for one in was | now if one not in _UNSEEN):
+        if name in was and name in now:
+            yield from _changed(was[name].value, now[name].value)
+        else:
+            words = [word for word in new.keywords if word.arg != name] + ([was[name]] if name in was else [])
+            yield from _otherwise(new, new.args, words, [now[name].value] if name in now else [])
+
+
+def _otherwise(
+    call: ast.Call, args: list[ast.expr], words: list[ast.keyword], fresh: list[ast.expr]
+) -> Iterator[_Change]:
+    other = copy.copy(call)
+    other.args, other.keywords = args, words
+    yield _Change(other, call, ast.Tuple(fresh) if fresh else None)
 
 
 def _values(node: ast.AST) -> list[object]:

@@ -6,8 +6,11 @@ An edit that somebody else made has a part that repairs nothing and changes noth
 without that part the script gets past the failure too, and trains the same. Where each of several parts can be left
 out, but not all of them together, they replace each other and count as needed. What is removed also counts as needed
 if the code as written trains otherwise without it: then the rest of the edit does instead what it did. A new condition
-that counts, and was true whenever it was asked, is not needed. A statement is brought back with what it needs. What
-changes a statement in the same way as a part that is needed changes another, with other variables, is one with it.
+that counts, and was true whenever it was asked, is not needed. A statement is brought back with what it needs, and a
+write that a cut took the place of (`h = h.detach()` for `h[done] = 0`) behind that cut. An argument that a call lost is
+given to it again; a new `where` is tried with either side alone, unless it fills in by the mask and with the value that
+an assignment did. What changes a statement in the same way as a part that is needed changes another, with other
+variables, is one with it.
 
 ## Why it matters
 
@@ -102,6 +105,28 @@ BOTH = "    heat[:, first] = 0\n    size[:, first] = 0\n"
 OF_HEAT, OF_SIZE = (f"    {name} = torch.where(first, torch.zeros(()), {name})\n" for name in ("heat", "size"))
 CLIPPED = MASKED[MASKED.index("most") :]
 CLIP = "    nn.utils.clip_grad_norm_(net.parameters(), most)\n"
+RESET = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+cell = nn.GRUCell(3, 4)
+optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
+h, age = torch.zeros(5, 4), torch.zeros(5)
+def advance(x, h, *, most=None):
+    out = cell(x, h)
+    return out if most is None else out.clamp(-most, most)
+for _ in range(8):
+    age += 1
+    done = age > 200
+    h = advance(torch.randn(5, 3), h, most=9.0)
+    optimizer.zero_grad()
+    h.square().mean().backward()
+    optimizer.step()
+    h[done] = 0
+"""
+WRITE, WRITTEN = "h[done] = 0", "torch.where(done[:, None], torch.zeros(()), h.detach())"
+GIVEN = "h, most=9.0"
 RUN = "h = cell("
 CUT = "h = h.detach()"
 
@@ -115,6 +140,10 @@ class PartNotNeeded(Property):
         Example(MASKED, CLIPPED, CLIPPED.replace("most = 1e6\n", "").replace(CLIP, "").replace(ENDS, MASK)),
         Example(CARRIED, RUN, f"if step < 1500:\n        {CUT}\n    {RUN}"),
         Example(PAIR, BOTH, OF_HEAT + OF_SIZE.replace("first", "first | (size > 1e6)")),
+        Example(RESET, WRITE, CUT),
+        Example(RESET, WRITE, "h.detach_()"),
+        Example(RESET, WRITE, f"h = {WRITTEN.replace('zeros', 'ones')}"),
+        Example(RESET, GIVEN, "h.detach()"),
     )
     silent = (
         Example(SCHEDULED, FIRST, KEPT),
@@ -122,6 +151,11 @@ class PartNotNeeded(Property):
         Example(PAIR, BOTH, OF_HEAT + OF_SIZE),
         Example(CARRIED, RUN, f"if step > 0:\n        {CUT}\n    {RUN}"),
         Example(CARRIED, RUN, f"if h is not None:\n        {CUT}\n    {RUN}"),
+        Example(RESET, WRITE, f"{CUT}\n    {WRITE}"),
+        Example(RESET, WRITE, f"h = {WRITTEN}"),
+        Example(RESET, WRITE, "h = h.detach().masked_fill(done.unsqueeze(1), 0.0)"),
+        Example(RESET, WRITE, "h = h.detach() * (~done).float()[:, None]"),
+        Example(RESET, GIVEN, "h.detach(), most=9.0"),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
