@@ -342,6 +342,10 @@ def test_an_argument_that_a_call_lost_is_given_to_it_again(before: str, after: s
         ("x[m] = 1", "x = x.masked_fill(m.unsqueeze(1), 1.0)", False),
         ("x[m] = 0", "x = x.detach() * (1 - m.float())", False),
         ("x = x.masked_fill(m, 2)", "x = torch.where(m, torch.full_like(x, 2), x.detach())", False),
+        ("x[m] = y[m]", "x = torch.where(m, y, x.detach())", False),
+        ("x[m] += 1", "x = torch.where(m, x + 1, x)", False),
+        ("x[m] = y[k]", "x = torch.where(m, y, x)", True),
+        ("x[m] += 1", "x = torch.where(m, x + 2, x)", True),
         ("x[m] = 0", "x = torch.where(m, torch.ones(()), x)", True),
         ("x[m] = 0", "x = torch.where(~m, torch.zeros(()), x)", True),
         ("x[m] = 0", "x = torch.where(k, torch.zeros(()), x)", True),
@@ -362,6 +366,12 @@ def test_a_write_comes_back_behind_the_cut_that_took_its_place() -> None:
     found = parts(*({PATH: text.encode()} for text in texts)) or []
     assert [part.words for part in found] == ["the removal of `h[m] = 0`", "the new `h = h.detach()`"]
     assert found[0].without == b"h = f(h)\nh = h.detach()\nh[m] = 0\ng(h)\n"
+
+
+def test_a_write_comes_back_into_its_own_block() -> None:
+    texts = ("if a:\n    h = f(h)\n    h[m] = 0\n", "if a:\n    h = f(h)\nh = h.detach()\n")
+    found = parts(*({PATH: text.encode()} for text in texts)) or []
+    assert found[0].without == b"if a:\n    h = f(h)\n    h[m] = 0\nh = h.detach()\n"
 
 
 @pytest.mark.parametrize("old", ["s.h = keep(s.h)", "s.h = s.h.clone()"])

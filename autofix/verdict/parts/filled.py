@@ -24,6 +24,11 @@ def _filled(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, ast.expr]]:
     match node:
         case ast.Assign([ast.Subscript(base, mask)], value):
             yield mask, value, base
+            match value:
+                case ast.Subscript(other, again) if ast.dump(again) == ast.dump(mask):
+                    yield mask, other, base
+        case ast.AugAssign(ast.Subscript(base, mask), op, value):
+            yield mask, ast.BinOp(base, op, value), base
         case ast.Call(ast.Attribute(base, "masked_fill" | "masked_fill_"), [mask, value]):
             yield mask, value, base
         case ast.Call(ast.Attribute(attr="where"), [mask, value, base]):

@@ -109,8 +109,8 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
             changes = [(other.start, other.stop, lines)]
         else:
             # What came back where a cut stands now would fail before it as it did: the graph is still there.
-            cuts = (one.end for one in fresh if mine and not other and not one.bare and _in_place(mine, one, stretches))
-            changes = [(max(place[mine.start], *cuts, 0),) * 2 + (lines,)] if mine else []
+            cuts = [one for one in fresh if mine and not other and _cut_for(mine, one, stretches)]
+            changes = [(max([place[mine.start], *(one.end for one in cuts)]),) * 2 + (lines,)] if mine else []
             changes += [_left_out(other, after)] if other else []
         needs = _needs(mine, lost)
         changes += [(place[item.start],) * 2 + (before[item.start : item.end],) for item in needs]
@@ -283,6 +283,12 @@ def _places(before: list[bytes], after: list[bytes]) -> dict[int, int]:
 def _in_place(mine: _Item, other: _Item, stretches: Iterable[tuple[str, int, int, int, int]]) -> bool:
     """Whether a new statement stands where the old one stood, with nothing that was kept between them."""
     return any(a <= mine.start < b and c <= other.start < d for _, a, b, c, d in stretches)
+
+
+def _cut_for(mine: _Item, other: _Item, stretches: Iterable[tuple[str, int, int, int, int]]) -> bool:
+    """Whether a new statement beside the place of an old one only cuts a graph."""
+    beside = mine.node.col_offset == other.node.col_offset
+    return not other.bare and beside and _in_place(mine, other, stretches)
 
 
 def _left_out(head: _Item, after: list[bytes]) -> tuple[int, int, list[bytes]]:
