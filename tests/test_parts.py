@@ -233,6 +233,8 @@ def test_what_shows_only_later_is_not_passed_with_the_repair_and_what_does_no_ha
         (("a = x + y", "a = x - y"), ("b = x + y", "b = y - x"), False),
         (("a = x", "a = x.clamp(0, 1)"), ("b = y", "b = y.clamp(0, 2)"), False),
         (("a = x", "a = f(x)"), ("b = y", "b = g(y)"), False),
+        (("a = x", "a = s.raw['x']"), ("b = y", "b = s.raw['y']"), True),
+        (("a = x", "a = s.raw['x']"), ("b = y", "b = s.raw['z']"), False),
     ],
 )
 def test_a_change_is_known_again_at_other_variables(

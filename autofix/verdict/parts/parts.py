@@ -127,10 +127,10 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
         if other and not known and (always := _held(other, after)) is not None:
             yield Part(path, line, f"the condition of {_words(None, other, before, after)}", False, always)
         if other:
-            for node, text, same in pieces(was, other.shown, (old, new), moved, options):
+            for node, text, same, change in pieces(was, other.shown, (old, new), moved, options):
                 shorter = spliced(new, node, text)
                 if _tree(shorter) not in (None, _tree(new)):
-                    yield Part(path, line, words, same, shorter)
+                    yield Part(path, line, words, same, shorter, change=change)
 
 
 def _changed(lines: list[bytes], changes: list[tuple[int, int, list[bytes]]]) -> bytes:

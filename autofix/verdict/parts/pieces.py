@@ -13,13 +13,14 @@ from autofix.core.aligned import opcodes
 from autofix.verdict.parts.bare import GRAPH_WORDS, graph_call, plain
 from autofix.verdict.parts.filled import fills
 from autofix.verdict.parts.options import old_side
+from autofix.verdict.parts.repeated import shape
 
 _PLACES = {"to", "cpu", "cuda", "numpy", "backward", "step"}
 """Where a tensor is, which is the same here and not elsewhere; and what has no result."""
 _UNSEEN = {*GRAPH_WORDS, "device"}
 """What a call may be told or not without another value."""
-Piece = tuple[ast.expr, bytes, bool]
-"""An expression of the new text, what to put in its place, and whether that is the same but for the graph."""
+Piece = tuple[ast.expr, bytes, bool, str]
+"""An expression of the new text, what to put in its place, whether only the graph is another, and the change."""
 
 
 class _Change(NamedTuple):
@@ -44,7 +45,9 @@ def pieces(
     before, after = texts
     changed = list(_changed(old, new)) if old else []
     for change in changed if len(changed) > 1 else ():
-        yield change.now, f"({ast.unparse(change.was)})".encode(), plain(change.was) == plain(change.now)
+        same = plain(change.was) == plain(change.now)
+        alike = "" if same else shape(ast.Expr(change.was), ast.Expr(change.now))
+        yield change.now, f"({ast.unparse(change.was)})".encode(), same, alike
     whole: list[ast.AST] = [one.fresh for one in changed if one.fresh] if changed else [new]
     kept = {id(inner) for node in ast.walk(new) if _keeps(node) or moved & fills(node) for inner in ast.walk(node)}
     for part in whole:
@@ -52,7 +55,7 @@ def pieces(
             if isinstance(node, ast.IfExp) and id(node) not in kept:
                 side = old_side(node, (change.was for change in changed), options)
                 for one in (node.body, node.orelse) if side is None else (side,):
-                    yield node, b"(" + _source(one, after) + b")", False
+                    yield node, b"(" + _source(one, after) + b")", False, ""
     # A statement that is new mostly does again what is done elsewhere: there only an operation of another name is new.
     known = {name for node in ast.walk(old or ast.parse(before)) for name in _operations(node)}
     modules = _imported(after)
@@ -60,7 +63,7 @@ def pieces(
         for node, inner in _layers(part, known, alone=old is None):
             if id(node) in kept or ast.dump(node) in moved or (inner and ast.unparse(inner).split(".")[0] in modules):
                 continue
-            yield node, b"(" + _source(inner, after) + b")" if inner else b"True", False
+            yield node, b"(" + _source(inner, after) + b")" if inner else b"True", False, ""
 
 
 def _layers(new: ast.AST, known: set[str], *, alone: bool) -> Iterator[tuple[ast.expr, ast.expr | None]]:

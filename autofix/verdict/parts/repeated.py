@@ -15,7 +15,7 @@ from autofix.verdict.parts.bare import exact
 def shape(old: ast.stmt, new: ast.stmt) -> str:
     """A change of a statement, as text that is the same where it is made in the same way to other variables.
 
-    What is called, and what only the new statement names, has to be the same.
+    What is called, and what only the new statement names, has to be the same. A text may be the name of a variable.
     """
     both = [copy.deepcopy(old), copy.deepcopy(new)]
     called = {id(node.func) for one in both for node in ast.walk(one) if isinstance(node, ast.Call)}
@@ -27,6 +27,8 @@ def shape(old: ast.stmt, new: ast.stmt) -> str:
                     key, place = ("", name), "id"
                 case ast.Attribute(attr=name) if id(node) not in called:
                     key, place = (".", name), "attr"
+                case ast.Constant(str(name)) if ("", name) in numbers:  # a key that is called as its variable
+                    key, place = ("", name), "value"
                 case _:
                     continue
             if one is both[0]:
