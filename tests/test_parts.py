@@ -74,10 +74,62 @@ def test_what_only_autograd_notices_is_told_apart() -> None:
     ]
 
 
-def test_a_statement_that_moves_within_its_loop_is_no_part_and_one_that_leaves_it_is() -> None:
-    clip = "            torch.nn.utils.clip_grad_norm_(net.parameters(), 1e9)\n"
-    assert len(taken(REPAIR, (clip + "            opt.step()\n", "            opt.step()\n" + clip)) or ()) == 1
-    assert len(taken(REPAIR, (clip, ""), ("        sched.step()\n", clip[4:] + "        sched.step()\n")) or ()) == 2
+CLIP, STEP, SCHED = BEFORE.splitlines(keepends=True)[9:12]
+SUM, LOSS = "            total += loss\n", "            loss = net(x).sum()\n"
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ([(CLIP + STEP, STEP + CLIP)], {"the move of `opt.step()`"}),
+        (
+            [(CLIP, ""), (SCHED, CLIP[4:] + SCHED)],
+            {"the change to `torch.nn.utils.clip_grad_norm_(net.parameters(), 1e9)`"},
+        ),
+        ([(CLIP + STEP, "            if True:\n    " + CLIP + STEP)], {"the new `if True:`"}),
+        ([(SUM, ""), (CLIP, SUM + CLIP)], set()),
+        ([(SUM, ""), (LOSS, SUM + LOSS)], {"the move of `total += loss`"}),
+    ],
+    ids=["within its loop", "out of its loop", "a new block", "a sum", "a sum before what is summed"],
+)
+def test_a_statement_that_moves_is_a_part_unless_it_does_the_same(
+    changes: list[tuple[str, str]], expected: set[str]
+) -> None:
+    assert {words for words, _ in taken(REPAIR, *changes) or ()} - {"the change to `total.backward()`"} == expected
+
+
+IN_BLOCK = "for x in data:\n    step(x)\n    if big(x):\n        show(x)\n        go(x)\n    clip(x)\n"
+
+
+@pytest.mark.parametrize(
+    ("after", "without"),
+    [
+        ("for x in data:\n    step(x)\n    if big(x):\n        show(x)\n        go(x)\n        clip(x)\n", None),
+        ("for x in data:\n    step(x)\n    clip(x)\n    if big(x):\n        show(x)\n        go(x)\n", None),
+        (
+            "for x in data:\n    step(x)\n    if big(x):\n        show(x)\n    go(x)\n    clip(x)\n",
+            "for x in data:\n    step(x)\n    if big(x):\n        show(x)\n        go(x)\n    pass\n    clip(x)\n",
+        ),
+    ],
+)
+def test_what_moves_into_a_block_or_out_of_one_is_put_back(after: str, without: str | None) -> None:
+    (part,) = parts({PATH: IN_BLOCK.encode()}, {PATH: after.encode()}, whole=True) or ()
+    left = ast.unparse(ast.parse(part.without)).replace("pass", "").split()
+    assert left == ast.unparse(ast.parse(without or IN_BLOCK)).replace("pass", "").split()
+    assert part.lacking
+
+
+def test_lines_that_move_together_are_one_part() -> None:
+    before, after = "a()\nb()\nclip()\nstep()\nc()\nd()\ne()\n", "a()\nb()\nc()\nd()\ne()\nclip()\nstep()\n"
+    (part,) = parts({PATH: before.encode()}, {PATH: after.encode()}, whole=True) or ()
+    assert part.words == "the move of `clip()`"
+    assert ast.unparse(ast.parse(part.without.replace(b"pass\n", b""))) + "\n" == before
+
+
+def test_a_value_that_is_set_anew_is_missed_where_it_is_read_before_that() -> None:
+    before, after = "h = a()\nrun(0)\nh = b(h)\n", "run(0)\nh = b(h.detach())\n"
+    found = parts({PATH: before.encode()}, {PATH: after.encode()}) or []
+    assert "the removal of `h = a()`" in [part.words for part in found]
 
 
 def test_a_new_block_around_a_statement_is_left_out_with_its_indentation() -> None:

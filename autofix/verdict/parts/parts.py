@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import ast
-import copy
 import difflib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from autofix.core.aligned import opcodes
-from autofix.syntax.source import BLOCKS, within
-from autofix.verdict.parts.bare import bare, exact
 from autofix.verdict.parts.filled import fills
+from autofix.verdict.parts.moved import Move, moves
 from autofix.verdict.parts.options import options
 from autofix.verdict.parts.pieces import pieces, spliced
 from autofix.verdict.parts.repeated import follows, renamed, shape, takes_over
+from autofix.verdict.parts.statements import Item, flat, left_out, statements
 
 MOST = 24
 """How many parts of an edit are tried; of a larger one it cannot be said what each part is for."""
@@ -42,6 +40,8 @@ class Part:
     """The file's old text without the statement that this part removes; None where it removes none."""
     change: str = ""
     """What it makes of a statement, the same where another part makes it of other variables; '' of any other part."""
+    lacking: tuple[bytes, ...] = ()
+    """Of a part that only moves: the file's new text without what moved, and without each that it passed."""
 
     def left_out(self, files: Mapping[Path, bytes]) -> dict[Path, bytes]:
         """The edit without this part."""
@@ -52,29 +52,11 @@ class Part:
         return (self.path, self.line, self.words) == (other.path, other.line, other.words)
 
 
-@dataclass(slots=True, eq=False)
-class _Item:
-    """A statement, or the head of a compound one: lines `start` to `stop`, all of it to `end`."""
-
-    node: ast.stmt
-    exact: tuple[Any, ...]
-    bare: tuple[Any, ...]
-    start: int
-    stop: int
-    end: int
-    inner: list[_Item] = field(default_factory=list)
-
-    @property
-    def shown(self) -> ast.stmt:
-        """The statement, without what is inside it where that is no part of the change."""
-        return self.node if self.stop == self.end else _head(self.node)
-
-
 def parts(old: Mapping[Path, bytes], new: Mapping[Path, bytes], *, whole: bool = False) -> list[Part] | None:
     """The parts of an edit that can be left out by themselves; None where there are too many to try.
 
     An edit of one part has none, unless `whole`: without it there is no edit. Comments, layout and imports are no
-    parts, nor is a statement that only moves within its loop or function.
+    parts, nor is a statement that does the same where it moves to.
     """
     trees = [[tree for data in files.values() if (tree := _parsed(data)) is not None] for files in (old, new)]
     chosen = options(*trees)
@@ -90,13 +72,13 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
     if len(trees) < len(parsed):
         return
     before, after = (data.splitlines(keepends=True) for data in (old, new))
-    ours, theirs = (list(_items(tree, (), 0)) for tree in trees)
+    ours, theirs = (list(statements(tree, (), 0)) for tree in trees)
     place, stretches = _places(before, after), opcodes(before, after)
     alike = [stretch for stretch in stretches if stretch[0] == "equal"]
     gone = _unmatched(ours, theirs, {line for _, a, b, _, _ in alike for line in range(a, b)})
     fresh = _unmatched(theirs, ours, {line for _, _, _, c, d in alike for line in range(c, d)})
     used = {node.id for node in ast.walk(trees[1]) if isinstance(node, ast.Name)}
-    bound = {name: item.start for item in reversed(fresh) for name in _bound(item.node)}
+    bound = {name: item.start for item in reversed(fresh) for name in _bound(item.node) - _read(item.node)}
     lost = _lost(ours, trees[1])
     rid = [node for item in gone for node in ast.walk(item.shown)]
     moved = {ast.dump(node) for node in rid if isinstance(node, ast.expr)}.union(*map(fills, rid))
@@ -111,7 +93,7 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
             # What came back where a cut stands now would fail before it as it did: the graph is still there.
             cuts = [one for one in fresh if mine and not other and _cut_for(mine, one, stretches)]
             changes = [(max([place[mine.start], *(one.end for one in cuts)]),) * 2 + (lines,)] if mine else []
-            changes += [_left_out(other, after)] if other else []
+            changes += [left_out(other, after)] if other else []
         needs = _needs(mine, lost)
         changes += [(place[item.start],) * 2 + (before[item.start : item.end],) for item in needs]
         without = _changed(after, changes)
@@ -131,6 +113,36 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
                 shorter = spliced(new, node, text)
                 if _tree(shorter) not in (None, _tree(new)):
                     yield Part(path, line, words, same, shorter, change=change)
+    for move in moves(ours, theirs, {id(one) for item in (*gone, *fresh) for one in _whole(item)}):
+        yield from _undone(move, path, before, after)
+
+
+def _undone(move: Move, path: Path, before: list[bytes], after: list[bytes]) -> Iterator[Part]:
+    """A move, as a part that can be left out."""
+    words = _words(move.old[0], None, before, after).replace("the removal", "the move")
+    lines = [line for one in move.old for line in before[one.start : one.end]]
+    back = [] if move.place is None else [(move.place, move.place, _shifted(lines, move.shift))]
+    without = _changed(after, [*(_passed_over(one, after) for one in move.new), *back])
+    singles = [_changed(after, [_passed_over(one, after) for one in some]) for some in (move.new, *move.passed)]
+    if _tree(without) not in (None, _tree(b"".join(after))):
+        yield Part(path, move.old[0].start + 1, words, False, without, lacking=tuple(singles))
+
+
+def _passed_over(item: Item, text: list[bytes]) -> tuple[int, int, list[bytes]]:
+    return item.start, item.end, [_indent(text[item.start]) + b"pass\n"]
+
+
+def _whole(item: Item) -> Iterator[Item]:
+    """What of a statement is gone or new: its head, or all of it."""
+    return flat([item]) if item.stop == item.end else iter([item])
+
+
+def _indent(line: bytes) -> bytes:
+    return line[: len(line) - len(line.lstrip())]
+
+
+def _shifted(lines: list[bytes], by: int) -> list[bytes]:
+    return [b" " * by + line if by >= 0 else line[-by:] if line[:-by].isspace() else line for line in lines]
 
 
 def _changed(lines: list[bytes], changes: list[tuple[int, int, list[bytes]]]) -> bytes:
@@ -140,55 +152,14 @@ def _changed(lines: list[bytes], changes: list[tuple[int, int, list[bytes]]]) ->
     return b"".join(lines)
 
 
-def _items(tree: ast.AST, chain: tuple[str, ...], depth: int) -> Iterator[_Item]:
-    """The statements of a tree in their order, outermost, each with those inside it."""
-    for node in _children(tree):
-        first = min([node, *getattr(node, "decorator_list", [])], key=lambda n: n.lineno)
-        start, end = first.lineno - 1, node.end_lineno or node.lineno
-        inner = _children(node)
-        own = inner and inner[0].lineno > node.lineno
-        stop = inner[0].lineno - 1 if own else end
-        if own and getattr(inner[0], "decorator_list", None):
-            stop = min(d.lineno for d in inner[0].decorator_list) - 1  # type: ignore[attr-defined]
-        name, loop = getattr(node, "name", None), isinstance(node, (ast.For, ast.While, ast.AsyncFor))
-        head = _head(node) if own else node
-        where = (chain, depth)
-        rest = bare(head)
-        item = _Item(node, (where, exact(head)), (where, rest) if rest else (), start, stop, end)
-        if own:
-            item.inner = list(_items(node, (*chain, name) if name else chain, depth + loop))
-        yield item
-
-
-def _children(node: ast.AST) -> list[ast.stmt]:
-    found = []
-    for child in within(node):
-        found.extend([child] if isinstance(child, ast.stmt) else _children(child))
-    return found
-
-
-def _head(node: ast.stmt) -> ast.stmt:
-    head = copy.copy(node)
-    for block in BLOCKS:
-        if hasattr(head, block):
-            setattr(head, block, [])
-    return head
-
-
-def _flat(items: list[_Item]) -> Iterator[_Item]:
-    for item in items:
-        yield item
-        yield from _flat(item.inner)
-
-
-def _unmatched(mine: list[_Item], others: list[_Item], kept: Collection[int]) -> list[_Item]:
+def _unmatched(mine: list[Item], others: list[Item], kept: Collection[int]) -> list[Item]:
     """The statements that the other side has not; one whose whole inside is missing too, as a whole.
 
     Of several that are the same, those on lines that were kept are there on both sides.
     """
-    left = Counter(item.exact for item in _flat(others))
+    left = Counter(item.exact for item in flat(others))
     missing = set()
-    for item in sorted(_flat(mine), key=lambda item: item.start not in kept):
+    for item in sorted(flat(mine), key=lambda item: item.start not in kept):
         if left[item.exact]:
             left[item.exact] -= 1
         elif not isinstance(item.node, (ast.Import, ast.ImportFrom, ast.Pass)) and not _text(item.node):
@@ -196,9 +167,9 @@ def _unmatched(mine: list[_Item], others: list[_Item], kept: Collection[int]) ->
     return list(_outermost(mine, missing))
 
 
-def _outermost(items: list[_Item], missing: set[int]) -> Iterator[_Item]:
+def _outermost(items: list[Item], missing: set[int]) -> Iterator[Item]:
     for item in items:
-        if id(item) in missing and all(id(one) in missing for one in _flat(item.inner)):
+        if id(item) in missing and all(id(one) in missing for one in flat(item.inner)):
             item.stop = item.end
             yield item
         else:
@@ -212,9 +183,9 @@ def _text(node: ast.stmt) -> bool:
 
 
 def _paired(
-    gone: list[_Item], fresh: list[_Item], before: list[bytes], after: list[bytes], place: dict[int, int]
-) -> Iterator[tuple[_Item | None, _Item | None]]:  # fmt: skip
-    """What stands for what: the same but for the graph, then what resembles most, of two alike the one in its place."""
+    gone: list[Item], fresh: list[Item], before: list[bytes], after: list[bytes], place: dict[int, int]
+) -> Iterator[tuple[Item | None, Item | None]]:  # fmt: skip
+    """What stands for what: the same but for the graph, what calls it, what resembles most, what is in its place."""
     rest = list(fresh)
     alone = []
     for item in gone:
@@ -234,7 +205,8 @@ def _paired(
             ratio = difflib.SequenceMatcher(None, text, changed, autojunk=False).ratio()
             ends = isinstance(item.node, ast.Return) and isinstance(other.node, ast.Return)
             here = item.exact[0] == other.exact[0]
-            ratios.append((1.0 if ends and here else ratio, here, item, other))
+            does = here and (ends or _called(item.node) == (_called(other.node) or None))
+            ratios.append((ratio + does, here, item, other))
     for ratio, _, item, other in sorted(ratios, key=lambda found: (-found[0], -found[1])):
         if ratio >= _ALIKE and item in alone and other in rest:
             alone.remove(item)
@@ -251,18 +223,26 @@ def _paired(
     yield from ((None, other) for other in rest)
 
 
-def _may_stand_for(gone: _Item, fresh: _Item) -> bool:
+def _may_stand_for(gone: Item, fresh: Item) -> bool:
     """Whether a new statement may do what an old one did: one that only cuts a graph does nothing but bind a name."""
     return bool(fresh.bare) or not gone.bare or bool(_targets(gone.node) & _targets(fresh.node))
+
+
+def _called(node: ast.stmt) -> str:
+    """What a statement calls, for what it binds; '' where it calls nothing."""
+    match node:
+        case ast.Assign(targets, ast.Call(func)):
+            return ast.unparse(ast.Tuple([*targets, func]))
+    return ""
 
 
 def _targets(node: ast.stmt) -> set[str]:
     return {ast.unparse(one) for one in node.targets} if isinstance(node, ast.Assign) else set()
 
 
-def _moved_in(gone: list[_Item], fresh: list[_Item]) -> list[tuple[_Item, _Item]]:
+def _moved_in(gone: list[Item], fresh: list[Item]) -> list[tuple[Item, Item]]:
     """What moved into a new function, which is no removal, and as what."""
-    inside = [one for other in fresh for one in _flat(other.inner) if one.bare]
+    inside = [one for other in fresh for one in flat(other.inner) if one.bare]
     found = []
     for item in gone:
         same = next((one for one in inside if item.bare and one.bare[1] == item.bare[1]), None)
@@ -280,37 +260,27 @@ def _places(before: list[bytes], after: list[bytes]) -> dict[int, int]:
     return found
 
 
-def _in_place(mine: _Item, other: _Item, stretches: Iterable[tuple[str, int, int, int, int]]) -> bool:
+def _in_place(mine: Item, other: Item, stretches: Iterable[tuple[str, int, int, int, int]]) -> bool:
     """Whether a new statement stands where the old one stood, with nothing that was kept between them."""
     return any(a <= mine.start < b and c <= other.start < d for _, a, b, c, d in stretches)
 
 
-def _cut_for(mine: _Item, other: _Item, stretches: Iterable[tuple[str, int, int, int, int]]) -> bool:
+def _cut_for(mine: Item, other: Item, stretches: Iterable[tuple[str, int, int, int, int]]) -> bool:
     """Whether a new statement beside the place of an old one only cuts a graph."""
     beside = mine.node.col_offset == other.node.col_offset
     return not other.bare and beside and _in_place(mine, other, stretches)
 
 
-def _left_out(head: _Item, after: list[bytes]) -> tuple[int, int, list[bytes]]:
-    """The change that takes a new statement away; what is inside a new block, and is not new, stays."""
-    if head.stop == head.end:
-        return head.start, head.stop, []
-    width = head.inner[0].node.col_offset - head.node.col_offset
-    inside = [line[width:] if line[:width].isspace() else line for line in after[head.stop : head.end]]
-    return head.start, head.end, inside
-
-
-def _removed(mine: _Item | None, before: list[bytes]) -> bytes | None:
+def _removed(mine: Item | None, before: list[bytes]) -> bytes | None:
     """The old text without a statement; what is inside a block that alone is removed stays."""
     if mine is None:
         return None
-    start, stop, rest = _left_out(mine, before)
-    idle = before[start][: len(before[start]) - len(before[start].lstrip())] + b"pass\n"
-    without = _changed(before, [(start, stop, rest or [idle])])
+    start, stop, rest = left_out(mine, before)
+    without = _changed(before, [(start, stop, rest) if rest else _passed_over(mine, before)])
     return without if _tree(without) is not None else None
 
 
-def _held(new: _Item, after: list[bytes]) -> bytes | None:
+def _held(new: Item, after: list[bytes]) -> bytes | None:
     """The file where a new condition that counts is only held to; None where there is no such condition.
 
     What passes has never seen it false, and what it is for comes later: `if step < 1500:`.
@@ -337,11 +307,15 @@ def _bound(node: ast.stmt) -> set[str]:
     return {target.id for target in targets if isinstance(target, ast.Name)}
 
 
-def _lost(items: list[_Item], new: ast.AST) -> dict[str, _Item]:
+def _read(node: ast.stmt) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+
+
+def _lost(items: list[Item], new: ast.AST) -> dict[str, Item]:
     """The statements that bound the names, of variables, functions and modules, that the new text does not know."""
     known = {node.id for node in ast.walk(new) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     known |= {name for node in ast.walk(new) for name in _binds(node)}
-    return {name: item for item in _flat(items) for name in _binds(item.node) if name not in known}
+    return {name: item for item in flat(items) for name in _binds(item.node) if name not in known}
 
 
 def _binds(node: ast.AST) -> set[str]:
@@ -353,23 +327,23 @@ def _binds(node: ast.AST) -> set[str]:
     return _bound(node) if isinstance(node, ast.stmt) else set()
 
 
-def _stands_already(new: _Item, old: list[_Item]) -> bool:
+def _stands_already(new: Item, old: list[Item]) -> bool:
     """Whether a function has what is added to it: a value that is made anew, a condition with what it decides about."""
-    for item in _flat(old):
+    for item in flat(old):
         if item.exact[1] == new.exact[1] and item.exact[0][0] == new.exact[0][0]:
-            decided = {one.exact[1] for one in _flat(item.inner)}
+            decided = {one.exact[1] for one in flat(item.inner)}
             if isinstance(new.node, ast.Assign) or (
-                isinstance(new.node, ast.If) and {one.exact[1] for one in _flat(new.inner)} <= decided
+                isinstance(new.node, ast.If) and {one.exact[1] for one in flat(new.inner)} <= decided
             ):
                 return True
     return False
 
 
-def _needs(mine: _Item | None, lost: dict[str, _Item]) -> list[_Item]:
+def _needs(mine: Item | None, lost: dict[str, Item]) -> list[Item]:
     """What a statement that is brought back needs, and what that needs, of what the edit took away with it."""
     found, rest = [], [mine] if mine else []
     while rest:
-        read = {node.id for node in ast.walk(rest.pop().node) if isinstance(node, ast.Name)}
+        read = _read(rest.pop().node)
         new = dict.fromkeys(lost[name] for name in sorted(read & lost.keys()))
         rest += [item for item in new if item is not mine and item not in found]
         found += [item for item in new if item is not mine and item not in found]
@@ -381,7 +355,7 @@ def _idle(names: set[str], used: set[str], bound: dict[str, int], place: int) ->
     return bool(names) and (not names & used or all(bound.get(name, -1) >= place for name in names))
 
 
-def _words(mine: _Item | None, other: _Item | None, before: list[bytes], after: list[bytes]) -> str:
+def _words(mine: Item | None, other: Item | None, before: list[bytes], after: list[bytes]) -> str:
     lines, item = (before, mine) if mine else (after, other)
     text = lines[item.start].strip().decode(errors="replace") if item else ""
     text = text if len(text) <= _LONG else text[: _LONG - 1] + "…"

@@ -12,10 +12,16 @@ given to it again; a new `where` is tried with either side alone, unless it fill
 an assignment did. What changes a statement in the same way as a part that is needed changes another, with other
 variables, is one with it.
 
+What moves (behind other statements, into a block, out of one) is put back. It is not needed where that does as well,
+and where the runs do not show what the moved statement does, or one that it passed: a clip that does not bind, a
+scheduler. What records numbers or binds a name of its own may move. A part without which the script trains as the code
+says, while the edit only does so with newer parameters or other random numbers (a seed set in each pass), is not needed
+either.
+
 ## Why it matters
 
-The part was not judged. A scheduler that was dropped, a clip that does not bind yet, or a shorter loop only shows after
-the runs that were compared.
+The part was not judged. A scheduler that was dropped, a clip that does not bind yet and comes too late, or a shorter
+loop only shows after the runs that were compared.
 """
 
 from __future__ import annotations
@@ -50,8 +56,9 @@ for _ in range(8):
 FIRST = "out.square().mean().backward()"
 KEPT = "out.square().mean().backward(retain_graph=True)"
 REST = SCHEDULED[SCHEDULED.index(FIRST) :]
-
-
+STEPS = "    optimizer.step()\n    scheduler.step()\n"
+RUNS = SCHEDULED[SCHEDULED.index("    out = net") : SCHEDULED.index("    out.abs()")]
+CLEAR = "    optimizer.zero_grad()\n"
 CARRIED = """
 import torch
 from torch import nn
@@ -129,6 +136,8 @@ WRITE, WRITTEN = "h[done] = 0", "torch.where(done[:, None], torch.zeros(()), h.d
 GIVEN = "h, most=9.0"
 RUN = "h = cell("
 CUT = "h = h.detach()"
+OTHER_WAY = "    scheduler.step()\n    optimizer.step()\n"
+BEHIND = CLIPPED.replace(CLIP, "") + CLIP
 
 
 class PartNotNeeded(Property):
@@ -144,6 +153,9 @@ class PartNotNeeded(Property):
         Example(RESET, WRITE, "h.detach_()"),
         Example(RESET, WRITE, f"h = {WRITTEN.replace('zeros', 'ones')}"),
         Example(RESET, GIVEN, "h.detach()"),
+        Example(SCHEDULED, REST, REST.replace(FIRST, KEPT).replace(STEPS, OTHER_WAY)),
+        Example(MASKED, CLIPPED, BEHIND.replace(ENDS, MASK)),
+        Example(CARRIED, RUN, f"torch.manual_seed(step)\n    {CUT}\n    {RUN}"),
     )
     silent = (
         Example(SCHEDULED, FIRST, KEPT),
@@ -156,6 +168,11 @@ class PartNotNeeded(Property):
         Example(RESET, WRITE, "h = h.detach().masked_fill(done.unsqueeze(1), 0.0)"),
         Example(RESET, WRITE, "h = h.detach() * (~done).float()[:, None]"),
         Example(RESET, GIVEN, "h.detach(), most=9.0"),
+        Example(SCHEDULED, RUNS, CLEAR + RUNS.replace(CLEAR, "").replace(FIRST, KEPT)),
+        Example(CARRIED, f"{RUN}torch.randn(5, 3), h)", f"x = torch.randn(5, 3)\n    {RUN}x, h.detach())"),
+        Example(
+            CARRIED, f"    {RUN}torch.randn(5, 3), h)\n{CLEAR}", f"{CLEAR}    {CUT}\n    {RUN}torch.randn(5, 3), h)\n"
+        ),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
@@ -164,7 +181,7 @@ class PartNotNeeded(Property):
             return None
         if evidence.without is None:
             return self.found(subject="the edit has too many parts to try it without each of them")
-        idle = [part for part, other in evidence.without if _does_as_well(evidence, part, other)]
+        idle = [part for part, other in evidence.without if _is_idle(evidence, part, other)]
         needed = {part.change for part, _ in evidence.without if part not in idle} - {""}
         for part in (one for one in idle if one.change not in needed):
             if not (_stands_in(evidence, part, idle) or _is_replaced(evidence, part, idle)):
@@ -174,15 +191,24 @@ class PartNotNeeded(Property):
         return None
 
 
+def _is_idle(evidence: Evidence, part: Part, other: wire.Trace) -> bool:
+    """Whether nothing shows what a part is for; of a move, neither for what moved nor for what it passed."""
+    if not _does_as_well(evidence, part, other):
+        return False
+    lacking = [{**evidence.files, part.path: text} for text in part.lacking]
+    return not lacking or any(_does_as_well(evidence, part, evidence.left_of(files)) for files in lacking)
+
+
 def _does_as_well(evidence: Evidence, part: Part, other: wire.Trace) -> bool:
-    """Whether the run of what is left of the edit without this part does what the whole edit does."""
+    """Whether the run of what is left of the edit without this part does what the whole edit does, or the code says."""
     # What only autograd notices shows in the graphs; where these are alike too, it is there to save memory.
     if not evidence.case.passed(other) or (part.graph_only and same_shape(evidence.edited, other)):
         return False
     also = compared_with(evidence, evidence.assessment.reading or evidence.code)
     # What prints the numbers of the code as written is needed for that.
     printed = not differences(evidence.followed, evidence.edited, LIVE, **(also | {"printed": True}))
-    return not differences(evidence.edited, other, LIVE, **(also | {"printed": also["printed"] or printed}))
+    also["printed"] |= printed
+    return any(not differences(one, other, LIVE, **also) for one in (evidence.edited, evidence.followed))
 
 
 def _is_replaced(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
