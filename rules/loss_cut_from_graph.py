@@ -3,7 +3,7 @@
 ## What it does
 Takes out the call that cut the graph (`.item()`, `.detach()`, `.data`, `float(...)`), and puts tensors together with
 `torch.stack(losses)` in place of `torch.tensor(losses)`; of a list of lists each row likewise, with
-its numbers as tensors.
+its numbers as tensors. A `state_dict()` that is computed with gives the parameters themselves: `keep_vars=True`.
 
 ## Why autograd fails
 Numbers, detached tensors and tensors made of numbers do not know what they were computed from. A loss made of them has
@@ -23,7 +23,7 @@ from typing import TypeGuard
 from autofix.probe.wire import Frame, Origin, Stack
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, calls, names
-from autofix.syntax.edits import Step, ensure_import, insert_before, receiver, replace
+from autofix.syntax.edits import Step, ensure_import, insert_before, receiver, replace, set_keyword
 from autofix.syntax.translate.rebuilt import of_tensors
 
 WHY = "The loss keeps the graph of what it was computed from."
@@ -104,6 +104,19 @@ for _ in range(4):
 +    loss = torch.stack(rows).pow(2).mean()
     opt.zero_grad()
     loss.backward()
+    opt.step()
+! a step of a copy of the weights is taken from what a checkpoint would hold
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+-    fast = dict(net.state_dict())
++    fast = dict(net.state_dict(keep_vars=True))
+    x = torch.randn(5, 2)
+    loss = torch.func.functional_call(net, fast, (x,)).pow(2).mean()
+    grads = torch.autograd.grad(loss, list(fast.values()), create_graph=True)
+    fast = {name: w - 0.1 * g for (name, w), g in zip(fast.items(), grads)}
+    opt.zero_grad()
+    torch.func.functional_call(net, fast, (x,)).pow(2).mean().backward()
     opt.step()
 ! the matrix is of numbers alone
 x = torch.ones(2)
@@ -193,6 +206,8 @@ torch.from_numpy(numpy.sqrt(w.detach().numpy())).mean().backward()
                     yield receiver(source, node)
                 case ast.Attribute(attr="data"):
                     yield receiver(source, node)
+                case ast.Call(func=ast.Attribute(attr="state_dict")) if not calls.keyword(node, "keep_vars"):
+                    yield set_keyword(source, node, "keep_vars", "True")
                 case ast.Call(func=ast.Name(id="float"), args=[value], keywords=[]):
                     yield replace(source, node, source.segment(value))
 
