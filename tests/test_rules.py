@@ -98,7 +98,7 @@ def test_where_no_edit_helps_a_line_is_named(probe: Probe, tmp_path: Path) -> No
 
 def test_each_cause_has_a_rule_that_says_what_is_usually_done() -> None:
     told = {cause for rule in RULES if rule.usual[1] or "hints" in vars(type(rule)) for cause in rule.causes}
-    assert set(Cause) - told <= {Cause.OTHER, Cause.HOOK_REFUSED}
+    assert set(Cause) - told <= {Cause.OTHER}
 
 
 ANEW = """\

@@ -56,7 +56,7 @@ CAUSES = {
     Cause.PARAMETER_ASSIGNED: "a tensor was assigned to the name of a parameter",
     Cause.CHECKPOINT_REFUSED: "a checkpoint that runs its part anew cannot give what is asked of it",
     Cause.REDUCER_REFUSED: "parameters are used otherwise than distributed training was told",
-    Cause.HOOK_REFUSED: "a hook for a gradient was put on a tensor that gets none",
+    Cause.HOOK_REFUSED: "a gradient was to be kept, or to meet a hook, of a tensor that gets none",
     Cause.OUT_REFUSED: "a result with a graph was to be put into memory that is given",
     Cause.GRADIENTS_MISCOUNTED: "a function's own backward gives fewer gradients than its forward takes arguments",
     Cause.RECOMPUTED_OTHERWISE: "a checkpoint that runs its part anew computes something else than at first",

@@ -17,6 +17,8 @@ DERIVATIVE = "torch.autograd.grad"
 """The function that gives derivatives, with a graph of their own only where it is asked for."""
 _DATA: Any = torch._C.TensorBase.data.__get__
 """Torch does not find its name while somebody listens to `.data`."""
+WATCHES = (".register_hook", ".retain_grad")
+"""What is done with the gradient of a tensor before there is one."""
 _SETTERS = ("requires_grad.__set__", "requires_grad_")
 _CONVERSIONS = ("numpy", "__array__", "__deepcopy__")
 _OF_C = (BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType)
@@ -43,7 +45,7 @@ def refused(func: Any, args: Any, kwargs: Any) -> tuple[str, torch.Tensor | None
         first = next(tensors((args, kwargs)), None)
         if name.endswith(_SETTERS) and first is not None:
             return _flag(first)
-        if name.endswith(".register_hook") and first is not None:
+        if name.endswith(WATCHES) and first is not None:
             return ("" if first.requires_grad else "hook_refused"), first
         if name.rsplit(".", 1)[-1] in _CONVERSIONS and first is not None:
             return ("conversion" if first.requires_grad else ""), first

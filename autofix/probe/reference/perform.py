@@ -5,7 +5,7 @@ the graph. As an *operation* it is part of the forward: what stood there goes in
 written; where something else that an optimizer owns learns by that, the leaf stands for it in this pass alone. A result
 that an optimizer is given is a leaf of its own, or stands for the leaves that it is made of. The values that a backward
 starts from are summed up, or their mean is taken. A conversion, a flag on a non-leaf or an unused input has one reading
-each.
+each, and so has a gradient that is to be kept, or to meet a hook, where gradients are off: none comes.
 """
 
 from __future__ import annotations
@@ -118,6 +118,8 @@ class Perform(Functions, Listener):
             again = functools.partial(ways.flag, target, bool(flag))
         elif name_of(func) == "torch.Tensor.backward" and (weights := self._weights(args, kwargs)) is not None:
             kind, again = "nonscalar_backward", functools.partial(func, *args[:1], **kwargs | {"gradient": weights})
+        elif kind == "hook_refused" and not torch.is_grad_enabled():
+            again = functools.partial(ways.unwatched, func)
         elif kind == "no_graph":
             again = functools.partial(ways.as_float, func, args, kwargs, target)
         elif name_of(func) == DERIVATIVE and not kwargs.get("allow_unused"):

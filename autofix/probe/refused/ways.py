@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any
 
 import torch
+from torch.utils.hooks import RemovableHandle
 
 from ..engine import graph
 from ..engine.refused import swapped
@@ -74,3 +76,8 @@ def as_float(func: Any, args: Any, kwargs: Any, target: torch.Tensor | None) -> 
         return plain.to(dtype).requires_grad_()
     target.data = target.data.to(dtype)
     return target.requires_grad_()
+
+
+def unwatched(func: Any) -> Any:
+    """Keep no gradient, and give the handle of a hook that is never called."""
+    return RemovableHandle(OrderedDict()) if func.__name__ == "register_hook" else None
