@@ -3,7 +3,7 @@
 ## What it does
 Adds to the gradient only where there is one: `x.grad = g if x.grad is None else x.grad + g`; or leaves out what would
 change it: `if x.grad is not None: x.grad.zero_()`. A loop or a comprehension over parameters, such as one that clips
-their gradients by hand, passes over those that have none.
+their gradients by hand, passes over those that have none; where they are collected for later, zeros stand for them.
 
 ## Why autograd fails
 The gradient of a leaf is None until a backward reaches it, and since torch 2.0 `zero_grad()` sets it to None again.
@@ -20,10 +20,11 @@ from collections.abc import Iterator
 
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names
-from autofix.syntax.edits import Splice, Step, embed, replace_statement, wrap
+from autofix.syntax.edits import Splice, Step, embed, ensure_import, replace, replace_statement, wrap
 
 WHY = "The first gradient is set, and those after it are added; None counts as zero."
 WHY_GUARD = "What has no gradient yet is left as it is."
+WHY_ZEROS = "A parameter that no backward has reached counts as zeros, and each keeps its place among the others."
 
 
 class GradientStillNone(Rule):
@@ -119,6 +120,42 @@ for _ in range(4):
 -        p.data -= 0.01 * p.grad.sign()
 +        if p.grad is not None:
 +            p.data -= 0.01 * p.grad.sign()
+! the gradients of several passes are averaged elsewhere, and one head is not used
+body, heads = torch.nn.Linear(3, 3), torch.nn.ModuleList([torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)])
+net = torch.nn.ModuleList([body, heads])
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+def gradients(i):
+    net.zero_grad()
+    heads[i](body(torch.ones(2, 3)).tanh()).exp().sum().backward()
+-    return [p.grad for p in net.parameters()]
++    return [torch.zeros_like(p) if p.grad is None else p.grad for p in net.parameters()]
+
+
+def mean(collected):
+    return [sum(g / len(collected) for g in of_one) for of_one in zip(*collected)]
+
+
+for _ in range(4):
+    collected = [gradients(i) for i in (0, 1)]
+    for p, g in zip(net.parameters(), mean(collected)):
+        p.grad = g
+    opt.step()
+! what is read has a name of its own
+body, spare = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
+net = torch.nn.ModuleList([body, spare])
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    body(torch.ones(2, 3)).tanh().exp().sum().backward()
+    for p in net.parameters():
+-        g = p.grad
+-        g.clamp_(-0.1, 0.1)
++        if p.grad is not None:
++            g = p.grad
++            g.clamp_(-0.1, 0.1)
+    opt.step()
 ! a count between what is done with a gradient says that all are meant
 body, spare = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
 body(torch.ones(2, 3)).exp().sum().backward()
@@ -162,7 +199,27 @@ w.data -= 0.1 * w.grad
                     raise
         if edits:
             title = "" if added else "Leave out what has no gradient yet"
-            yield self.propose(edits, WHY if added else WHY_GUARD, title=title)
+            yield self.propose(edits, WHY if added else WHY_GUARD, title=title, later=1)
+        yield from () if added else self._zeros(diagnosis, sources)
+
+    def _zeros(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """Zeros in what is collected of several gradients: first where it fails later, so that nobody misses one."""
+        failing = [node for _, _, node in sources.nodes(diagnosis.failure.stack[:1])]
+        edits: list[Step] = []
+        outside = False
+        for source, node in sources.innermost(diagnosis.lost("empty")):
+            if not isinstance(node, ast.Attribute):
+                return
+            each = _each(source, node)
+            inside = each is not None and any(one is part for one in failing for part in ast.walk(each))
+            if each is None or (inside and isinstance(each, ast.For)):
+                return
+            outside = outside or not inside
+            torch, imports = ensure_import(source, "torch")
+            path, owner = source.segment(node), source.segment(node.value)
+            edits += [*imports, *replace(source, node, f"{torch}.zeros_like({owner}) if {path} is None else {path}")]
+        if edits:
+            yield self.propose(edits, WHY_ZEROS, title="Take zeros where there is no gradient", later=2 * (not outside))
 
 
 def _read(diagnosis: Diagnosis, sources: Sources) -> dict[ast.stmt, tuple[Source, ast.Attribute]]:

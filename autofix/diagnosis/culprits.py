@@ -15,15 +15,15 @@ TOLD = 6
 """How many places are told to everybody; the others are asides."""
 _HAPPENED = (
     "built", "made", "saved", "shared", "carried", "stored", "used_earlier", "freed", "written", "stepped", "stale",
-    "constant", "cut", "off", "asleep", "on", "given", "called", "used", "gave_none", "failed",
+    "constant", "cut", "off", "asleep", "on", "given", "called", "used", "gave_none", "unset", "failed",
 )  # fmt: skip
 """Roles in the order in which what they tell of happened."""
 _WEIGHT = (
-    "failed", "freed", "written", "stepped", "given", "gave_none", "asleep", "off", "on", "cut", "constant", "carried",
-    "shared", "made", "saved", "stored", "built", "stale", "used_earlier", "used", "called",
+    "failed", "freed", "written", "stepped", "given", "gave_none", "unset", "asleep", "off", "on", "cut", "constant",
+    "carried", "shared", "made", "saved", "stored", "built", "stale", "used_earlier", "used", "called",
 )  # fmt: skip
 """Roles by what is told first where not all can be."""
-_ROLES = dict.fromkeys(("made", "nonleaf", "rebound", "begun"), "made") | {"miscounted": "given"}
+_ROLES = dict.fromkeys(("made", "nonleaf", "rebound", "begun"), "made") | {"miscounted": "given", "empty": "unset"}
 _ROLES |= dict.fromkeys(wire.NONE_GIVEN, "gave_none")
 _CARRYING = (Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED)
 _OUTER = 2

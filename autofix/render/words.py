@@ -22,6 +22,7 @@ ROLES = {
     "stepped": "this step writes the parameters in place",
     "stale": "what was computed before the write is used after it here",
     "gave_none": "this derivative is None: its output is not made of what it is by",
+    "unset": "this gradient is None: no backward has reached its tensor",
     "cut": "the graph of {} ends here",
     "constant": "this number has no graph, and the loss is made of such numbers alone",
     "off": "parameters are switched off here",

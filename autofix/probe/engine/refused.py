@@ -15,6 +15,7 @@ from . import graph
 
 DERIVATIVE = "torch.autograd.grad"
 """The function that gives derivatives, with a graph of their own only where it is asked for."""
+GRADIENT = "torch.Tensor.grad.__get__"
 _DATA: Any = torch._C.TensorBase.data.__get__
 """Torch does not find its name while somebody listens to `.data`."""
 WATCHES = (".register_hook", ".retain_grad")

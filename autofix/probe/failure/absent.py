@@ -1,20 +1,29 @@
-"""A None that a derivative gave in place of a gradient, used as a tensor: which call gave it."""
+"""A None in place of a gradient, used as a tensor: which derivative gave it, or where it was read."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from types import FrameType, TracebackType
+from typing import Any
 
-from ..program.expressions import parsed, value
+from ..program.expressions import is_at, parsed, value
 from ..program.frames import Frames
 from ..wire import Frame, Stack
 
 _WITHIN = ("<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>", "<lambda>")
 
 
+def reads_gradient(stack: Stack, read: Callable[[str], bytes]) -> bool:
+    """Whether the user's own code reads a gradient at a place, and not what it calls."""
+    tree = parsed(read(stack[0].file)) if stack else None
+    return tree is not None and any(
+        isinstance(node, ast.Attribute) and node.attr == "grad" and is_at(node, stack[0]) for node in ast.walk(tree)
+    )
+
+
 def giver(error: BaseException, frames: Frames, read: Callable[[str], bytes], stacks: list[Stack]) -> Stack:
-    """Of the calls that gave a None, the latest whose result the failing statement uses; () where none is.
+    """Of the places that gave a None, the latest whose result the failing statement uses; () where none is.
 
     Where a function was given what fails in it, its caller's statement is asked.
     """
@@ -88,15 +97,21 @@ def _paths(node: ast.AST) -> Iterator[str]:
 
 
 def _absent(used: list[ast.AST], given: set[str], frame: FrameType | None) -> bool:
-    """Whether one of the expressions that a statement uses is, or is a part of, what was given, and is None there."""
+    """Whether an expression that a statement uses is, or is a part of, what was given, and is or has a None."""
     for node in used:
         if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
             held: ast.expr = node
             while isinstance(held, ast.Subscript):
                 held = held.value
-            if ast.unparse(held) in given and (frame is None or value(node, frame) is None):
+            if ast.unparse(held) in given and (frame is None or _lacks(value(node, frame))):
                 return True
     return False
+
+
+def _lacks(found: Any) -> bool:
+    """Whether a value is None, or holds one."""
+    parts = found.values() if isinstance(found, dict) else found if isinstance(found, (list, tuple)) else (found,)
+    return any(one is None for one in parts)
 
 
 def _handed(tree: ast.Module, used: list[ast.AST], last: TracebackType) -> bool:

@@ -15,7 +15,7 @@ from ..engine import graph
 from ..engine.taps import parameters
 from ..instruments.state import State
 from ..program.frames import frames_of
-from .absent import giver
+from .absent import giver, reads_gradient
 from .copies import held
 from .given import refused_parameters
 from .missing import empty, missing
@@ -149,6 +149,11 @@ def _without_gradient(error: BaseException, run: State) -> str:
     if run.origins is not None and (call := giver(error, run.frames, run.overlay.read, run.origins.gaps.places)):
         run.found = run.origins.gap(call)
         return "unused_input"
+    read = run.overlay.read
+    reads = [one for one in run.origins.gaps.reads if reads_gradient(one, read)] if run.origins is not None else []
+    if place := giver(error, run.frames, read, reads):
+        run.found = (wire.Origin("empty", place),)
+        return "gradient_none"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Derivatives that gave None, and the lost graph by which their outputs are made of their inputs all the same."""
+"""Gradients that were None, and the lost graph by which a derivative's outputs are made of its inputs all the same."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ..program.frames import Frames, Raw
 
 _KEPT = 8
 _MOST = 8
+_READ = 40
 
 
 class Record(NamedTuple):
@@ -45,6 +46,8 @@ class Gaps:
         self._behind: dict[Record, set[int]] = {}
         """By the derivatives without a graph, the leaves behind what was differentiated."""
         self._seen: deque[_Gap] = deque(maxlen=_KEPT)
+        self._read: dict[Raw, None] = {}
+        """Where the gradient of a leaf was read that had none yet, the latest last."""
 
     def flows(self, lost: Iterable[Record], given: Iterable[torch.Tensor], results: Iterable[torch.Tensor]) -> None:
         """Something is made of tensors: `lost` is what those have lost that have no graph."""
@@ -64,6 +67,16 @@ class Gaps:
             references, whole = tuple(map(weakref.ref, unused)), len(unused) == len(result)
             self._seen.append(_Gap(self._frames.here(), references, whole, self._lost(unused, outputs)))
 
+    def read(self, tensor: torch.Tensor, gradient: torch.Tensor | None) -> None:
+        """A gradient was read: remember where a leaf had none."""
+        if gradient is not None or not (tensor.requires_grad and graph.is_leaf(tensor)):
+            return
+        here = self._frames.here()
+        self._read.pop(here, None)
+        self._read[here] = None
+        if len(self._read) > _READ:
+            del self._read[next(iter(self._read))]
+
     def _lost(self, inputs: Iterable[torch.Tensor], outputs: Iterable[Any]) -> tuple[Record, ...]:
         inputs = list(inputs)
         leaves = {id(one) for one in inputs if graph.is_leaf(one)}
@@ -77,6 +90,11 @@ class Gaps:
     def places(self) -> list[wire.Stack]:
         """The latest calls that gave None, in order."""
         return [self._frames.resolve(gap.raw) for gap in self._seen]
+
+    @property
+    def reads(self) -> list[wire.Stack]:
+        """The latest places where the gradient of a leaf was read that had none, in order."""
+        return [self._frames.resolve(raw) for raw in self._read]
 
     def latest(self, stack: wire.Stack) -> tuple[tuple[wire.Origin, ...], list[torch.Tensor]]:
         """The latest of them at a place with what its outputs lost on their way, and the inputs that it is about."""

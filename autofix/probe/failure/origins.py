@@ -14,7 +14,7 @@ from torch.overrides import TorchFunctionMode
 from .. import wire
 from ..engine import graph
 from ..engine.cuts import Cuts
-from ..engine.refused import DERIVATIVE, name_of, numbers, short_name, tensors
+from ..engine.refused import DERIVATIVE, GRADIENT, name_of, numbers, short_name, tensors
 from ..engine.remembered import Remembered
 from ..engine.sketch import is_zero
 from ..program.frames import Frames, Raw
@@ -83,6 +83,8 @@ class Origins(TorchFunctionMode):
             self._begin(args[0] if name.endswith(_FLAG) else result)
             if name.endswith((_FLAG, "requires_grad_")):
                 self._flags.heard(args, kwargs)
+            elif name == GRADIENT:
+                self.gaps.read(args[0], result)
             else:
                 self._note(name, args, kwargs, result)
         return result

@@ -64,11 +64,12 @@ def is_computed_with(tree: ast.Module, place: Frame) -> bool:
                 found = [left, right]
             case _:
                 continue
-        if any(isinstance(one, ast.Attribute) and _is_at(one, place) for one in found):
+        if any(isinstance(one, ast.Attribute) and is_at(one, place) for one in found):
             return True
     return False
 
 
-def _is_at(node: ast.expr, place: Frame) -> bool:
+def is_at(node: ast.expr, place: Frame) -> bool:
+    """Whether a node is what a place spans."""
     span = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
     return span == (place.line, place.column, place.end_line, place.end_column)

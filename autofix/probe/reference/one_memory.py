@@ -123,10 +123,13 @@ class OneMemory(Listener):
 
     def backward(self, call: Call) -> None:
         """Tell what the script holds of gradients from what it asks for anew: this call writes to their memory."""
+        if not call.accumulate or not self._gradients:
+            return
         with quiet(), contextlib.suppress(RuntimeError, NotImplementedError):
-            for held in self._gradients if call.accumulate else ():
+            reached = set(map(id, graph.leaves(graph.walk(call.roots))))
+            for held in self._gradients:
                 leaf = self._gradients.of(held)
-                gradient = leaf.grad if leaf is not None else None
+                gradient = leaf.grad if id(leaf) in reached and leaf is not None else None
                 if leaf is not None and gradient is not None and not gradient.requires_grad and _same(held, gradient):
                     self._outlived.keep(held, True)
                     leaf.grad = gradient.detach()

@@ -28,7 +28,7 @@ from .. import wire
 from ..engine import graph
 from ..engine.names import Names
 from ..engine.quiet import quiet
-from ..engine.refused import DERIVATIVE, name_of, tensors
+from ..engine.refused import DERIVATIVE, GRADIENT, name_of, tensors
 from ..engine.sketch import is_zero
 from ..engine.taps import Call, Listener, parameters
 from ..program.expressions import is_computed_with, parsed
@@ -37,7 +37,6 @@ from ..refused.cleared import Cleared
 from .switched_off import Asleep
 
 _CUTS = ("torch.Tensor.detach", "torch.Tensor.data.__get__", "torch.Tensor.detach_")
-_GRADIENT = "torch.Tensor.grad.__get__"
 _NUMBERS = ("torch.Tensor.item", "torch.Tensor.__float__")
 _SETTERS = ("requires_grad.__set__", "requires_grad_")
 _REMAKE = ("torch.tensor", "torch.as_tensor")
@@ -95,7 +94,7 @@ class Sites(Listener):
             return self._flagged(args, off=False in (*args[1:2], *kwargs.values()))
         if name == DERIVATIVE:
             return self._derivative(func, args, kwargs)
-        if name == _GRADIENT:
+        if name == GRADIENT:
             return self._gradient(args[0])
         if self._remake and name in _REMAKE and args and any(t.requires_grad for t in tensors(args[:1])):
             with torch._C.DisableTorchFunction():
