@@ -4,7 +4,7 @@
 Lets the part train that the optimizer was given or that was put in anew, puts the new part in after freezing, or lets
 what a function froze for a while train again. Where networks take turns, and a value is made while its network is
 switched off and trained when it is on again, the network is not switched off, or the value is made before that, or
-again when the network is on.
+again when the network is on. Of a condition that freezes in both branches, one lets train.
 
 ## Why autograd fails
 For parameters that require no gradient no graph is recorded. A loss of nothing else has none either.
@@ -25,10 +25,11 @@ from autofix.probe.wire import Frame, Origin
 from autofix.search import asleep
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names, update
-from autofix.syntax.edits import append_call, at_end, insert_after, move_after
+from autofix.syntax.edits import append_call, at_end, insert_after, move_after, replace
 
 WHY_HEAD = "The part that the optimizer was given trains; the rest stays frozen."
 WHY_PLAIN = "The optimizer can only move what a gradient reaches, and none reaches a tensor that asks for none."
+WHY_BRANCH = "A condition of which both branches do the same decides nothing; what one of them freezes is meant to train."
 WHY_MEANWHILE = "It is frozen while the gradient of something else is taken, and trains again for what comes after."
 _ASLEEP = (
     "what is made of parameters while they are switched off has no graph, also when they are on again: make it before "
@@ -94,6 +95,19 @@ opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     net(torch.randn(5, 2)).pow(2).mean().backward()
     opt.step()
+! unsafe: a name was to decide, and nothing says which of the two is to train
+net = torch.nn.ModuleDict({"encoder": torch.nn.Linear(2, 4), "head": torch.nn.Linear(4, 1)})
+for name, p in net.named_parameters():
+    if name.startswith("encoder"):
+        p.requires_grad = False
+    else:
+-        p.requires_grad = False
++        p.requires_grad = True
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    net["head"](net["encoder"](torch.randn(5, 2))).pow(2).mean().backward()
+    opt.step()
 ! a tensor that was never marked
 -shift = torch.zeros(3)
 +shift = torch.zeros(3).requires_grad_()
@@ -140,6 +154,7 @@ with torch.no_grad():
                     continue
                 seen.add(place)
                 if origin.kind == "frozen":
+                    yield from self._branches(source, source.statement(node))
                     yield from self._meanwhile(source, source.statement(node))
                     yield from self._head(source, node)
                 elif origin.kind == "plain" and isinstance(node, calls.VALUES):
@@ -172,6 +187,17 @@ with torch.no_grad():
         if lines != frozen and any(update.trains(one) for one in blocks.after(function.body, whole)):
             yield self.propose(at_end(source, function, lines), WHY_MEANWHILE, title="Let it train again afterwards")
 
+    def _branches(self, source: Source, statement: ast.stmt) -> Iterator[Proposal]:
+        """Where both branches of a condition freeze in the same words, the other one lets train, or this one."""
+        choice = source.parent(statement)
+        if not isinstance(choice, ast.If) or not choice.orelse:
+            return
+        body, other = (list(map(ast.dump, block)) for block in (choice.body, choice.orelse))
+        for later, block in enumerate((choice.orelse, choice.body) if body == other else ()):
+            edits = [step for one in block for value in _off(one) for step in replace(source, value, "True")]
+            if edits:
+                yield self.propose(edits, WHY_BRANCH, title="Let one of the two branches train", later=later)
+
     def _head(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
         """The part given to an optimizer, or put in anew before the freeze, trains after it."""
         statement = source.statement(node)
@@ -190,6 +216,17 @@ with torch.no_grad():
             if _replacement(other, whole):
                 edits = move_after(source, [other], behind)
                 yield self.propose(edits, WHY_HEAD, title="Put the new part in after freezing", later=2)
+
+
+def _off(statement: ast.stmt) -> Iterator[ast.expr]:
+    """The values by which a statement switches gradients off."""
+    match statement:
+        case ast.Assign(targets=[ast.Attribute(attr="requires_grad")], value=ast.Constant(value=False) as value):
+            yield value
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(attr="requires_grad_"), args=[ast.Constant(value=False) as value])
+        ):
+            yield value
 
 
 def _optimized(source: Source, whole: str) -> Iterator[str]:

@@ -86,9 +86,10 @@ class _Story:
             for origin in self._trace.origins:
                 if origin.kind == "constant":
                     yield from (Culprit("constant", frame) for frame in origin.stack[:1])
-                elif origin not in asleep:  # what else was frozen then is meant to be
-                    role, aside = _ROLES.get(origin.kind, "cut"), bool(asleep) and origin.kind == "frozen"
-                    yield from self._at(role, origin.stack, origin.name, aside=aside)
+                elif origin not in asleep and origin.kind == "frozen":  # then, what else was frozen is meant to be
+                    yield from (Culprit("off", frame, aside=bool(asleep)) for frame in origin.stack[:1])
+                elif origin not in asleep:
+                    yield from self._at(_ROLES.get(origin.kind, "cut"), origin.stack, origin.name)
         if sources is not None and cause in _CARRYING:
             yield from self._kept(sources)
 

@@ -116,7 +116,7 @@ class Origins(TorchFunctionMode):
             self._leave(last, given, records, result)
         alone = self._numbers_in(given)
         for tensor in out:
-            self._keep(tensor, tuple(dict.fromkeys(records))[:_MOST])
+            self._keep(tensor, _places_first(records))
             self._alone.keep(tensor, alone if given or tensor.numel() == 1 else ())
 
     # What is remembered ---------------------------------------------------------------------------------------------
@@ -249,6 +249,14 @@ class Origins(TorchFunctionMode):
         """Where a leaf was made, or was given the flag that asks for its gradient."""
         raw = self._begun.of(leaf)
         return () if raw is None else (wire.Origin("begun", self._frames.resolve(raw)),)
+
+
+def _places_first(records: Iterable[Record]) -> tuple[Record, ...]:
+    """The most that are remembered: of each place one, and only then where else what was lost there was used."""
+    first: dict[tuple[str, Raw], Record] = {}
+    for one in records:
+        first.setdefault((one.kind, one.raw), one)
+    return tuple(dict.fromkeys((*first.values(), *records)))[:_MOST]
 
 
 def _is_continuous(tensor: torch.Tensor) -> bool:
