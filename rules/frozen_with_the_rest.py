@@ -29,7 +29,7 @@ from autofix.syntax.edits import append_call, at_end, insert_after, move_after, 
 
 WHY_HEAD = "The part that the optimizer was given trains; the rest stays frozen."
 WHY_PLAIN = "The optimizer can only move what a gradient reaches, and none reaches a tensor that asks for none."
-WHY_BRANCH = "A condition of which both branches do the same decides nothing; what one of them freezes is meant to train."
+WHY_BRANCH = "A condition of which both branches do the same decides nothing; one of them is meant to let train."
 WHY_MEANWHILE = "It is frozen while the gradient of something else is taken, and trains again for what comes after."
 _ASLEEP = (
     "what is made of parameters while they are switched off has no graph, also when they are on again: make it before "

@@ -1,8 +1,9 @@
 """A tensor with a graph is handed to code that keeps none.
 
 ## What it does
-Detaches the tensor where it is handed over: `x.detach().numpy()`, `np.asarray(x.detach())`. In place of
-`inference_mode`, whose tensors no graph may save, `no_grad`.
+Detaches the tensor where it is handed over: `x.detach().numpy()`, `np.asarray(x.detach())`. Of what a list collects it
+keeps numbers: `x.item()`, or `float(x)` where it may be a number of Python's already. In place of `inference_mode`,
+whose tensors no graph may save, `no_grad`.
 
 ## Why autograd fails
 An array has no place for the graph. torch refuses rather than lose it silently.
@@ -20,7 +21,7 @@ from collections.abc import Iterator
 from autofix.probe.wire import Frame
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls, names
-from autofix.syntax.edits import append_call, replace
+from autofix.syntax.edits import append_call, embed, replace
 
 WHY = "The values are handed over without the graph, which stays with the tensor."
 JOINED = (
@@ -78,6 +79,21 @@ losses = [(w * n).sum() for n in range(3)]
 sum(losses).backward()
 -print(numpy.array([loss for loss in losses]).mean())
 +print(numpy.array([loss.detach() for loss in losses]).mean())
+! what is collected is a mean, of nothing in a pass without batches: then it is a number of Python's
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+curve = []
+for _ in range(4):
+    losses = []
+    for x in torch.randn(3, 5, 2):
+        losses.append(net(x).pow(2).mean())
+    mean = sum(losses) / len(losses)
+    opt.zero_grad()
+    mean.backward()
+    opt.step()
+-    curve.append(mean)
++    curve.append(float(mean))
+print(numpy.array(curve).mean())
 ! the tensor is bound into the function that is called
 out = torch.ones(3, requires_grad=True).exp()
 export = out.numpy
@@ -145,7 +161,8 @@ print(export())
     def _filled(self, source: Source, filled: ast.expr, later: int) -> Iterator[Proposal]:
         for _, kept in names.fills(source, ast.unparse(filled)):
             if isinstance(kept, calls.VALUES):
-                edits = append_call(source, kept, ".item()")
+                plain = _may_be_number(source, kept)
+                edits = embed(source, kept, "float({})") if plain else append_call(source, kept, ".item()")
                 yield self.propose(edits, WHY, title="Keep the number", later=later + 1)
 
     def _inferred(self, source: Source, node: ast.expr, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
@@ -159,3 +176,20 @@ print(export())
         for operand in calls.tensors_in(node):
             edits = append_call(source, operand, ".clone()")
             yield self.propose(edits, WHY_MODE, title="Copy what inference mode made", later=2)
+
+
+def _may_be_number(source: Source, kept: ast.expr) -> bool:
+    """Whether a value may be a number of Python's in a pass that adds nothing: the sum of a list, or what began as 0."""
+    bound = [one.value for one in names.assignments(source, ast.unparse(kept)) if one.value is not None]
+    return any(calls.may_be_plain(one) or _is_sum(one) for value in (kept, *bound) for one in _factors(value))
+
+
+def _factors(value: ast.expr) -> Iterator[ast.expr]:
+    """A value, and what is divided or multiplied by a number in it."""
+    yield value
+    if isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Div, ast.Mult)):
+        yield value.left
+
+
+def _is_sum(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "sum"

@@ -25,6 +25,8 @@ _WEIGHT = (
 """Roles by what is told first where not all can be."""
 _ROLES = dict.fromkeys(("made", "nonleaf", "rebound", "begun"), "made") | {"miscounted": "given", "empty": "unset"}
 _ROLES |= dict.fromkeys(wire.NONE_GIVEN, "gave_none")
+_ITSELF = {"constant": "constant", "frozen": "off"}
+"""Roles of which the line itself tells most, and not the call that leads there."""
 _CARRYING = (Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED)
 _OUTER = 2
 """How many further frames of a place are asides."""
@@ -83,12 +85,11 @@ class _Story:
             for one in asleep:
                 for role, stack in (("off", one.stack), ("asleep", one.used), ("on", one.again)):
                     yield from self._at(role, stack)
-            for origin in self._trace.origins:
-                if origin.kind == "constant":
-                    yield from (Culprit("constant", frame) for frame in origin.stack[:1])
-                elif origin not in asleep and origin.kind == "frozen":  # then, what else was frozen is meant to be
-                    yield from (Culprit("off", frame, aside=bool(asleep)) for frame in origin.stack[:1])
-                elif origin not in asleep:
+            for origin in (one for one in self._trace.origins if one not in asleep):
+                if role := _ITSELF.get(origin.kind):  # where some sleep, what else was frozen is meant to be
+                    aside = role == "off" and bool(asleep)
+                    yield from (Culprit(role, frame, aside=aside) for frame in origin.stack[:1])
+                else:
                     yield from self._at(_ROLES.get(origin.kind, "cut"), origin.stack, origin.name)
         if sources is not None and cause in _CARRYING:
             yield from self._kept(sources)
