@@ -179,7 +179,7 @@ print(export())
 
 
 def _may_be_number(source: Source, kept: ast.expr) -> bool:
-    """Whether a value may be a number of Python's in a pass that adds nothing: the sum of a list, or what began as 0."""
+    """Whether a value may be a number of Python's where nothing was added: the sum of a list, or what began as 0."""
     bound = [one.value for one in names.assignments(source, ast.unparse(kept)) if one.value is not None]
     return any(calls.may_be_plain(one) or _is_sum(one) for value in (kept, *bound) for one in _factors(value))
 

@@ -86,9 +86,9 @@ class _Story:
                 for role, stack in (("off", one.stack), ("asleep", one.used), ("on", one.again)):
                     yield from self._at(role, stack)
             for origin in (one for one in self._trace.origins if one not in asleep):
-                if role := _ITSELF.get(origin.kind):  # where some sleep, what else was frozen is meant to be
-                    aside = role == "off" and bool(asleep)
-                    yield from (Culprit(role, frame, aside=aside) for frame in origin.stack[:1])
+                if itself := _ITSELF.get(origin.kind):  # where some sleep, what else was frozen is meant to be
+                    aside = itself == "off" and bool(asleep)
+                    yield from (Culprit(itself, frame, aside=aside) for frame in origin.stack[:1])
                 else:
                     yield from self._at(_ROLES.get(origin.kind, "cut"), origin.stack, origin.name)
         if sources is not None and cause in _CARRYING:
