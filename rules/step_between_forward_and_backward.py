@@ -3,7 +3,7 @@
 ## What it does
 Moves the forward behind the step, computes it again there (with what comes from an earlier graph detached), or moves
 the step, with what belongs to it, behind the backward. The same for a weight clipping or another update that a
-statement of its own makes.
+statement of its own makes, and for all updates that a helper makes too early: they are called behind the later one.
 
 ## Why autograd fails
 A layer saves its weight for backward. `optimizer.step()` writes into that weight, so a loss that was computed before
@@ -23,8 +23,8 @@ from contextlib import suppress
 
 from autofix.diagnosis import scenes
 from autofix.diagnosis.scenes import Scene
-from autofix.probe.wire import Stack, Write
-from autofix.search import owning
+from autofix.probe.wire import Frame, Stack, Write
+from autofix.search import owning, postponing
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, calls, names, update, vocabulary, writes
 from autofix.syntax.edits import insert_after, insert_before, move_after, move_before
@@ -33,6 +33,8 @@ WHY_MOVE = "The forward runs with the parameters that its backward will find."
 WHY_AGAIN = "The part that the step made stale is computed again, with the parameters that backward will find."
 WHY_CUT = "The part that the step made stale is computed again, from values that no longer lead into an earlier graph."
 WHY_STEP = "The parameters change only after the backward that needs the old ones."
+POSTPONE = "Make these updates after the later one"
+_USUAL = "a step usually stands behind all backwards that need its parameters as they are before it"
 _COMPOUND = (ast.If, ast.With)
 _MOST = 2
 _DETACH = ".detach()"
@@ -45,7 +47,7 @@ class StepBetweenForwardAndBackward(Rule):
     title = "Compute after the step what the later backward needs"
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.ORDER
-    usual = "stepped", "a step usually stands behind all backwards that need its parameters as they are before it"
+    usual = "stepped", _USUAL
     examples = Example.each("""\
 import torch
 
@@ -140,6 +142,45 @@ for _ in range(3):
 +    scores = D(fake)
     (scores - 1).pow(2).mean().backward()
     g_opt.step()
+! a helper makes two updates before the generator's, one of them under a condition
+C = torch.nn.Linear(3, 1)
+c_opt = torch.optim.SGD(C.parameters(), lr=0.1)
+
+
+def update(optimizer, loss):
++    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+
+for i in range(4):
+    for optimizer in (g_opt, d_opt, c_opt):
+        optimizer.zero_grad()
+    fake = torch.tanh(G(torch.randn(4, 2)))
+    loss = -D(fake).mean() - C(fake).mean()
+    if i >= 0:
+        d_loss = D(fake.detach()).mean() - D(torch.randn(4, 3)).mean()
+-        update(d_opt, d_loss)
+-    update(c_opt, C(fake.detach()).pow(2).mean())
+    update(g_opt, loss)
++    if i >= 0:
++        update(d_opt, d_loss)
++    update(c_opt, C(fake.detach()).pow(2).mean())
+! the helper clears, and its call has a condition of its own
+def update(optimizer, loss):
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+
+for i in range(4):
+    fake = torch.tanh(G(torch.randn(4, 2)))
+    loss = -D(fake).mean()
+-    if i >= 0:
+-        update(d_opt, D(fake.detach()).pow(2).mean())
+    update(g_opt, loss)
++    if i >= 0:
++        update(d_opt, D(fake.detach()).pow(2).mean())
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
@@ -162,6 +203,13 @@ for _ in range(3):
                 if write.optimizer >= 0 or any("backward" in calls.method(one) for one in scene.before):
                     yield from self._again(scene, attached=one_is_left_out)
                 yield from self._step(scene, steps, sources)
+        for later, edits in enumerate(postponing.updates(diagnosis, sources)):
+            yield self.propose(edits, WHY_STEP, title=POSTPONE, tier=Tier.AGAIN, later=2 + later)
+
+    def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
+        """At each step; where a helper makes it, at the calls of the helper."""
+        early = dict.fromkeys(frame for frame, _ in postponing.early(diagnosis))
+        yield from ((frame, _USUAL) for frame in early) if early else super().hints(diagnosis)
 
     def _later(self, scene: Scene) -> Iterator[Proposal]:
         """The forward, and what hangs on it, behind the step; first, unless another loss hangs on it."""

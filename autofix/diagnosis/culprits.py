@@ -131,6 +131,8 @@ class _Story:
         if not stack:
             return
         near = [frame for frame in stack if (frame.file, frame.function) in self._functions]
+        if role == "stepped" and _by_helper(stack, self._failure.stack):
+            near = near[1:]
         told = next((frame for frame in near if frame not in self._failure.stack[1:]), stack[0])
         yield Culprit(role, told, note, aside=aside)
         others = [frame for frame in stack if frame != told and frame not in self._failure.stack[1:]]
@@ -150,6 +152,12 @@ class _Story:
         """The callers of what failed; that the script calls its main function explains nothing."""
         for number, frame in enumerate(stack[: _OUTER + 1]):
             yield Culprit("called", frame, aside=number > 0 or frame.function == "<module>")
+
+
+def _by_helper(stack: wire.Stack, failed: wire.Stack) -> bool:
+    """Whether a function steps in one call and fails in another: the calls of it explain more than its own line."""
+    within = [(one.file, one.function) for one in (stack[0], *failed[:1])]
+    return within[0] in within[1:] and any(one not in failed for one in stack[1:])
 
 
 def _names(carriers: Sequence[wire.Carrier], near: wire.Stack) -> str:
