@@ -199,7 +199,7 @@ w.data -= 0.1 * w.grad
                     raise
         if edits:
             title = "" if added else "Leave out what has no gradient yet"
-            yield self.propose(edits, WHY if added else WHY_GUARD, title=title, later=1)
+            yield self.propose(edits, WHY if added else WHY_GUARD, title=title)
         yield from () if added else self._zeros(diagnosis, sources)
 
     def _zeros(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
@@ -219,7 +219,7 @@ w.data -= 0.1 * w.grad
             path, owner = source.segment(node), source.segment(node.value)
             edits += [*imports, *replace(source, node, f"{torch}.zeros_like({owner}) if {path} is None else {path}")]
         if edits:
-            yield self.propose(edits, WHY_ZEROS, title="Take zeros where there is no gradient", later=2 * (not outside))
+            yield self.propose(edits, WHY_ZEROS, title="Take zeros where there is no gradient", later=-1 if outside else 2)
 
 
 def _read(diagnosis: Diagnosis, sources: Sources) -> dict[ast.stmt, tuple[Source, ast.Attribute]]:
