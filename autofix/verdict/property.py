@@ -12,19 +12,33 @@ from autofix.core.model import Finding
 from autofix.probe import wire
 from autofix.verdict.evidence import Evidence
 
+HEAD = """\
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+torch.manual_seed(0)
+"""
+"""Stands before the text of each example."""
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A script that fails in autograd, and an edit of it: `old` becomes `new` wherever it stands."""
+    """A script that fails in autograd, and an edit of it: in its text, `old` becomes `new` wherever it stands."""
 
-    script: str
+    text: str
     old: str
     new: str
 
     @property
+    def script(self) -> str:
+        """The script that fails."""
+        return HEAD + self.text
+
+    @property
     def edited(self) -> str:
         """The script with the edit."""
-        return self.script.replace(self.old, self.new)
+        return HEAD + self.text.replace(self.old, self.new)
 
 
 class Property(ABC):

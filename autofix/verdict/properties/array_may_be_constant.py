@@ -18,11 +18,9 @@ a weight or an advantage.
 
 from autofix.verdict.property import Example, Seen
 
-TWINS = """
+TWINS = """\
 import numpy as np
-import torch
 
-torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
 other = torch.nn.Linear(3, 2)
 optimizer = torch.optim.SGD([*net.parameters()], lr=0.1)
@@ -41,11 +39,9 @@ TWO_NETS = TWINS.replace("net(x + 0.1 * torch.randn(12, 3))", "other(x)").replac
 PENALTY = TWINS.replace("net(x + 0.1 * torch.randn(12, 3))", "net[0].weight").replace(
     NUMPY, "torch.tensor(np.mean(one.detach().numpy() ** 2) + np.abs(two.detach().numpy()).sum())"
 )
-BALANCED = """
+BALANCED = """\
 import numpy as np
-import torch
 
-torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 x = torch.randn(12, 3)

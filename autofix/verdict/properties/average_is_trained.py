@@ -22,11 +22,7 @@ from autofix.verdict.evidence import Evidence
 from autofix.verdict.left_open.averages import constant_averages
 from autofix.verdict.property import Example, Property
 
-CENTRED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+CENTRED = """\
 encoder, head = nn.Linear(4, 3), nn.Linear(3, 1)
 optimizer = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=0.05)
 mean = torch.zeros(3)

@@ -19,10 +19,7 @@ from __future__ import annotations
 
 from autofix.verdict.property import Example, OfTheCode
 
-SOLVER = """
-import torch
-
-torch.manual_seed(0)
+SOLVER = """\
 rate = torch.tensor(0.5, requires_grad=True)
 optimizer = torch.optim.SGD([rate], lr=0.01)
 for _ in range(4):
@@ -36,10 +33,7 @@ for _ in range(4):
     loss.backward()
     optimizer.step()
 """
-PATH = """
-import torch
-
-torch.manual_seed(0)
+PATH = """\
 w, path = torch.zeros(3, requires_grad=True), []
 optimizer = torch.optim.SGD([w], lr=0.1)
 for _ in range(5):
@@ -49,10 +43,7 @@ for _ in range(5):
     optimizer.step()
     KEPT
 """
-REPLAY = """
-import torch
-
-torch.manual_seed(0)
+REPLAY = """\
 policy, value = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
 optimizer = torch.optim.SGD(value.parameters(), lr=0.1)
 state, seen = torch.zeros(2), []

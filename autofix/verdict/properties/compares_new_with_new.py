@@ -21,11 +21,7 @@ from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
 _TWICE = 2
-PROGRESS = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+PROGRESS = """\
 model, judge = nn.Linear(4, 1), nn.Linear(4, 1)
 optimizer, other = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (model, judge))
 for _ in range(4):
@@ -39,11 +35,7 @@ for _ in range(4):
     loss.backward()
     other.step()
 """
-ANCHORED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+ANCHORED = """\
 net = nn.Linear(4, 2)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(2):

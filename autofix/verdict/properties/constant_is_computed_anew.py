@@ -27,11 +27,7 @@ from autofix.probe import wire
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
-ACTOR = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+ACTOR = """\
 actor, critic = nn.Linear(4, 2), nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
 of_actor, of_critic = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (actor, critic))
 for _ in range(5):
@@ -50,11 +46,7 @@ THROUGH = ACTOR.replace("nn.Sequential(nn.Linear(4,", "nn.Sequential(nn.Linear(6
     "value = critic(state)", "value = critic(torch.cat([state, actor(state).detach()], 1))"
 )
 THROUGH = THROUGH.replace("LOSS", "(value - critic(torch.cat([state, actor(state)], 1)).squeeze(1)).mean()")
-SHARED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+SHARED = """\
 left, right = (nn.Sequential(nn.Linear(1, 6), nn.Tanh(), nn.Linear(6, 1)) for _ in range(2))
 of_left, of_right = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (left, right))
 x = torch.rand(5, 1)
@@ -69,11 +61,7 @@ for _ in range(5):
     loss_right.backward()
     of_right.step()
 """
-FACTORS = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+FACTORS = """\
 coder, judge = (nn.Sequential(nn.Linear(n, 4), nn.Tanh(), nn.Linear(4, n - 1)) for n in (3, 2))
 of_coder, of_judge = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (coder, judge))
 for _ in range(5):
@@ -88,11 +76,7 @@ LAST    of_judge.step()
 STEP = "    of_coder.step()\n"
 STEPPED = FACTORS.replace("FIRST", STEP).replace("LAST", "").replace("ONLY", "")
 MOVED = FACTORS.replace("FIRST", "").replace("LAST", STEP).replace("ONLY", "inputs=list(judge.parameters())")
-GAN = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+GAN = """\
 G, D = nn.Linear(3, 4), nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
 of_g, of_d = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (G, D))
 for _ in range(5):

@@ -17,10 +17,7 @@ from autofix.experiments.readings import ambiguous
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Seen
 
-INNER_STEP = """
-import torch
-
-torch.manual_seed(0)
+INNER_STEP = """\
 net = torch.nn.Linear(2, 1)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):

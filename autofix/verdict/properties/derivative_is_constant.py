@@ -29,10 +29,7 @@ from autofix.verdict.derivatives import derivative, gradient, weigh
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
-PENALTY = """
-import torch
-
-torch.manual_seed(0)
+PENALTY = """\
 net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
@@ -48,10 +45,7 @@ SLOPE = "slope = torch.autograd.grad(score.sum(), x)[0]"
 BY_GRAD = PENALTY.replace("score.sum().backward()", SLOPE).replace("x.grad", "slope")
 ATTACK = PENALTY.replace("(x.grad.norm(2, 1) - 1).square()", "net(x.detach() + 0.1 * x.grad.sign())")
 FIGURE = BY_GRAD.replace(" + (slope.norm(2, 1) - 1).square().mean()", "; print(float(slope.mean()))")
-TASKS = """
-import torch
-
-torch.manual_seed(0)
+TASKS = """\
 net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
 weights = list(net.parameters())
 optimizer = torch.optim.SGD(weights, lr=0.1)
@@ -63,10 +57,7 @@ for _ in range(4):
         p.grad = a + b.clamp(-1, 1)
     optimizer.step()
 """
-ELSEWHERE = """
-import torch
-
-torch.manual_seed(0)
+ELSEWHERE = """\
 net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
@@ -79,10 +70,7 @@ for _ in range(4):
     loss.backward()
     optimizer.step()
 """
-NATURAL = """
-import torch
-
-torch.manual_seed(0)
+NATURAL = """\
 net, critic = torch.nn.Linear(3, 2), torch.nn.Linear(2, 1)
 weights = list(net.parameters())
 optimizer = torch.optim.SGD(critic.parameters(), lr=0.1)
@@ -98,10 +86,7 @@ for _ in range(4):
     critic(net(torch.ones(6, 3)).detach()).square().mean().backward()
     optimizer.step()
 """
-BALANCED = """
-import torch
-
-torch.manual_seed(0)
+BALANCED = """\
 net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
 weights = list(net.parameters())
 optimizer = torch.optim.SGD(weights, lr=0.01)
@@ -114,10 +99,7 @@ for _ in range(4):
     loss.backward()
     optimizer.step()
 """
-REWEIGHTED = """
-import torch
-
-torch.manual_seed(0)
+REWEIGHTED = """\
 net = torch.nn.Linear(3, 1)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):

@@ -18,11 +18,7 @@ from __future__ import annotations
 
 from autofix.verdict.property import Example, OfTheCode
 
-MEMORY = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+MEMORY = """\
 net = nn.Linear(3, 3)
 gain = nn.Parameter(torch.tensor(0.5))
 memory = torch.randn(4, 3)
@@ -38,11 +34,7 @@ for _ in range(4):
     loss.backward()
     optimizer.step()
 """
-ANCHOR = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+ANCHOR = """\
 net = nn.Linear(3, 2)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 anchor = {n: KEPT for n, p in net.named_parameters()}
@@ -54,11 +46,7 @@ for _ in range(4):
     loss.backward()
     optimizer.step()
 """
-STATE = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+STATE = """\
 cell, start = nn.Linear(3, 3), nn.Linear(3, 3)
 optimizer = torch.optim.SGD([*cell.parameters(), *start.parameters()], lr=0.1)
 for _ in range(4):

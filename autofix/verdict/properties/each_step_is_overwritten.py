@@ -17,11 +17,7 @@ from __future__ import annotations
 
 from autofix.verdict.property import Example, OfTheCode
 
-QUEUE = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+QUEUE = """\
 net, keys = nn.Linear(4, 3), nn.Linear(4, 3).requires_grad_(False)
 queue = nn.Parameter(torch.randn(8, 3))
 optimizer = torch.optim.SGD([*net.parameters(), queue], lr=0.1)
@@ -38,11 +34,7 @@ for i in range(6):
 WITHOUT = ("    queue[at : at + 2] = new\n", "    with torch.no_grad():\n        queue[at : at + 2] = new\n")
 WHOLE = QUEUE.replace("    queue[at : at + 2] = new\n", "    queue.copy_(keys(torch.randn(8, 4)))\n")
 DATA = ("queue.copy_(", "queue.data.copy_(")
-REFINED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+REFINED = """\
 net, back = nn.Linear(4, 3), nn.Linear(3, 4)
 code = nn.Parameter(torch.zeros(8, 3))
 optimizer = torch.optim.SGD([code], lr=0.1)

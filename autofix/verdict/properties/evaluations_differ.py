@@ -19,11 +19,7 @@ from autofix.core.model import Finding
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Seen
 
-WINDOWS = """
-import torch
-from torch import nn
-
-
+WINDOWS = """\
 class Stateful(nn.Module):
     def __init__(self):
         super().__init__()
@@ -34,7 +30,6 @@ class Stateful(nn.Module):
         return self.head(self.state)
 
 
-torch.manual_seed(0)
 net = Stateful()
 optimizer = torch.optim.LBFGS(net.parameters(), lr=0.1, max_iter=3)
 for _ in range(5):

@@ -17,11 +17,7 @@ from __future__ import annotations
 
 from autofix.verdict.property import Example, OfTheCode
 
-NOISE = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+NOISE = """\
 net = nn.Linear(3, 2)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 noise = torch.zeros(6, 3, requires_grad=True)

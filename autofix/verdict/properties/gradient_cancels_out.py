@@ -21,11 +21,7 @@ from autofix.core.model import Finding
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
-RENORMALISED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+RENORMALISED = """\
 net, head = nn.Linear(4, 5), nn.Linear(5, 1)
 optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.05)
 centre, spread = torch.zeros(5), torch.ones(5)
@@ -45,11 +41,7 @@ OUT_OF_PLACE = ("spread += 0.1 * (std.detach() - spread)", "spread = spread + 0.
 REGAINED = RENORMALISED.replace("r, d = (std / spread).clamp(0.2, 5), (mean - centre) / spread", "r = std * spread")
 REGAINED = REGAINED.replace("(x - mean) / std * r + d", "(x - mean) / std * r")
 """The features as they came, at another size."""
-FADING = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+FADING = """\
 fade, head = nn.Linear(3, 3), nn.Linear(3, 1)
 optimizer = torch.optim.SGD([*fade.parameters(), *head.parameters()], lr=0.05)
 centre = torch.ones(3)

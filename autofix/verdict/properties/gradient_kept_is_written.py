@@ -16,10 +16,7 @@ from __future__ import annotations
 
 from autofix.verdict.property import Example, OfTheCode
 
-MOMENTUM = """
-import torch
-
-torch.manual_seed(0)
+MOMENTUM = """\
 w, velocity = torch.randn(3, requires_grad=True), None
 for _ in range(5):
     y = torch.sigmoid(torch.randn(6, 3) @ w)

@@ -19,11 +19,7 @@ from autofix.core.model import Effect, Finding
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Seen
 
-BOTH_ZEROED_FIRST = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+BOTH_ZEROED_FIRST = """\
 G, D = nn.Linear(2, 2), nn.Linear(2, 1)
 g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
 d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
@@ -45,11 +41,7 @@ BY_HAND = BOTH_ZEROED_FIRST.replace(
     "for p, g in zip(G.parameters(), torch.autograd.grad(g_loss, list(G.parameters()))):\n        p.grad = g",
 )
 ADDED = BY_HAND.replace("p.grad = g", "p.grad += g")
-ROUNDS = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+ROUNDS = """\
 G, D = nn.Linear(3, 2), nn.Linear(2, 1)
 g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
 d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
@@ -63,11 +55,7 @@ for _ in range(2):
     D(fake).mean().backward()
     g_opt.step()
 """
-DELAYED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+DELAYED = """\
 nets = [nn.Linear(2, 2) for _ in range(2)]
 judges = [nn.Linear(4, 1) for _ in range(2)]
 opts = [torch.optim.SGD(net.parameters(), lr=0.1) for net in nets]

@@ -17,11 +17,7 @@ from __future__ import annotations
 
 from autofix.verdict.property import Example, Seen
 
-SPLIT = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+SPLIT = """\
 client, server = nn.Sequential(nn.Linear(3, 4), nn.Tanh()), nn.Linear(4, 1)
 optimizer = torch.optim.SGD([*client.parameters(), *server.parameters()], lr=0.1)
 for _ in range(4):

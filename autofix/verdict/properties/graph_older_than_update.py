@@ -15,11 +15,7 @@ from __future__ import annotations
 
 from autofix.verdict.property import Example, Seen
 
-SCALED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+SCALED = """\
 weight, gain = nn.Parameter(torch.randn(3)), nn.Parameter(torch.ones(3))
 optimizer = torch.optim.SGD([weight, gain], lr=0.1)
 scale = (weight + 1).exp()

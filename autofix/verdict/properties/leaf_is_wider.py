@@ -17,11 +17,7 @@ from __future__ import annotations
 
 from autofix.verdict.property import Example, OfTheCode
 
-ENLARGED = """
-import torch
-from torch.nn import functional as F
-
-torch.manual_seed(0)
+ENLARGED = """\
 coarse = torch.full((1, 1, 2, 2), 0.5, requires_grad=True)
 mask = MADE
 optimizer = torch.optim.SGD([mask], lr=0.1)

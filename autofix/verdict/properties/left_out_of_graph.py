@@ -29,11 +29,7 @@ from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
-BOUNDED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+BOUNDED = """\
 net, head = nn.Linear(3, 4), nn.Linear(4, 1)
 optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
 for _ in range(4):
@@ -47,11 +43,7 @@ for _ in range(4):
 WIDE = BOUNDED.replace("MOST", "2")
 NORMED = BOUNDED.replace("hidden.clamp_(-MOST, MOST)", "hidden.view(-1, 2).renorm_(2, 0, 5.0)")
 WRITE, NORM = "hidden.clamp_(-2, 2)", "hidden.view(-1, 2).renorm_(2, 0, 5.0)"
-LATER = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+LATER = """\
 net, critic = nn.Linear(3, 3), nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
 for_net, for_critic = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (net, critic))
 for step in range(12):
@@ -67,11 +59,7 @@ for step in range(12):
     for_net.step()
 """
 WARMING = LATER.replace("WEIGHT", "float(step > 1000)")
-THAWED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+THAWED = """\
 body, one, two = nn.Linear(3, 4), nn.Linear(4, 1), nn.Linear(4, 1)
 optimizer = torch.optim.SGD([*body.parameters(), *one.parameters(), *two.parameters()], lr=0.1)
 FROZEN

@@ -25,11 +25,7 @@ from autofix.core.model import Effect, Finding
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Seen
 
-TASKS = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+TASKS = """\
 net = nn.Linear(3, 1)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
 for _ in range(4):
@@ -42,11 +38,7 @@ for _ in range(4):
 """
 EACH = "total.backward()"
 KEPT = "total.backward(retain_graph=True)"
-OVER_TIME = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+OVER_TIME = """\
 cell, head = nn.GRUCell(3, 4), nn.Linear(4, 1)
 optimizer = torch.optim.Adam([*cell.parameters(), *head.parameters()], lr=0.01)
 for _ in range(4):
@@ -58,11 +50,7 @@ for _ in range(4):
         (torch.stack(losses).sum() / 4).backward()
     optimizer.step()
 """
-MICRO_BATCHES = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+MICRO_BATCHES = """\
 trunk, head = nn.Linear(3, 4), nn.Linear(4, 1)
 optimizer = torch.optim.SGD([*trunk.parameters(), *head.parameters()], lr=0.05)
 for _ in range(4):
@@ -76,11 +64,7 @@ for _ in range(4):
     optimizer.step()
     print(f"{float(shown):.6f}")
 """
-WINDOWS = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+WINDOWS = """\
 cell, head = nn.GRUCell(3, 4), nn.Linear(4, 1)
 optimizer = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.05)
 hidden = torch.zeros(5, 4)
@@ -93,11 +77,7 @@ for _ in range(5):
     loss.backward()
     optimizer.step()
 """
-STEPS = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+STEPS = """\
 net = nn.Linear(3, 1)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
 for _ in range(2):
@@ -110,11 +90,7 @@ for _ in range(2):
 """
 AVERAGE = STEPS.replace("total = total + ", "total = 0.9 * total + 0.1 * ")
 CUT = ("        optimizer.step()", "        optimizer.step()\n        total = total.detach()")
-NEVER_CLEARED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+NEVER_CLEARED = """\
 policy, chances, rewards = nn.Linear(3, 2), [], []
 optimizer = torch.optim.SGD(policy.parameters(), lr=0.05)
 for _ in range(4):
@@ -127,11 +103,7 @@ for _ in range(4):
     loss.backward()
     optimizer.step()
 """
-BALANCE = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+BALANCE = """\
 gate, head = nn.Linear(3, 4), nn.Linear(4, 1)
 optimizer = torch.optim.SGD([*gate.parameters(), *head.parameters()], lr=0.05)
 for _ in range(4):

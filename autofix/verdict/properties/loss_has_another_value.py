@@ -21,11 +21,9 @@ from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
 _CLOSE = 1e-4
-SCORE = """
+SCORE = """\
 import numpy as np
-import torch
 
-torch.manual_seed(0)
 net = torch.nn.Linear(3, 2)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 x, y = torch.randn(12, 3), torch.randn(12, 2)

@@ -24,12 +24,9 @@ from autofix.experiments.losses import losses
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
-SCORED = """
+SCORED = """\
 import numpy as np
-import torch
-from torch import nn
 
-torch.manual_seed(0)
 net = nn.Linear(3, 1)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 x, y = torch.randn(20, 3), torch.randn(20, 1)
@@ -51,11 +48,9 @@ DRAWN = SCORED.replace(LOSS, "(out.abs() * float(np.random.choice(20, p=shares))
 DRAWN = DRAWN.replace("(x + 1).numpy()", "(x + 1).softmax(0).numpy()").replace(
     "filled[:] = array", "shares = array[:, 0]"
 )
-DENSITY = """
+DENSITY = """\
 import numpy as np
-import torch
 
-torch.manual_seed(0)
 net = torch.nn.Linear(3, 3)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
@@ -68,11 +63,7 @@ for _ in range(4):
     optimizer.step()
 """
 CUT = ("variance.numpy()", "variance.detach().numpy()")
-LATE = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+LATE = """\
 cell, head = nn.GRUCell(3, 4), nn.Linear(4, 3)
 optimizer = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
 seen, expected = torch.randn(5, 3), torch.zeros(5, 3)
@@ -84,11 +75,7 @@ for _ in range(6):
     optimizer.step()
     expected, seen = guess, 0.9 * seen + 0.3 * torch.randn(5, 3)
 """
-KEPT = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+KEPT = """\
 net, kept = nn.Linear(3, 2), []
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):

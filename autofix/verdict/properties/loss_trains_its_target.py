@@ -40,12 +40,7 @@ from autofix.verdict.evidence import Evidence
 from autofix.verdict.left_open import aims
 from autofix.verdict.property import Example, Property
 
-SKILLS = """
-import torch
-from torch import nn
-from torch.nn import functional as F
-
-torch.manual_seed(0)
+SKILLS = """\
 encoder, skills, value = nn.Linear(4, 3), nn.Linear(3, 3), nn.Linear(3, 1)
 skill_opt = torch.optim.SGD(skills.parameters(), lr=0.1)
 value_opt = torch.optim.SGD([*encoder.parameters(), *value.parameters()], lr=0.1)
@@ -64,10 +59,7 @@ for _ in range(4):
     skill_opt.step()
 """
 TARGET = SKILLS.replace("LOSS", "F.mse_loss(value(seen), reward)")
-TOGETHER = """
-import torch
-from torch import nn
-
+TOGETHER = """\
 class Peer(nn.Module):
     def __init__(self):
         super().__init__()
@@ -77,7 +69,6 @@ class Peer(nn.Module):
     def forward(self, x):
         return self.net(x).log_softmax(1)
 
-torch.manual_seed(0)
 one, other = Peer(), Peer()
 agree = nn.KLDivLoss(reduction="batchmean", log_target=True)
 for _ in range(4):
@@ -94,12 +85,7 @@ LATER = TARGET.replace(
     "    value_loss =", "    size_loss = 0.1 * seen.square().mean()\n    size_loss.backward()\n    value_loss ="
 )
 KEPT = ("skill_loss.backward()", "skill_loss.backward(retain_graph=True)")
-TWO_VIEWS = """
-import torch
-from torch import nn
-from torch.nn import functional as F
-
-torch.manual_seed(0)
+TWO_VIEWS = """\
 encoder, predictor, head = nn.Linear(4, 3), nn.Linear(3, 3), nn.Linear(3, 1)
 optimizer = torch.optim.SGD([*encoder.parameters(), *predictor.parameters(), *head.parameters()], lr=0.1)
 for _ in range(4):
@@ -129,11 +115,7 @@ TOWERS = (
     )
     .replace("[*encoder", "[*other.parameters(), *encoder")
 )
-BOOTSTRAPPED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+BOOTSTRAPPED = """\
 value, slow = nn.Linear(4, 1), nn.Linear(4, 1)
 optimizer = torch.optim.SGD([*value.parameters(), *slow.parameters()], lr=0.1)
 for _ in range(4):

@@ -21,11 +21,7 @@ from autofix.core.model import Finding
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Seen
 
-ACTOR_CRITIC = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+ACTOR_CRITIC = """\
 actor, critic = nn.Linear(4, 2), nn.Linear(4, 1)
 actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
 critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
@@ -44,11 +40,7 @@ for _ in range(4):
 THROWN_AWAY = ACTOR_CRITIC.replace("    critic_opt.zero_grad()\n", "").replace(
     "    critic_loss.backward()", "    critic_opt.zero_grad()\n    critic_loss.backward()"
 )
-TEMPERATURE = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+TEMPERATURE = """\
 policy, critic, scale = nn.Linear(4, 2), nn.Linear(2, 1), torch.zeros(1, requires_grad=True)
 policy_opt = torch.optim.SGD(policy.parameters(), lr=0.1)
 critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
@@ -67,11 +59,7 @@ for _ in range(4):
     policy_opt.step()
     scale_opt.step()
 """
-HEADS = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+HEADS = """\
 trunk, first, second = nn.Linear(4, 3), nn.Linear(3, 1), nn.Linear(3, 1)
 optimizers = [torch.optim.SGD(part.parameters(), lr=0.1) for part in (trunk, first, second)]
 for _ in range(4):

@@ -22,11 +22,7 @@ from autofix.verdict.evidence import Evidence
 from autofix.verdict.left_open import own_output
 from autofix.verdict.property import Example, Property
 
-FEATURES = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+FEATURES = """\
 layers, head = nn.ModuleList(nn.Linear(4, 4) for _ in range(2)), nn.Linear(4, 3)
 optimizer = torch.optim.SGD([*layers.parameters(), *head.parameters()], lr=0.1)
 near = (torch.rand(9, 9) < 0.3).float()
@@ -52,11 +48,7 @@ OWN_NAME = (
     loss = nn.functional.cross_entropy(head(h), nodes["label"])
 """,
 )
-REFINED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+REFINED = """\
 net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 4))
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 h, y = torch.randn(9, 4), torch.randn(9, 4)

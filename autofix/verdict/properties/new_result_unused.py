@@ -26,11 +26,7 @@ from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
-ATTACK = """
-import torch
-from torch import nn
-
-
+ATTACK = """\
 class Trainer:
     def __init__(self):
         self.model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
@@ -57,7 +53,6 @@ class Trainer:
         self.optimizer.step()
 
 
-torch.manual_seed(0)
 trainer = Trainer()
 for _ in range(4):
     trainer.fit(torch.randn(6, 3), torch.randn(6, 2))
@@ -65,11 +60,7 @@ for _ in range(4):
 KEPT = ("        loss.backward()\n        with", "        loss.backward(retain_graph=True)\n        with")
 SHOWN = ATTACK.replace("NEW", "logits = self.model(x)")
 SHOWN = SHOWN.replace(" - moved\n", " - moved\n        print(logits.data.sum())\n")
-STEPPED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+STEPPED = """\
 maker, critic = nn.Linear(2, 3), nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
 first, second = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (critic, maker))
 for _ in range(4):

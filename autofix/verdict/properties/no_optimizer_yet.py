@@ -19,11 +19,7 @@ from autofix.probe import wire
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
-TWO_PHASES = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+TWO_PHASES = """\
 encoder, head = nn.Linear(4, 8), nn.Linear(8, 1)
 x, y = torch.randn(32, 4), torch.randn(32, 1)
 seen = encoder(x)
@@ -43,11 +39,7 @@ for _ in range(200):
 ONE_PHASE = TWO_PHASES.partition("optimizer = torch.optim.SGD([")[0].replace("200", "6")
 EDIT = ("seen = encoder(x)", "seen = encoder(x).detach()")
 
-FORCES = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+FORCES = """\
 net = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1))
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(200):
@@ -62,11 +54,7 @@ for _ in range(200):
 """
 LOOKED_AT = ("x.mean(0)", "x.mean(0)\n    x.retain_grad()")
 
-STARTS = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+STARTS = """\
 cell = nn.GRUCell(3, 4)
 optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
 for _ in range(200):

@@ -22,13 +22,7 @@ from autofix.verdict.evidence import Evidence
 from autofix.verdict.laws.a_name_keeps_its_value import passes_apart, reads_what_is_written
 from autofix.verdict.property import Example, Property
 
-SKIP = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
-
-
+SKIP = """\
 class Block(nn.Module):
     def __init__(self):
         super().__init__()
@@ -49,11 +43,7 @@ for _ in range(4):
     loss.backward()
     optimizer.step()
 """
-STATES = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+STATES = """\
 start, move = nn.Linear(3, 4), nn.Linear(4, 4)
 optimizer = torch.optim.Adam([*start.parameters(), *move.parameters()], lr=0.01)
 for _ in range(4):
@@ -67,11 +57,7 @@ for _ in range(4):
     loss.backward()
     optimizer.step()
 """
-VIEW = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+VIEW = """\
 net, head = nn.Linear(3, 4), nn.Linear(4, 1)
 optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
 for _ in range(4):
@@ -84,11 +70,7 @@ for _ in range(4):
     optimizer.step()
 """
 ONLY_THE_NEW = SKIP.replace("head(x + y)", "head(y)")
-MASKED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+MASKED = """\
 net, keep = nn.Linear(3, 4), (torch.rand(6, 4) > 0.5).float()
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
@@ -99,11 +81,7 @@ for _ in range(4):
     loss.backward()
     optimizer.step()
 """
-IN_A_LIST = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+IN_A_LIST = """\
 nets = nn.ModuleList(nn.Linear(3, 4) for _ in range(2))
 optimizer = torch.optim.SGD(nets.parameters(), lr=0.1)
 for _ in range(4):
@@ -117,11 +95,7 @@ for _ in range(4):
 """
 ANOTHER_LOSS_FIRST = SKIP.replace("    y = block(x)\n", "    head(x.detach()).mean().backward()\n    y = block(x)\n")
 NORMALISED = SKIP.replace("head(x + y)", "head(x + nn.functional.layer_norm(y, (4,)))")
-TURNED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+TURNED = """\
 net, codes = nn.Conv1d(1, 4, 3), nn.Parameter(torch.randn(3, 4))
 optimizer = torch.optim.SGD([*net.parameters(), codes], lr=0.1)
 

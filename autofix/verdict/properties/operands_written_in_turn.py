@@ -21,11 +21,7 @@ from autofix.verdict.evidence import Evidence
 from autofix.verdict.left_open import in_turn
 from autofix.verdict.property import Example, Property
 
-MEANS = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+MEANS = """\
 net = nn.Linear(3, 1)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):

@@ -29,11 +29,7 @@ from autofix.verdict.evidence import Evidence
 from autofix.verdict.left_open import other_name
 from autofix.verdict.property import Example, Property
 
-BLOCK = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+BLOCK = """\
 net, head = nn.Linear(3, 4), nn.Linear(4, 1)
 optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
 for _ in range(4):
@@ -78,11 +74,7 @@ for _ in range(4):
     loss.backward()
     optimizer.step()
 """
-VALUES = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+VALUES = """\
 net = nn.Linear(3, 1)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
@@ -189,11 +181,7 @@ MOVED = ROLLOUT.replace("    seen = world.step(action)\n    loss = (seen", "    
     "2 * seen", "2 * world.position"
 )
 STOPPED = ("    optimizer.step()\n", "    optimizer.step()\n    world.position.detach_()\n")
-LOOPED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+LOOPED = """\
 net, base = nn.Linear(3, 4), torch.randn(4)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(6):

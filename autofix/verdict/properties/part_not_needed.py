@@ -37,11 +37,7 @@ from autofix.verdict.evidence import Evidence
 from autofix.verdict.parts.parts import Part
 from autofix.verdict.property import Example, Property
 
-SCHEDULED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+SCHEDULED = """\
 net = nn.Linear(3, 1)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 100)
@@ -59,11 +55,7 @@ REST = SCHEDULED[SCHEDULED.index(FIRST) :]
 STEPS = "    optimizer.step()\n    scheduler.step()\n"
 RUNS = SCHEDULED[SCHEDULED.index("    out = net") : SCHEDULED.index("    out.abs()")]
 CLEAR = "    optimizer.zero_grad()\n"
-CARRIED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+CARRIED = """\
 cell = nn.GRUCell(3, 4)
 optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
 h = torch.zeros(5, 4)
@@ -73,11 +65,7 @@ for step in range(8):
     h.square().mean().backward()
     optimizer.step()
 """
-MASKED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+MASKED = """\
 net = nn.Linear(3, 4)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 most = 1e6
@@ -92,11 +80,7 @@ for _ in range(8):
 """
 ENDS = "    heat[:, 0] = 0\n    heat[:, 3] = 0\n"
 MASK = "    mask = torch.ones(4)\n    mask[0], mask[3] = 0, 0\n    heat = heat * mask\n"
-PAIR = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+PAIR = """\
 net = nn.Linear(3, 4)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 first = torch.arange(4) == 0
@@ -112,11 +96,7 @@ BOTH = "    heat[:, first] = 0\n    size[:, first] = 0\n"
 OF_HEAT, OF_SIZE = (f"    {name} = torch.where(first, torch.zeros(()), {name})\n" for name in ("heat", "size"))
 CLIPPED = MASKED[MASKED.index("most") :]
 CLIP = "    nn.utils.clip_grad_norm_(net.parameters(), most)\n"
-RESET = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+RESET = """\
 cell = nn.GRUCell(3, 4)
 optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
 h, age = torch.zeros(5, 4), torch.zeros(5)

@@ -16,11 +16,7 @@ from __future__ import annotations
 
 from autofix.verdict.property import Example, OfTheCode
 
-ROTATED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+ROTATED = """\
 net, angle = nn.Linear(3, 4), nn.Parameter(torch.tensor(0.3))
 optimizer = torch.optim.SGD([*net.parameters(), angle], lr=0.1)
 for _ in range(4):

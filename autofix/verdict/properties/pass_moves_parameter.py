@@ -17,10 +17,7 @@ from __future__ import annotations
 
 from autofix.verdict.property import Example, OfTheCode
 
-SCALED = """
-import torch
-
-torch.manual_seed(0)
+SCALED = """\
 net = torch.nn.Linear(4, 2).requires_grad_(False)
 code = torch.randn(3, 4, requires_grad=True)
 optimizer = torch.optim.Adam([code], lr=0.01)

@@ -28,11 +28,7 @@ from autofix.verdict.evidence import Evidence
 from autofix.verdict.left_open.handed_on import ended_by_call
 from autofix.verdict.property import Example, Property
 
-FRAMES = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+FRAMES = """\
 net = nn.Linear(3, 3)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):
@@ -48,11 +44,7 @@ for _ in range(3):
         loss.backward()
     optimizer.step()
 """
-WINDOWS = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+WINDOWS = """\
 cell, head = nn.GRUCell(3, 4), nn.Linear(4, 1)
 optimizer = torch.optim.Adam([*cell.parameters(), *head.parameters()], lr=0.01)
 hidden = torch.zeros(5, 4)
@@ -66,11 +58,7 @@ for window in range(9):
         optimizer.zero_grad()
         HANDED
 """
-ENCODED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+ENCODED = """\
 encoder, cell, head = nn.Linear(3, 4), nn.GRUCell(3, 4), nn.Linear(4, 1)
 optimizer = torch.optim.SGD([*encoder.parameters(), *cell.parameters(), *head.parameters()], lr=0.1)
 for _ in range(3):
@@ -81,11 +69,7 @@ for _ in range(3):
         head(hidden + told).square().mean().backward()
     optimizer.step()
 """
-PARTS = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+PARTS = """\
 trunk, head = nn.Linear(3, 4), nn.Linear(4, 1)
 optimizer = torch.optim.SGD([*trunk.parameters(), *head.parameters()], lr=0.1)
 for _ in range(3):
@@ -94,11 +78,7 @@ for _ in range(3):
         head(part).square().mean().backward()
     optimizer.step()
 """
-ANCHORS = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+ANCHORS = """\
 net = nn.Linear(3, 4)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):
@@ -108,11 +88,7 @@ for _ in range(3):
         (net(part).tanh() - anchors).square().mean().backward()
     optimizer.step()
 """
-LAYERS = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+LAYERS = """\
 layers, heads = (nn.ModuleList(nn.Linear(4, size) for _ in range(3)) for size in (4, 1))
 optimizer = torch.optim.SGD([*layers.parameters(), *heads.parameters()], lr=0.1)
 for _ in range(3):
@@ -123,11 +99,7 @@ for _ in range(3):
         head(x).square().mean().backward()
     optimizer.step()
 """
-MEMORY = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+MEMORY = """\
 write, read, head = nn.Linear(3, 4), nn.Linear(3, 4), nn.Linear(4, 1)
 optimizer = torch.optim.SGD([*write.parameters(), *read.parameters(), *head.parameters()], lr=0.1)
 for _ in range(3):

@@ -16,11 +16,7 @@ from __future__ import annotations
 
 from autofix.verdict.property import Example, OfTheCode
 
-MIXED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+MIXED = """\
 logits = nn.Parameter(torch.randn(3))
 weights = MADE
 optimizer = torch.optim.SGD([weights], lr=0.1)

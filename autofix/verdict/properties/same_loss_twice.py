@@ -17,11 +17,7 @@ from __future__ import annotations
 
 from autofix.verdict.property import Example, Seen
 
-CRITERION = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+CRITERION = """\
 net = nn.Linear(3, 1)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 

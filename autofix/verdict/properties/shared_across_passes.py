@@ -24,11 +24,7 @@ from autofix.verdict.evidence import Evidence
 from autofix.verdict.law import worse
 from autofix.verdict.property import Example, Property
 
-EPOCHS = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+EPOCHS = """\
 policy = nn.Linear(4, 2)
 optimizer = torch.optim.SGD(policy.parameters(), lr=0.05)
 for _ in range(4):
@@ -41,11 +37,7 @@ for _ in range(4):
         loss.backward()
         optimizer.step()
 """
-HANDED_ON = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+HANDED_ON = """\
 cell, head = nn.RNNCell(3, 4), nn.Linear(4, 1)
 optimizer = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.05)
 hidden = torch.zeros(5, 4)
@@ -61,11 +53,7 @@ KEPT_FOR_LATER = (
     .replace("torch.randn(5, 3), hidden)", "torch.randn(5, 3), held[turn])")
     .replace("optimizer.step()", "optimizer.step()\n    held[turn] = hidden")
 )
-REFINED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+REFINED = """\
 net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 4))
 optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
 given = torch.randn(5, 4)
@@ -76,11 +64,7 @@ for _ in range(5):
     loss.backward()
     optimizer.step()
 """
-MIXING = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+MIXING = """\
 mix, head = nn.Linear(4, 4), nn.Linear(4, 1)
 optimizer = torch.optim.SGD([*mix.parameters(), *head.parameters()], lr=0.1)
 data = torch.randn(12, 4)
@@ -93,11 +77,7 @@ for step in range(6):
     optimizer.step()
 """
 PROBED = MIXING.replace("torch.eye(4)", "data")
-FITTED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+FITTED = """\
 edge, inner = nn.Sequential(nn.Linear(1, 3), nn.Tanh(), nn.Linear(3, 1)), nn.Linear(1, 1)
 x = torch.linspace(-1, 1, 6)[:, None]
 fitting = torch.optim.SGD(edge.parameters(), lr=0.1)

@@ -28,11 +28,7 @@ from autofix.verdict.evidence import Evidence
 from autofix.verdict.left_open import start
 from autofix.verdict.property import Example, Property
 
-WORDS = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+WORDS = """\
 encoder, cell, head = nn.Linear(3, 5), nn.GRUCell(4, 5), nn.Linear(5, 4)
 optimizer = torch.optim.SGD([*encoder.parameters(), *cell.parameters(), *head.parameters()], lr=0.1)
 for _ in range(5):
@@ -53,11 +49,7 @@ for _ in range(5):
 """
 CUT = ("    optimizer.step()\n", "    optimizer.step()\n    word = word.detach()\n")
 MADE_THERE = WORDS.replace("given = first", "given = torch.zeros_like(x @ torch.ones(3, 4))")
-ENCODED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+ENCODED = """\
 encoder, cell, head = nn.Linear(3, 4), nn.GRUCell(3, 4), nn.Linear(4, 1)
 optimizer = torch.optim.SGD([*encoder.parameters(), *cell.parameters(), *head.parameters()], lr=0.1)
 BEFORE
@@ -86,11 +78,7 @@ EPOCH = f"def epoch():\n    hidden, seen = None, 0\n{textwrap.indent(LOOP, '    
 BY_EPOCH = f"{TOP}{EPOCH}for _ in range(2):\n    epoch()\n"
 AVERAGED = EACH_BEGUN.replace("hidden = cell(x, hidden)", "hidden = 0.9 * hidden + 0.1 * cell(x, first)")
 WINDOWS = ENCODED.replace("BEFORE", "").replace("EACH", "pass").replace("START", "torch.zeros(len(x), 4)")
-LEARNED = """
-import torch
-from torch import nn
-
-
+LEARNED = """\
 class Evolving(nn.Module):
     def __init__(self):
         super().__init__()
@@ -106,7 +94,6 @@ class Evolving(nn.Module):
         return x @ self.weight
 
 
-torch.manual_seed(0)
 model = Evolving()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 weeks = torch.randn(4, 6, 4).cumsum(0)

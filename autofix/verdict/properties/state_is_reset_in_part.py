@@ -22,11 +22,7 @@ from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 from autofix.verdict.resets import left_as_it_is
 
-SWING = """
-import torch
-from torch import nn
-
-
+SWING = """\
 class Swing:
     def __init__(self):
         self.start = torch.ones(3)
@@ -44,7 +40,6 @@ class Swing:
         self.time += 1
 
 
-torch.manual_seed(0)
 stiffness = nn.Parameter(torch.tensor(1.0))
 optimizer = torch.optim.SGD([stiffness], lr=0.1)
 swing = Swing()
@@ -65,11 +60,7 @@ COUNTED = HALF.replace("self.place = self.start", "self.total = 0 * self.start")
     "        self.time += 1", "        self.total = self.total + self.place.detach()\n        self.time += 1"
 ).replace("self.reset()", "self.place = self.start.clone()")  # fmt: skip
 
-CELL = """
-import torch
-from torch import nn
-
-
+CELL = """\
 class Reader(nn.Module):
     def __init__(self):
         super().__init__()
@@ -85,7 +76,6 @@ class Reader(nn.Module):
         return self.hidden
 
 
-torch.manual_seed(0)
 reader = Reader()
 optimizer = torch.optim.SGD(reader.parameters(), lr=0.1)
 for _ in range(5):

@@ -15,10 +15,7 @@ from __future__ import annotations
 
 from autofix.verdict.property import Example, OfTheCode
 
-TARGET = """
-import torch
-
-torch.manual_seed(0)
+TARGET = """\
 image = torch.randn(3, 4)
 x = image.detach().requires_grad_()
 optimizer = torch.optim.SGD([x], lr=0.1)

@@ -28,12 +28,7 @@ from autofix.probe import wire
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
-GAN = """
-import torch
-from torch import nn
-from torch.nn import functional as F
-
-torch.manual_seed(0)
+GAN = """\
 G, D = nn.Linear(4, 6), nn.Linear(6, 1)
 opt_g, opt_d = torch.optim.Adam(G.parameters()), torch.optim.Adam(D.parameters())
 real, one, zero = torch.randn(8, 6), torch.ones(8, 1), torch.zeros(8, 1)
@@ -49,11 +44,7 @@ for step in range(6):
     loss_g.backward()
     opt_g.step()
 """
-POLICY = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+POLICY = """\
 policy = nn.Linear(4, 2)
 optimizer = torch.optim.SGD(policy.parameters(), lr=0.05)
 for _ in range(4):
@@ -84,10 +75,7 @@ GATED = (
     .replace("0.1 * new.mean()", "0.1 * new.mean() + 0.0 * extra(seen).mean()")
     .replace("        optimizer.step()", "        optimizer.step()\n        of_extra.step()")
 )
-FAST = """
-import torch
-
-torch.manual_seed(0)
+FAST = """\
 w, gain = torch.nn.Parameter(torch.randn(3, 1)), torch.nn.Parameter(torch.ones(1))
 optimizer = torch.optim.SGD([w], lr=0.05)
 fast = w

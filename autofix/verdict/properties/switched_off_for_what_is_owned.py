@@ -19,11 +19,7 @@ from autofix.core.model import Finding
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
-OWNED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+OWNED = """\
 body, head = nn.Linear(3, 4), nn.Linear(4, 1)
 optimizer = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
 for _ in range(4):

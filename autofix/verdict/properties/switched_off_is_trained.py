@@ -19,11 +19,7 @@ from autofix.verdict.evidence import Evidence
 from autofix.verdict.law import broken
 from autofix.verdict.property import Example, Property
 
-GUIDED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+GUIDED = """\
 scorer, model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1)), nn.Linear(3, 3)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
 

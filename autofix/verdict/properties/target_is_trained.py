@@ -20,11 +20,7 @@ from autofix.core.model import Effect, Finding
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Seen
 
-CRITIC = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+CRITIC = """\
 critic = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
 optimizer = torch.optim.SGD(critic.parameters(), lr=0.05)
 value = critic(torch.randn(3))

@@ -22,12 +22,7 @@ from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 from autofix.verdict.runs import lines
 
-TYPO = """
-import torch
-from torch import nn
-from torch.nn import functional as F
-
-torch.manual_seed(0)
+TYPO = """\
 G, D = nn.Linear(4, 6), nn.Sequential(nn.Linear(6, 5), nn.Tanh(), nn.Linear(5, 1))
 of_g, of_d = torch.optim.Adam(G.parameters()), torch.optim.Adam(D.parameters())
 real, ones, zeros = torch.randn(8, 6), torch.ones(8, 1), torch.zeros(8, 1)
@@ -47,11 +42,7 @@ WHOLE = TYPO.replace("score = D(fake.detach())", "score = D(fake)").replace(
     "zeros)).backward()", "zeros)).backward(CUT)"
 )
 GIVEN = WHOLE.replace("CUT", "inputs=list(D.parameters())")
-PROBE = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+PROBE = """\
 net, probe = nn.Linear(4, 6), nn.Linear(6, 1)
 both = torch.optim.SGD([*net.parameters(), *probe.parameters()], lr=0.1)
 for _ in range(4):
@@ -62,11 +53,7 @@ for _ in range(4):
     (h.square().mean() + seen).backward()
     both.step()
 """
-WEIGHED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+WEIGHED = """\
 net, judge = nn.Linear(4, 1), nn.Linear(1, 1)
 of_net, of_judge = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (net, judge))
 for _ in range(4):

@@ -18,11 +18,7 @@ from autofix.core.model import Finding
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
-SLICED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+SLICED = """\
 net, other = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1)), nn.Parameter(torch.ones(1))
 optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
 for _ in range(4):
@@ -38,10 +34,7 @@ for _ in range(4):
 BESIDE_OTHERS = SLICED.replace("u.sum(), x, create_graph=True)[0]", "u.sum(), [points, other], create_graph=True)[0]")
 ALLOWED = ("create_graph=True)", "create_graph=True, allow_unused=True, materialize_grads=True)")
 
-INNER = """
-import torch
-
-torch.manual_seed(0)
+INNER = """\
 w, rate = torch.nn.Parameter(torch.randn(3)), torch.nn.Parameter(torch.zeros(()))
 optimizer = torch.optim.Adam([w, rate], lr=0.01)
 for _ in range(4):

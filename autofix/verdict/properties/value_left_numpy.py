@@ -18,12 +18,10 @@ from autofix.experiments.losses import losses
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Seen
 
-AVERAGED = """
+AVERAGED = """\
 import statistics
 import numpy as np
-import torch
 
-torch.manual_seed(0)
 net = torch.nn.Linear(3, 2)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 x = torch.randn(12, 3)

@@ -24,11 +24,7 @@ from autofix.verdict.evidence import Evidence
 from autofix.verdict.left_open import aims
 from autofix.verdict.property import Example, Property
 
-VIEWS = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+VIEWS = """\
 net, head = nn.Linear(4, 5), nn.Linear(5, 3)
 optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
 for _ in range(4):
@@ -48,11 +44,7 @@ OUT_OF_PLACE = (
     "    target = target / target.sum(0)\n    target = target / target.sum(1, keepdim=True)\n",
 )
 TEACHER = ("optimizer =", "start, teacher = nn.Linear(4, 5), nn.Linear(5, 3)\noptimizer =")
-ADVANTAGE = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+ADVANTAGE = """\
 actor, critic = nn.Linear(4, 3), nn.Linear(4, 1)
 optimizer = torch.optim.Adam([*actor.parameters(), *critic.parameters()], lr=0.01)
 for _ in range(4):
@@ -68,10 +60,7 @@ for _ in range(4):
 """
 
 
-TOGETHER = """
-import torch
-from torch import nn
-
+TOGETHER = """\
 class ActorCritic(nn.Module):
     def __init__(self):
         super().__init__()
@@ -81,7 +70,6 @@ class ActorCritic(nn.Module):
         seen = self.trunk(x).tanh()
         return torch.distributions.Categorical(logits=self.policy(seen)), self.critic(seen).squeeze(1)
 
-torch.manual_seed(0)
 net = ActorCritic()
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):

@@ -19,11 +19,7 @@ from autofix.syntax.lost import lost_write
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
-SWAPPED = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+SWAPPED = """\
 net = nn.Linear(3, 1)
 best = [torch.zeros_like(p) for p in net.parameters()]
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)

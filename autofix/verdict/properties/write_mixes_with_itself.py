@@ -17,12 +17,9 @@ from __future__ import annotations
 
 from autofix.verdict.property import Example, OfTheCode
 
-AVERAGE = """
+AVERAGE = """\
 import copy
-import torch
-from torch import nn
 
-torch.manual_seed(0)
 net = nn.Linear(3, 2)
 kept = KEPT
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -36,11 +33,7 @@ for _ in range(4):
 """
 BLEND = "k.copy_(0.9 * k + 0.1 * p)"
 DECAY = AVERAGE.replace("KEPT", "copy.deepcopy(net)").replace("WRITE", "p -= 0.01 * p")
-SHADOW = """
-import torch
-from torch import nn
-
-torch.manual_seed(0)
+SHADOW = """\
 net = nn.Linear(3, 2)
 shadow = {n: p for n, p in net.named_parameters()}
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
