@@ -17,7 +17,8 @@ from schemas import SARIF, schema
 
 from autofix import cli
 from autofix.check import baseline, check, walk
-from autofix.check.finder import MARK, Finder
+from autofix.check.finder import Finder
+from autofix.core.examples import MARK
 from autofix.syntax.source import SourceError
 from autofix.syntax.survey import survey
 

@@ -7,8 +7,6 @@ from typing import ClassVar
 
 from autofix.core.kinds import kinds
 
-MARK = "# found"
-"""Ends the line of an example at which a fault is found."""
 HEAD = """\
 import copy
 

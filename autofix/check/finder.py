@@ -20,8 +20,6 @@ _HARMLESS = frozenset({
     "set_postfix", "size", "str", "sum", "time", "to", "unscale_", "update", "write", "add_scalar", "parameters",
     "named_parameters", "round", "sqrt", "clamp", "clamp_", "extend", "list", "enumerate", "zip", "isinstance",
 })  # fmt: skip
-MARK = "# found"
-"""Ends the lines of an example on which a finder finds something."""
 
 
 class Spot(NamedTuple):

@@ -15,6 +15,7 @@ A softmax whose result goes elsewhere, as attention weights do, is none of its b
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class ActivationTwice(Fault):
@@ -23,8 +24,8 @@ class ActivationTwice(Fault):
     code, name = "AG528", "activation-twice"
     title = "A loss that applies an activation gets its result"
     broken = (("activation-twice", "this loss applies {} itself, and gets its result"),)
-    finds = (
-        """\
+    finds, passes = examples("""\
+!
 -net = nn.Sequential(nn.Linear(4, 3), nn.Softmax(dim=1))
 +net = nn.Sequential(nn.Linear(4, 3), nn.Identity())
 opt = optim.SGD(net.parameters(), lr=0.1)
@@ -34,10 +35,7 @@ for _ in range(5):
     loss = F.cross_entropy(net(x), y)  # found
     loss.backward()
     opt.step()
-""",
-    )
-    passes = (
-        """\
+!
 key, value = nn.Linear(4, 4), nn.Linear(4, 3)
 opt = optim.SGD([*key.parameters(), *value.parameters()], lr=0.1)
 for _ in range(5):
@@ -46,5 +44,4 @@ for _ in range(5):
     opt.zero_grad()
     F.cross_entropy((weight @ value(x)).mean(1), y).backward()
     opt.step()
-""",
-    )
+""")

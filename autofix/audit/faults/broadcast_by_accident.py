@@ -15,6 +15,7 @@ Pairs that are made on purpose, by `unsqueeze` or `[:, None]` in the same functi
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class BroadcastByAccident(Fault):
@@ -23,10 +24,10 @@ class BroadcastByAccident(Fault):
     code, name = "AG529", "broadcast-by-accident"
     title = "Predictions and targets are broadcast against each other"
     broken = (("broadcast-by-accident", "shapes {} are broadcast: each prediction meets every target"),)
-    finds = (
-        """\
+    finds, passes = examples("""\
 net = nn.Linear(4, 1)
 opt = optim.SGD(net.parameters(), lr=0.1)
+!
 for _ in range(5):
     x = torch.randn(8, 4)
 -    loss = (net(x) - x.sum(1)).pow(2).mean()  # found
@@ -34,12 +35,7 @@ for _ in range(5):
     opt.zero_grad()
     loss.backward()
     opt.step()
-""",
-    )
-    passes = (
-        """\
-net = nn.Linear(4, 1)
-opt = optim.SGD(net.parameters(), lr=0.1)
+!
 for _ in range(5):
     x = torch.randn(8, 4)
     score = net(x).squeeze(1)
@@ -47,14 +43,10 @@ for _ in range(5):
     opt.zero_grad()
     F.softplus(-margin * (x[:, 0].unsqueeze(1) - x[:, 0]).sign()).mean().backward()
     opt.step()
-""",
-        """\
-net = nn.Linear(4, 1)
-opt = optim.SGD(net.parameters(), lr=0.1)
+!
 for _ in range(5):
     x = torch.randn(8, 4)
     opt.zero_grad()
     F.mse_loss(net(x).squeeze(1), x.sum(1)).backward()
     opt.step()
-""",
-    )
+""")

@@ -16,6 +16,7 @@ A call that asks for the norm alone, with a bound of infinity, may stand anywher
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class ClippingOutOfPlace(Fault):
@@ -24,10 +25,10 @@ class ClippingOutOfPlace(Fault):
     code, name = "AG525", "clipping-out-of-place"
     title = "Gradients are clipped where no step uses them"
     broken = (("clipping-out-of-place", "this clips gradients that no step uses {}"),)
-    finds = (
-        """\
+    finds, passes = examples("""\
 net = nn.Linear(4, 1)
 opt = optim.SGD(net.parameters(), lr=0.1)
+!
 for _ in range(5):
     x = torch.randn(8, 4)
     opt.zero_grad()
@@ -35,12 +36,7 @@ for _ in range(5):
 +    nn.utils.clip_grad_norm_(net.parameters(), 1.0)  # found
     opt.step()
 -    nn.utils.clip_grad_norm_(net.parameters(), 1.0)  # found
-""",
-    )
-    passes = (
-        """\
-net = nn.Linear(4, 1)
-opt = optim.SGD(net.parameters(), lr=0.1)
+!
 for i in range(12):
     x = torch.randn(8, 4)
     F.mse_loss(net(x), x[:, :1]).backward()
@@ -48,5 +44,4 @@ for i in range(12):
     if i % 2:
         opt.step()
         opt.zero_grad()
-""",
-    )
+""")

@@ -14,6 +14,7 @@ The number is the one seen in the run: how many backward calls one step used.
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class DividedTwice(Fault):
@@ -22,10 +23,10 @@ class DividedTwice(Fault):
     code, name = "AG535", "divided-twice"
     title = "An accumulated loss is divided twice"
     broken = (("divided-twice", "this is divided by {}, the number of micro-batches, a second time"),)
-    finds = (
-        """\
+    finds, passes = examples("""\
 net = nn.Linear(4, 1)
 opt = optim.SGD(net.parameters(), lr=0.1)
+!
 for i in range(12):
     x = torch.randn(4, 4)
     loss = F.mse_loss(net(x), x[:, :1]) / 4
@@ -34,17 +35,11 @@ for i in range(12):
     if i % 4 == 3:
         opt.step()
         opt.zero_grad()
-""",
-    )
-    passes = (
-        """\
-net = nn.Linear(4, 1)
-opt = optim.SGD(net.parameters(), lr=0.1)
+!
 for i in range(12):
     x = torch.randn(4, 4)
     (F.mse_loss(net(x), x[:, :1]) / 4).backward()
     if i % 4 == 3:
         opt.step()
         opt.zero_grad()
-""",
-    )
+""")

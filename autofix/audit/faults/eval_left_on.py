@@ -15,6 +15,7 @@ Single layers that are kept in eval mode, as frozen batch norm is, are left alon
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class EvalLeftOn(Fault):
@@ -28,10 +29,10 @@ class EvalLeftOn(Fault):
         ("dropout-in-evaluation", "{} is in eval mode, and this dropout is on: nothing tells it the mode"),
         ("measured-in-train-mode", "this is measured in train mode: dropout is on, or statistics move"),
     )
-    finds = (
-        """\
+    finds, passes = examples("""\
 net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(), nn.Linear(8, 1))
 opt = optim.SGD(net.parameters(), lr=0.1)
+!
 for epoch in range(3):
 +    net.train()
     for _ in range(3):
@@ -42,12 +43,7 @@ for epoch in range(3):
     net.eval()  # found
     with torch.no_grad():
         print(net(torch.randn(8, 4)).mean())
-""",
-    )
-    passes = (
-        """\
-net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(), nn.Linear(8, 1))
-opt = optim.SGD(net.parameters(), lr=0.1)
+!
 for epoch in range(3):
     net.train()
     for _ in range(3):
@@ -58,5 +54,4 @@ for epoch in range(3):
     net.eval()
     with torch.no_grad():
         print(net(torch.randn(8, 4)).mean())
-""",
-    )
+""")

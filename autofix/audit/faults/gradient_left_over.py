@@ -16,6 +16,7 @@ alone.
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class GradientLeftOver(Fault):
@@ -27,10 +28,10 @@ class GradientLeftOver(Fault):
     broken = (
         ("gradient-left-over", "this leaves gradient in {} that a step of another loss uses: nothing clears it before"),
     )
-    finds = (
-        """\
+    finds, passes = examples("""\
 g, d = nn.Linear(4, 2), nn.Linear(2, 1)
 opt_g, opt_d = optim.SGD(g.parameters(), lr=0.1), optim.SGD(d.parameters(), lr=0.1)
+!
 for _ in range(6):
     z = torch.randn(8, 4)
     opt_g.zero_grad()
@@ -39,12 +40,7 @@ for _ in range(6):
     opt_d.step()
     d(g(z)).mean().backward()  # found
     opt_g.step()
-""",
-    )
-    passes = (
-        """\
-g, d = nn.Linear(4, 2), nn.Linear(2, 1)
-opt_g, opt_d = optim.SGD(g.parameters(), lr=0.1), optim.SGD(d.parameters(), lr=0.1)
+!
 for _ in range(6):
     z = torch.randn(8, 4)
     opt_d.zero_grad()
@@ -53,5 +49,4 @@ for _ in range(6):
     opt_g.zero_grad()
     d(g(z)).mean().backward()
     opt_g.step()
-""",
-    )
+""")

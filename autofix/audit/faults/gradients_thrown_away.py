@@ -17,6 +17,7 @@ thrown away on purpose.
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class GradientsThrownAway(Fault):
@@ -28,8 +29,8 @@ class GradientsThrownAway(Fault):
         ("gradients-thrown-away", "this clears gradients before any step used them: only the last batch counts"),
         ("backward-in-vain", "this clears all that a backward call sent, in each pass, before any step used it"),
     )
-    finds = (
-        """\
+    finds, passes = examples("""\
+!
 net = nn.Linear(4, 1)
 opt = optim.SGD(net.parameters(), lr=0.1)
 for i in range(16):
@@ -39,10 +40,7 @@ for i in range(16):
     if i % 4 == 3:
         opt.step()
 +        opt.zero_grad()  # found
-""",
-    )
-    passes = (
-        """\
+!
 net = nn.Linear(4, 1)
 opt = optim.SGD(net.parameters(), lr=0.1)
 for i in range(16):
@@ -51,8 +49,7 @@ for i in range(16):
     if i % 4 == 3:
         opt.step()
         opt.zero_grad()
-""",
-        """\
+!
 net = nn.Linear(4, 1)
 opt = optim.SGD(net.parameters(), lr=0.1)
 for _ in range(6):
@@ -63,8 +60,7 @@ for _ in range(6):
     opt.zero_grad()
     F.mse_loss(net(x + move[0].mean()), x[:, :1]).backward()
     opt.step()
-""",
-        """\
+!
 net = nn.Linear(4, 1)
 first, second = optim.SGD([net.weight], lr=0.1), optim.SGD([net.bias], lr=0.1)
 for i in range(24):
@@ -72,8 +68,7 @@ for i in range(24):
     net.zero_grad()
     F.mse_loss(net(x), x[:, :1]).backward()
     (first if i % 8 < 4 else second).step()
-""",
-        """\
+!
 net = nn.Linear(4, 2)
 opt = optim.SGD(net.parameters(), lr=0.1)
 for _ in range(6):
@@ -85,5 +80,4 @@ for _ in range(6):
     for p, *grads in zip(net.parameters(), *kept):
         p.grad = sum(grads)
     opt.step()
-""",
-    )
+""")

@@ -18,6 +18,7 @@ is never named.
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class GraphCut(Fault):
@@ -31,8 +32,8 @@ class GraphCut(Fault):
         ("graph-cut-perhaps", "{} are owned and never get a gradient: the path to them ends here"),
         ("state-cut-in-time", "this cuts the graph at each step of a loop: a loss reaches the last step alone"),
     )
-    finds = (
-        """\
+    finds, passes = examples("""\
+!
 enc, dec = nn.Linear(4, 2), nn.Linear(2, 4)
 opt = optim.SGD([*enc.parameters(), *dec.parameters()], lr=0.1)
 for _ in range(5):
@@ -42,10 +43,7 @@ for _ in range(5):
     opt.zero_grad()
     F.mse_loss(dec(code), x).backward()
     opt.step()
-""",
-    )
-    passes = (
-        """\
+!
 enc, dec = nn.Linear(4, 2).requires_grad_(False), nn.Linear(2, 4)
 opt = optim.SGD([*enc.parameters(), *dec.parameters()], lr=0.1)
 for _ in range(5):
@@ -55,8 +53,7 @@ for _ in range(5):
     opt.zero_grad()
     F.mse_loss(dec(code), x).backward()
     opt.step()
-""",
-        """\
+!
 enc, dec = nn.Linear(4, 2), nn.Linear(2, 4)
 opt = optim.SGD([*enc.parameters(), *dec.parameters()], lr=0.1)
 for _ in range(5):
@@ -67,5 +64,4 @@ for _ in range(5):
     F.mse_loss(dec(code), x).backward()
     opt.step()
     print(code.mean().item())
-""",
-    )
+""")

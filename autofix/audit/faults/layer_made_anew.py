@@ -15,6 +15,7 @@ owner.
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class LayerMadeAnew(Fault):
@@ -23,8 +24,8 @@ class LayerMadeAnew(Fault):
     code, name = "AG539", "layer-made-anew"
     title = "A layer is made anew in each forward"
     broken = (("layer-made-anew", "this makes a layer anew in each pass: what it learns is lost"),)
-    finds = (
-        """\
+    finds, passes = examples("""\
+!
 net = nn.Linear(4, 4)
 opt = optim.SGD(net.parameters(), lr=0.1)
 for _ in range(6):
@@ -33,10 +34,7 @@ for _ in range(6):
     opt.zero_grad()
     F.mse_loss(head(net(x)), x[:, :1]).backward()
     opt.step()
-""",
-    )
-    passes = (
-        """\
+!
 net, hyper = nn.Linear(4, 4), nn.Linear(4, 16)
 opt = optim.SGD([*net.parameters(), *hyper.parameters()], lr=0.1)
 for _ in range(6):
@@ -45,5 +43,4 @@ for _ in range(6):
     opt.zero_grad()
     F.mse_loss(F.linear(net(x), weight), x).backward()
     opt.step()
-""",
-    )
+""")

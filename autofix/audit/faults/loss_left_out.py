@@ -16,6 +16,7 @@ that are written out as sums and powers: they have no name to be known by.
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class LossLeftOut(Fault):
@@ -25,8 +26,8 @@ class LossLeftOut(Fault):
     title = "A loss is computed in each pass and never goes backward"
     law = "everything owned learns"
     broken = (("loss-left-out", "this loss never goes backward, and nothing else reaches {}"),)
-    finds = (
-        """\
+    finds, passes = examples("""\
+!
 trunk, a, b = nn.Linear(4, 4), nn.Linear(4, 1), nn.Linear(4, 1)
 opt = optim.SGD([*trunk.parameters(), *a.parameters(), *b.parameters()], lr=0.1)
 for _ in range(5):
@@ -39,10 +40,7 @@ for _ in range(5):
     opt.zero_grad()
     loss.backward()
     opt.step()
-""",
-    )
-    passes = (
-        """\
+!
 net = nn.Linear(4, 1)
 opt = optim.SGD(net.parameters(), lr=0.1)
 for _ in range(5):
@@ -51,5 +49,4 @@ for _ in range(5):
     F.mse_loss(net(x), x[:, :1]).backward()
     opt.step()
     print(F.l1_loss(net(x), x[:, :1]).item())
-""",
-    )
+""")

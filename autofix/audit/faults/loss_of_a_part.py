@@ -14,6 +14,7 @@ A forward on another line, as of a validation, is none of the loop's.
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class LossOfAPart(Fault):
@@ -29,10 +30,10 @@ class LossOfAPart(Fault):
         ("loss-of-one-sample", "this loss is that of one row of {}"),
         ("loss-of-means", "this loss compares an average: single rows are compared with nothing"),
     )
-    finds = (
-        """\
+    finds, passes = examples("""\
 net = nn.Linear(4, 1)
 opt = optim.SGD(net.parameters(), lr=0.1)
+!
 for epoch in range(5):
     for x in torch.randn(4, 8, 4):
         loss = F.mse_loss(net(x), x[:, :1])
@@ -42,12 +43,7 @@ for epoch in range(5):
 +        loss.backward()  # found
 -    opt.step()
 +        opt.step()
-""",
-    )
-    passes = (
-        """\
-net = nn.Linear(4, 1)
-opt = optim.SGD(net.parameters(), lr=0.1)
+!
 for epoch in range(5):
     total = 0.0
     for x in torch.randn(4, 8, 4):
@@ -55,10 +51,7 @@ for epoch in range(5):
     opt.zero_grad()
     total.backward()
     opt.step()
-""",
-        """\
-net = nn.Linear(4, 1)
-opt = optim.SGD(net.parameters(), lr=0.1)
+!
 for epoch in range(4):
     for x in torch.randn(2, 8, 4):
         opt.zero_grad()
@@ -66,5 +59,4 @@ for epoch in range(4):
         opt.step()
     for x in torch.randn(4, 8, 4):
         print(F.mse_loss(net(x), x[:, :1]))
-""",
-    )
+""")

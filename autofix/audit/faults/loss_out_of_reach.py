@@ -15,6 +15,7 @@ Why a loss became NaN. A loss that is infinite for a moment, as with a scaler, i
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class LossOutOfReach(Fault):
@@ -24,8 +25,8 @@ class LossOutOfReach(Fault):
     title = "A loss can never be small"
     broken = (("loss-is-no-number", "this goes backward from NaN: nothing is learnt from it"),)
     noted = (("target-out-of-reach", "targets lie beyond {}, between which the activation before this loss stays"),)
-    finds = (
-        """\
+    finds, passes = examples("""\
+!
 net = nn.Linear(4, 1)
 opt = optim.SGD(net.parameters(), lr=0.1)
 for _ in range(5):
@@ -33,10 +34,7 @@ for _ in range(5):
     opt.zero_grad()
     net(x).log().mean().backward()  # found
     opt.step()
-""",
-    )
-    passes = (
-        """\
+!
 net = nn.Sequential(nn.Linear(4, 1), nn.Sigmoid())
 opt = optim.SGD(net.parameters(), lr=0.1)
 for _ in range(5):
@@ -44,5 +42,4 @@ for _ in range(5):
     opt.zero_grad()
     F.mse_loss(net(x), torch.rand(8, 1)).backward()
     opt.step()
-""",
-    )
+""")

@@ -16,6 +16,7 @@ Which of the networks a loss is meant for.
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class LossTrainsTwoNetworks(Fault):
@@ -30,16 +31,14 @@ class LossTrainsTwoNetworks(Fault):
         ("graph-grows", "the graph of this backward grows from pass to pass"),
         ("graph-older-than-update", "this backward goes through a node that is older than the last update of {}"),
     )
-    finds = ()
-    passes = (
-        """\
+    finds, passes = examples("""\
 trunk, a, b = nn.Linear(4, 4), nn.Linear(4, 1), nn.Linear(4, 1)
 opt = optim.SGD([*trunk.parameters(), *a.parameters(), *b.parameters()], lr=0.1)
+!
 for _ in range(5):
     x = torch.randn(8, 4)
     h = trunk(x)
     opt.zero_grad()
     (F.mse_loss(a(h), x[:, :1]) + F.mse_loss(b(h), x[:, 1:2])).backward()
     opt.step()
-""",
-    )
+""")

@@ -16,6 +16,7 @@ It looks at values, so mixtures and other normalised log-probabilities are right
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class NoLogProbabilities(Fault):
@@ -28,8 +29,8 @@ class NoLogProbabilities(Fault):
         ("normalised-elsewhere", "{} is given log-probabilities that are normalised along another dimension"),
         ("arguments-swapped", "{} is given the target where it expects the scores"),
     )
-    finds = (
-        """\
+    finds, passes = examples("""\
+!
 net = nn.Linear(4, 3)
 opt = optim.SGD(net.parameters(), lr=0.1)
 for _ in range(5):
@@ -39,10 +40,7 @@ for _ in range(5):
 +    loss = F.cross_entropy(net(x), y)  # found
     loss.backward()
     opt.step()
-""",
-    )
-    passes = (
-        """\
+!
 net = nn.Linear(4, 6)
 opt = optim.SGD(net.parameters(), lr=0.1)
 for _ in range(5):
@@ -51,5 +49,4 @@ for _ in range(5):
     opt.zero_grad()
     F.nll_loss(mixture.log(), y).backward()
     opt.step()
-""",
-    )
+""")

@@ -14,6 +14,7 @@ A module's own option of that name, set by the module itself, is its own affair.
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class NoSuchFlag(Fault):
@@ -22,19 +23,14 @@ class NoSuchFlag(Fault):
     code, name = "AG547", "no-such-flag"
     title = "A flag is set that torch does not know"
     broken = (("no-such-flag", "`{}` means nothing here: nothing is frozen by it"),)
-    finds = (
-        """\
+    finds, passes = examples("""\
 net = nn.Linear(4, 1)
+!
 for p in net.parameters():
     p.require_grad = False  # found
 net.requires_grad = False  # found
-""",
-    )
-    passes = (
-        """\
-net = nn.Linear(4, 1)
+!
 net.weight.requires_grad = False
 net.weight.decay = 0.1
 net.bias.requires_grad_(False)
-""",
-    )
+""")

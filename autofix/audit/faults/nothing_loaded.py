@@ -14,6 +14,7 @@ A state of which some keys fit is loaded on purpose in part.
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class NothingLoaded(Fault):
@@ -22,17 +23,13 @@ class NothingLoaded(Fault):
     code, name = "AG546", "nothing-loaded"
     title = "Nothing of a state is loaded"
     broken = (("nothing-loaded", "none of the {} keys of this state is the network's: nothing is loaded"),)
-    finds = (
-        """\
+    finds, passes = examples("""\
+!
 net = nn.Linear(4, 1)
 state = {f"module.{key}": value for key, value in net.state_dict().items()}
 net.load_state_dict(state, strict=False)  # found
-""",
-    )
-    passes = (
-        """\
+!
 net = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 1))
 state = {key: value for key, value in net.state_dict().items() if key.startswith("0.")}
 net.load_state_dict(state, strict=False)
-""",
-    )
+""")

@@ -15,6 +15,7 @@ An inner loop that adapts and puts the weights back is no fault, nor an optimize
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class OptimizerMadeAnew(Fault):
@@ -26,20 +27,16 @@ class OptimizerMadeAnew(Fault):
         ("optimizer-made-anew", "this makes an optimizer anew for each step: what it remembers of gradients is lost"),
     )
     noted = (("optimizer-made-anew-at-times", "this makes an optimizer anew now and then: each time it forgets"),)
-    finds = (
-        """\
+    finds, passes = examples("""\
 net = nn.Linear(4, 1)
+!
 for _ in range(8):
     x = torch.randn(8, 4)
     opt = optim.Adam(net.parameters())  # found
     opt.zero_grad()
     F.mse_loss(net(x), x[:, :1]).backward()
     opt.step()
-""",
-    )
-    passes = (
-        """\
-net = nn.Linear(4, 1)
+!
 state = copy.deepcopy(net.state_dict())
 for _ in range(8):
     x = torch.randn(8, 4)
@@ -48,5 +45,4 @@ for _ in range(8):
     F.mse_loss(net(x), x[:, :1]).backward()
     opt.step()
     opt.zero_grad()
-""",
-    )
+""")

@@ -15,6 +15,7 @@ Nothing is said where the parameters are updated by hand, or before the script h
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class OptimizerNeverSteps(Fault):
@@ -30,22 +31,17 @@ class OptimizerNeverSteps(Fault):
             "the closure of this step calls no backward: all its evaluations use one gradient",
         ),
     )
-    finds = (
-        """\
+    finds, passes = examples("""\
 net = nn.Linear(4, 1)
 opt = optim.SGD(net.parameters(), lr=0.1)
+!
 for _ in range(5):
     x = torch.randn(8, 4)
     opt.zero_grad()
     F.mse_loss(net(x), x[:, :1]).backward()  # found
 -    opt.step
 +    opt.step()
-""",
-    )
-    passes = (
-        """\
-net = nn.Linear(4, 1)
-opt = optim.SGD(net.parameters(), lr=0.1)
+!
 for _ in range(5):
     x = torch.randn(8, 4)
     opt.zero_grad()
@@ -53,5 +49,4 @@ for _ in range(5):
     with torch.no_grad():
         for p in net.parameters():
             p -= 0.1 * p.grad
-""",
-    )
+""")

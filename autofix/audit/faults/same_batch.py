@@ -15,6 +15,7 @@ left alone.
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class SameBatch(Fault):
@@ -27,10 +28,10 @@ class SameBatch(Fault):
         ("same-draw", "random numbers repeat from pass to pass: their source is seeded again"),
         ("same-rows", "every pass is fed with the rows that were drawn here, once"),
     )
-    finds = (
-        """\
+    finds, passes = examples("""\
 net = nn.Linear(4, 1)
 opt = optim.SGD(net.parameters(), lr=0.1)
+!
 +torch.manual_seed(0)  # found
 for _ in range(6):
 -    torch.manual_seed(0)  # found
@@ -38,17 +39,11 @@ for _ in range(6):
     opt.zero_grad()
     F.mse_loss(net(x), x[:, :1]).backward()
     opt.step()
-""",
-    )
-    passes = (
-        """\
-net = nn.Linear(4, 1)
-opt = optim.SGD(net.parameters(), lr=0.1)
+!
 x = torch.randn(8, 4)
 for epoch in range(6):
     torch.manual_seed(epoch)
     opt.zero_grad()
     F.mse_loss(net(x), x[:, :1]).backward()
     opt.step()
-""",
-    )
+""")

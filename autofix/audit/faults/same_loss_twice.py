@@ -15,6 +15,7 @@ Two losses that share a part of the graph are not one loss.
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class SameLossTwice(Fault):
@@ -24,8 +25,8 @@ class SameLossTwice(Fault):
     title = "One loss goes backward twice"
     broken = (("same-loss-twice", "this loss has gone backward before: its gradients are used twice"),)
     noted = (("gradient-used-twice", "this step uses gradients that a step has used: no backward lies between"),)
-    finds = (
-        """\
+    finds, passes = examples("""\
+!
 net = nn.Linear(4, 1)
 opt = optim.SGD(net.parameters(), lr=0.1)
 for _ in range(5):
@@ -35,10 +36,7 @@ for _ in range(5):
     loss.backward(retain_graph=True)
 -    loss.backward()  # found
     opt.step()
-""",
-    )
-    passes = (
-        """\
+!
 net = nn.Linear(4, 2)
 opt = optim.SGD(net.parameters(), lr=0.1)
 for _ in range(5):
@@ -48,5 +46,4 @@ for _ in range(5):
     F.mse_loss(out[:, 0], x[:, 0]).backward(retain_graph=True)
     F.l1_loss(out[:, 1], x[:, 1]).backward()
     opt.step()
-""",
-    )
+""")

@@ -17,6 +17,7 @@ dimension without a loss function of torch behind it is told: attention over the
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class SamplesMixed(Fault):
@@ -30,8 +31,8 @@ class SamplesMixed(Fault):
         ("recurrent-along-batch", "this layer reads the {} samples of the batch as steps in time: batch_first?"),
         ("sizes-permuted", "this takes {}: sizes are swapped, and no value is moved"),
     )
-    finds = (
-        """\
+    finds, passes = examples("""\
+!
 att, out = nn.Linear(6, 5), nn.Linear(5, 3)
 opt = optim.SGD([*att.parameters(), *out.parameters()], lr=0.1)
 for _ in range(5):
@@ -41,10 +42,7 @@ for _ in range(5):
 +    gate = torch.softmax(att(x), dim=1)  # found
     F.cross_entropy(out(gate), y).backward()
     opt.step()
-""",
-    )
-    passes = (
-        """\
+!
 read, score, out = nn.GRU(4, 8), nn.Linear(8, 1), nn.Linear(8, 3)
 opt = optim.SGD([p for m in (read, score, out) for p in m.parameters()], lr=0.1)
 for _ in range(5):
@@ -53,5 +51,4 @@ for _ in range(5):
     opt.zero_grad()
     F.cross_entropy(out((score(h).softmax(0) * h).sum(0)), y).backward()
     opt.step()
-""",
-    )
+""")

@@ -15,6 +15,7 @@ A scaler that is switched off does nothing, and nothing is said about it.
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class ScalerMisused(Fault):
@@ -27,9 +28,9 @@ class ScalerMisused(Fault):
         ("scaler-without-scale", "this step divides gradients by a scale that their loss was never multiplied by"),
         ("scaler-not-updated", "the scaler of this step is never updated"),
     )
-    finds = (
-        """\
+    finds, passes = examples("""\
 net = nn.Linear(4, 1)
+!
 opt = optim.SGD(net.parameters(), lr=1e-6)
 scaler = torch.amp.GradScaler("cpu")
 for _ in range(5):
@@ -39,11 +40,7 @@ for _ in range(5):
 -    opt.step()  # found
 +    scaler.step(opt)
 +    scaler.update()  # found
-""",
-    )
-    passes = (
-        """\
-net = nn.Linear(4, 1)
+!
 opt = optim.SGD(net.parameters(), lr=0.1)
 scaler = torch.amp.GradScaler("cpu")
 for _ in range(5):
@@ -54,5 +51,4 @@ for _ in range(5):
     nn.utils.clip_grad_norm_(net.parameters(), 1.0)
     scaler.step(opt)
     scaler.update()
-""",
-    )
+""")

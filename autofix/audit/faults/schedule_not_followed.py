@@ -15,6 +15,7 @@ A run that was cut short says nothing about a schedule that is stepped once an e
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class ScheduleNotFollowed(Fault):
@@ -29,10 +30,10 @@ class ScheduleNotFollowed(Fault):
         ("schedule-of-counts", "this schedule waits for a figure to improve, and is given the number of its step"),
     )
     noted = (("schedule-past-its-end", "this schedule was stepped {} times: the rate rises again behind its end"),)
-    finds = (
-        """\
+    finds, passes = examples("""\
 net = nn.Linear(4, 1)
 opt = optim.SGD(net.parameters(), lr=0.1)
+!
 schedule = optim.lr_scheduler.StepLR(opt, 1)  # found
 for _ in range(5):
     x = torch.randn(8, 4)
@@ -40,12 +41,7 @@ for _ in range(5):
     F.mse_loss(net(x), x[:, :1]).backward()
     opt.step()
 +    schedule.step()
-""",
-    )
-    passes = (
-        """\
-net = nn.Linear(4, 1)
-opt = optim.SGD(net.parameters(), lr=0.1)
+!
 schedule = optim.lr_scheduler.OneCycleLR(opt, 0.1, total_steps=6)
 for _ in range(6):
     x = torch.randn(8, 4)
@@ -53,5 +49,4 @@ for _ in range(6):
     F.mse_loss(net(x), x[:, :1]).backward()
     opt.step()
     schedule.step()
-""",
-    )
+""")

@@ -15,6 +15,7 @@ A state that is kept and saved at once, before the next step, is what it should 
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class SnapshotIsAlias(Fault):
@@ -26,10 +27,10 @@ class SnapshotIsAlias(Fault):
     broken = (
         ("snapshot-is-alias", "what is kept here shares its memory with the parameters: later steps have changed it{}"),
     )
-    finds = (
-        """\
+    finds, passes = examples("""\
 net = nn.Linear(4, 1)
 opt = optim.SGD(net.parameters(), lr=0.1)
+!
 for epoch in range(5):
     x = torch.randn(8, 4)
     opt.zero_grad()
@@ -39,12 +40,7 @@ for epoch in range(5):
 -        best = net.state_dict()  # found
 +        best = copy.deepcopy(net.state_dict())  # found
 net.load_state_dict(best)
-""",
-    )
-    passes = (
-        """\
-net = nn.Linear(4, 1)
-opt = optim.SGD(net.parameters(), lr=0.1)
+!
 for epoch in range(5):
     x = torch.randn(8, 4)
     opt.zero_grad()
@@ -54,5 +50,4 @@ for epoch in range(5):
         best = {key: value.clone() for key, value in net.state_dict().items()}
 net.load_state_dict(best)
 torch.save(net.state_dict(), "last.pt")
-""",
-    )
+""")

@@ -16,6 +16,7 @@ It stays silent about an optimizer that is idle for a while and steps with gradi
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class StepsWithoutGradient(Fault):
@@ -31,8 +32,8 @@ class StepsWithoutGradient(Fault):
         ("gradients-all-zero", "every gradient that this optimizer used was exactly 0"),
         ("gradients-zero", "every gradient of {} was exactly 0"),
     )
-    finds = (
-        """\
+    finds, passes = examples("""\
+!
 net = nn.Linear(4, 2)
 opt = optim.SGD(net.parameters(), lr=0.1)
 for _ in range(5):
@@ -42,10 +43,7 @@ for _ in range(5):
     opt.zero_grad()
     loss.backward()
     opt.step()  # found
-""",
-    )
-    passes = (
-        """\
+!
 a, b = nn.Linear(4, 2), nn.Linear(4, 2)
 opt_a, opt_b = optim.SGD(a.parameters(), lr=0.1), optim.SGD(b.parameters(), lr=0.1)
 for step in range(12):
@@ -55,8 +53,7 @@ for step in range(12):
     F.mse_loss((a if step < 6 else b)(x), x[:, :2]).backward()
     opt_a.step()
     opt_b.step()
-""",
-        """\
+!
 net = nn.Linear(4, 2)
 opt = optim.SGD(net.parameters(), lr=0.1)
 for _ in range(5):
@@ -64,5 +61,4 @@ for _ in range(5):
     opt.zero_grad()
     F.mse_loss(net(x), x[:, :2]).backward()
     opt.step()
-""",
-    )
+""")

@@ -16,6 +16,7 @@ Whether a residual gradient is wanted; then say so on the line.
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class TargetTrains(Fault):
@@ -25,10 +26,10 @@ class TargetTrains(Fault):
     title = "The target of a loss is trained too"
     broken = (("target-trains", "the target of this loss is made by the network that it trains, and has a graph"),)
     noted = (("target-with-graph", "the target of this loss has a graph, too"),)
-    finds = (
-        """\
+    finds, passes = examples("""\
 value = nn.Linear(4, 1)
 opt = optim.SGD(value.parameters(), lr=0.1)
+!
 for _ in range(5):
     s, s2, r = torch.randn(8, 4), torch.randn(8, 4), torch.randn(8, 1)
     opt.zero_grad()
@@ -36,16 +37,10 @@ for _ in range(5):
 +    loss = F.mse_loss(value(s), (r + 0.9 * value(s2)).detach())  # found
     loss.backward()
     opt.step()
-""",
-    )
-    passes = (
-        """\
-value = nn.Linear(4, 1)
-opt = optim.SGD(value.parameters(), lr=0.1)
+!
 for _ in range(5):
     s, s2, r = torch.randn(8, 4), torch.randn(8, 4), torch.randn(8, 1)
     opt.zero_grad()
     F.mse_loss(value(s), r + 0.9 * value(s2).detach()).backward()
     opt.step()
-""",
-    )
+""")

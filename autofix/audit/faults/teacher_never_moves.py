@@ -16,6 +16,7 @@ than the run.
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class TeacherNeverMoves(Fault):
@@ -30,11 +31,11 @@ class TeacherNeverMoves(Fault):
         ("average-of-itself", "this is averaged with itself: both are one memory, or made of one"),
         ("update-never-written", "this update is computed and written nowhere: the weights stay as they were"),
     )
-    finds = (
-        """\
+    finds, passes = examples("""\
 net = nn.Linear(4, 4)
 slow = copy.deepcopy(net)
 opt = optim.SGD(net.parameters(), lr=0.1)
+!
 for _ in range(6):
     x = torch.randn(8, 4)
     opt.zero_grad()
@@ -43,13 +44,7 @@ for _ in range(6):
     for s, p in zip(slow.parameters(), net.parameters()):
 -        s = 0.9 * s.data + 0.1 * p.data  # found
 +        s.data.copy_(0.9 * s.data + 0.1 * p.data)  # found
-""",
-    )
-    passes = (
-        """\
-net = nn.Linear(4, 4)
-slow = copy.deepcopy(net)
-opt = optim.SGD(net.parameters(), lr=0.1)
+!
 for _ in range(6):
     x = torch.randn(8, 4)
     opt.zero_grad()
@@ -57,5 +52,4 @@ for _ in range(6):
     opt.step()
     for s, p in zip(slow.parameters(), net.parameters()):
         s.data = 0.9 * s.data + 0.1 * p.data
-""",
-    )
+""")

@@ -14,6 +14,7 @@ A last layer that begins at 0 is no finding: its rows get different gradients.
 from __future__ import annotations
 
 from autofix.audit.fault import Fault
+from autofix.core.examples import examples
 
 
 class UnitsAlike(Fault):
@@ -22,8 +23,8 @@ class UnitsAlike(Fault):
     code, name = "AG551", "units-alike"
     title = "The units of a layer are copies of each other"
     broken = (("units-alike", "all rows of {} are equal and are moved alike: its units stay copies of each other"),)
-    finds = (
-        """\
+    finds, passes = examples("""\
+!
 def start(layer):
     if isinstance(layer, nn.Linear):
         nn.init.constant_(layer.weight, 0.1)
@@ -36,10 +37,7 @@ for _ in range(6):
     opt.zero_grad()
     F.mse_loss(net(x), x[:, :1]).backward()
     opt.step()
-""",
-    )
-    passes = (
-        """\
+!
 net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 3))
 nn.init.zeros_(net[2].weight)
 opt = optim.SGD(net.parameters(), lr=0.1)
@@ -48,5 +46,4 @@ for _ in range(6):
     opt.zero_grad()
     F.cross_entropy(net(x), y).backward()
     opt.step()
-""",
-    )
+""")

@@ -17,6 +17,7 @@ from __future__ import annotations
 from autofix.check.abstract.tape import Event
 from autofix.check.finder import Finder, Spot, spot
 from autofix.check.places import apart, carried, earlier_pass, made, made_once, said, seen_from_backward
+from autofix.core.examples import examples
 
 
 class BackwardFreesSharedGraph(Finder):
@@ -25,28 +26,22 @@ class BackwardFreesSharedGraph(Finder):
     code, name = "AG201", "backward-frees-shared-graph"
     title = "Two backwards through one graph"
     kinds = {"twice": ""}
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
 
+!
 trunk, a, b = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
 for _ in range(4):
     h = trunk(torch.randn(4, 2))
     first, second = a(h).mean(), b(h).mean()
     first.backward()
     second.backward()  # found
-""",
-        """\
-import torch
-
+!
 def train(model, x):
     loss = model(x).mean()
     loss.backward()
     loss.backward()  # found
-""",
-        """\
-import torch
-
+!
 class Net(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -59,12 +54,7 @@ class Net(torch.nn.Module):
 net = Net()
 for name, loss in net.losses(torch.randn(4, 2)).items():
     (2 * loss).backward()  # found
-""",
-    )
-    passes = (
-        """\
-import torch
-
+!
 G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
 for _ in range(4):
     fake = G(torch.randn(4, 2))
@@ -72,35 +62,25 @@ for _ in range(4):
     d_loss.backward()
     g_loss = -D(fake).mean()
     g_loss.backward()
-""",
-        """\
-import torch
-
+!
 def train(trunk, a, b, x):
     h = trunk(x)
     first = a(h).mean()
     second = b(h).mean()
     first.backward()
     second.backward()
-""",
-        """\
-import torch
-
+!
 trunk, a, b = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
 h = trunk(torch.randn(4, 2))
 first, second = a(h).mean(), b(h).mean()
 first.backward(retain_graph=True)
 second.backward()
-""",
-        """\
-import torch
-
+!
 w = torch.ones(3, requires_grad=True)
 total = w.sum()
 total.backward()
 total.backward()
-""",
-    )
+""")
 
     def told(self, event: Event) -> Spot | None:
         same = earlier_pass(event) is None

@@ -19,6 +19,7 @@ import ast
 from collections.abc import Iterator
 
 from autofix.check.finder import Finder, Spot, backwards, value_at
+from autofix.core.examples import examples
 from autofix.syntax.calls import path_of
 from autofix.syntax.facts import Bind, Scope
 
@@ -32,10 +33,10 @@ class ConstantLossTerm(Finder):
     code, name = "AG511", "constant-loss-term"
     title = "A term of the loss has no gradient"
     words = (b"backward", b"step")
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
 
+!
 def train(model, batches, opt):
     for x, y in batches:
         out = model(x)
@@ -44,10 +45,7 @@ def train(model, batches, opt):
         opt.zero_grad()
         loss.backward()
         opt.step()
-""",
-        """\
-import torch
-
+!
 def step(model, x, y, opt):
     with torch.no_grad():
         smooth = (model(x[1:]) - model(x[:-1])).pow(2).mean()
@@ -55,12 +53,7 @@ def step(model, x, y, opt):
     opt.zero_grad()
     loss.backward()
     opt.step()
-""",
-    )
-    passes = (
-        """\
-import torch
-
+!
 def train(model, x, y, opt):
     out = model(x)
     kl = out.pow(2).mean()
@@ -68,26 +61,19 @@ def train(model, x, y, opt):
     loss.backward()
     opt.step()
     print(loss.item() + kl.item())
-""",
-        """\
-import torch
-
+!
 def straight_through(model, x, hard, opt):
     soft = model(x).mean()
     loss = soft + (hard - soft).detach()
     loss.backward()
     opt.step()
-""",
-        """\
-import torch
-
+!
 def ratio(a, b, model, x):
     scale = a.item() / b.item()
     loss = model(x).mean() * scale
     loss.backward()
     model.step()
-""",
-    )
+""")
 
     def spots(self, scope: Scope) -> Iterator[Spot]:
         for call in backwards(scope):

@@ -13,6 +13,7 @@ It stays silent where the tensor is not known to be such a leaf.
 from __future__ import annotations
 
 from autofix.check.finder import Finder
+from autofix.core.examples import examples
 
 
 class GradientStillNone(Finder):
@@ -25,10 +26,10 @@ class GradientStillNone(Finder):
         "it was made or zeroed",
     }
     made = "the tensor is made here"
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
 
+!
 x = torch.zeros(3, requires_grad=True)
 opt = torch.optim.Adam([x], lr=0.1)
 for _ in range(3):
@@ -36,12 +37,7 @@ for _ in range(3):
     (g,) = torch.autograd.grad((x - 1).pow(2).sum(), [x])
     x.grad += g  # found
     opt.step()
-""",
-    )
-    passes = (
-        """\
-import torch
-
+!
 x = torch.zeros(3, requires_grad=True)
 opt = torch.optim.Adam([x], lr=0.1)
 for _ in range(3):
@@ -49,19 +45,12 @@ for _ in range(3):
     (x - 1).pow(2).sum().backward()
     x.grad += 0.1
     opt.step()
-""",
-        """\
-import torch
-
+!
 def add(parameters, gradients):
     for parameter, gradient in zip(parameters, gradients):
         parameter.grad += gradient
-""",
-        """\
-import torch
-
+!
 x = torch.zeros(3, requires_grad=True)
 x.grad = torch.zeros(3)
 x.grad += torch.autograd.grad((x - 1).pow(2).sum(), x)[0]
-""",
-    )
+""")

@@ -17,6 +17,7 @@ from __future__ import annotations
 from autofix.check.abstract.tape import Event
 from autofix.check.finder import Finder, Spot, spot
 from autofix.check.places import carried, collected, earlier_pass, made, said, taken_in
+from autofix.core.examples import examples
 
 
 class GraphCarriedOver(Finder):
@@ -25,29 +26,23 @@ class GraphCarriedOver(Finder):
     code, name = "AG203", "graph-carried-over"
     title = "A state is carried into the next iteration with its graph"
     kinds = {"twice": ""}
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
 
+!
 rnn, head = torch.nn.GRU(2, 4), torch.nn.Linear(4, 1)
 h = torch.zeros(1, 3, 4)
 for x in torch.randn(5, 7, 3, 2):
     out, h = rnn(x, h)  # found
     loss = head(out).mean()
     loss.backward()
-""",
-        """\
-import torch
-
+!
 def train(model, batches):
     total = 0
     for x in batches:
         total += model(x).mean()  # found
         total.backward()
-""",
-        """\
-import torch
-
+!
 class Leaky(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -60,49 +55,34 @@ class Leaky(torch.nn.Module):
 net = Leaky()
 for x in torch.randn(5, 4, 2):
     net(x).mean().backward()
-""",
-    )
-    passes = (
-        """\
-import torch
-
+!
 rnn, head = torch.nn.GRU(2, 4), torch.nn.Linear(4, 1)
 h = torch.zeros(1, 3, 4)
 for x in torch.randn(5, 7, 3, 2):
     out, h = rnn(x, h.detach())
     loss = head(out).mean()
     loss.backward()
-""",
-        """\
-import torch
-
+!
 rnn, head = torch.nn.GRU(2, 4), torch.nn.Linear(4, 1)
 for x in torch.randn(5, 7, 3, 2):
     h = torch.zeros(1, 3, 4)
     for part in x.split(2):
         out, h = rnn(part, h)
     head(out).mean().backward()
-""",
-        """\
-import torch
-
+!
 def train(model, batches):
     for x in batches:
         total = 0
         for part in x:
             total += model(part).mean()
         total.backward()
-""",
-        """\
-import torch
-
+!
 def train(model, batches):
     h = None
     for x in batches:
         out, h = model(x, h)
         out.mean().backward()
-""",
-    )
+""")
 
     def told(self, event: Event) -> Spot | None:
         if not carried(event) or collected(event) is not None:

@@ -19,6 +19,7 @@ import ast
 from collections.abc import Iterator
 
 from autofix.check.finder import Finder, Spot, backwards
+from autofix.core.examples import examples
 from autofix.syntax.calls import path_of, whole
 from autofix.syntax.facts import Bind, Block, Call, Scope
 
@@ -31,10 +32,10 @@ class GraphKeptForLogging(Finder):
     code, name = "AG503", "graph-kept-for-logging"
     title = "A loss is kept together with its graph"
     words = (b"backward",)
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
 
+!
 model = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(model.parameters(), lr=0.1)
 total, history = 0.0, []
@@ -46,10 +47,7 @@ for _ in range(3):
     total += loss  # found
     history.append(loss)  # found
 print(total / 3)
-""",
-        """\
-import torch
-
+!
 def train(model, batches, optimizer):
     running = 0
     for x in batches:
@@ -59,12 +57,7 @@ def train(model, batches, optimizer):
         loss.backward()
         optimizer.step()
     return running / len(batches)
-""",
-    )
-    passes = (
-        """\
-import torch
-
+!
 def train(model, batches, optimizer):
     total, history = 0.0, []
     for x in batches:
@@ -75,20 +68,14 @@ def train(model, batches, optimizer):
         total += loss.item()
         loss = float(loss)
         history.append(loss)
-""",
-        """\
-import torch
-
+!
 def train(model, batches, optimizer):
     total = 0.0
     for x in batches:
         loss = model(x).mean()
         total += loss
     total.backward()
-""",
-        """\
-import torch
-
+!
 def train(model, batches, optimizer):
     for x in batches:
         losses = []
@@ -97,8 +84,7 @@ def train(model, batches, optimizer):
             losses.append(loss)
             loss.backward(retain_graph=True)
         torch.stack(losses).sum().backward()
-""",
-    )
+""")
 
     def spots(self, scope: Scope) -> Iterator[Spot]:
         losses = {call.receiver for call in backwards(scope) if call.receiver and not call.node.args}

@@ -16,6 +16,7 @@ from __future__ import annotations
 from autofix.check.abstract.tape import Event
 from autofix.check.finder import Finder, Spot, spot
 from autofix.check.places import earlier_pass, made, made_once, said, taken_in
+from autofix.core.examples import examples
 
 
 class GraphMadeOnce(Finder):
@@ -24,52 +25,37 @@ class GraphMadeOnce(Finder):
     code, name = "AG204", "graph-made-once"
     title = "A graph is made before the loop and used in every pass"
     kinds = {"twice": ""}
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
 
+!
 lift, net = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
 data = lift(torch.randn(4, 2)).tanh()  # found
 for _ in range(5):
     net(data).mean().backward()
-""",
-        """\
-import torch
-
+!
 w = torch.randn(3, requires_grad=True)
 loss = (w ** 2).sum()
 for _ in range(5):
     loss.backward()  # found
     w.data -= 0.1 * w.grad
-""",
-    )
-    passes = (
-        """\
-import torch
-
+!
 lift, net = torch.nn.Linear(2, 3).requires_grad_(False), torch.nn.Linear(3, 1)
 data = lift(torch.randn(4, 2)).tanh()
 for _ in range(5):
     net(data).mean().backward()
-""",
-        """\
-import torch
-
+!
 lift, net = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
 with torch.no_grad():
     data = lift(torch.randn(4, 2)).tanh()
 for _ in range(5):
     net(data).mean().backward()
-""",
-        """\
-import torch
-
+!
 w = torch.randn(3, requires_grad=True)
 loss = (w ** 2).sum()
 for _ in range(5):
     loss.backward(retain_graph=True)
-""",
-    )
+""")
 
     def told(self, event: Event) -> Spot | None:
         loop = earlier_pass(event)

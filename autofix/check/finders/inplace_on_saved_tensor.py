@@ -18,6 +18,7 @@ from __future__ import annotations
 from autofix.check.abstract.tape import Event
 from autofix.check.finder import Finder, Spot, spot
 from autofix.check.places import said
+from autofix.core.examples import examples
 
 _UPDATES = ("step", "load_state_dict", "init")
 
@@ -28,21 +29,17 @@ class InplaceOnSavedTensor(Finder):
     code, name = "AG101", "inplace-on-saved-tensor"
     title = "In-place write to a tensor that backward needs"
     kinds = {"overwritten": ""}
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
 from torch import nn
 
+!
 class Block(nn.Module):
     def forward(self, x):
         y = torch.sigmoid(x)
         y *= 2  # found
         return y
-""",
-        """\
-import torch
-from torch import nn
-
+!
 class Block(nn.Module):
     def __init__(self):
         super().__init__()
@@ -53,41 +50,25 @@ class Block(nn.Module):
         out = self.relu(self.conv(x))
         out += x  # found
         return out
-""",
-        """\
-import torch
-
+!
 net = torch.nn.Linear(3, 3)
 x = net(torch.randn(2, 3))
 loss = (x * net(x)).sum()
 x[:, 0] = 0  # found
 loss.backward()
-""",
-        """\
-import torch
-
+!
 net = torch.nn.Linear(3, 3)
 y = net(torch.randn(2, 3)).exp()
 shown = y.detach()
 shown.clamp_(max=1)  # found
 y.sum().backward()
-""",
-    )
-    passes = (
-        """\
-import torch
-from torch import nn
-
+!
 class Block(nn.Module):
     def forward(self, x):
         y = torch.sigmoid(x)
         y = y * 2
         return y
-""",
-        """\
-import torch
-from torch import nn
-
+!
 class Block(nn.Module):
     def __init__(self):
         super().__init__()
@@ -97,28 +78,20 @@ class Block(nn.Module):
         out = self.conv(x)
         out += x
         return torch.relu(out)
-""",
-        """\
-import torch
-from torch import nn
-
+!
 class Block(nn.Module):
     @torch.no_grad()
     def forward(self, x):
         y = torch.sigmoid(x)
         y *= 2
         return y
-""",
-        """\
-import torch
-
+!
 net = torch.nn.Linear(3, 3)
 y = net(torch.randn(2, 3)).exp()
 loss = y.sum()
 loss.backward()
 y.detach().clamp_(max=1)
-""",
-    )
+""")
 
     def told(self, event: Event) -> Spot | None:
         cause, node = event.cause, event.node

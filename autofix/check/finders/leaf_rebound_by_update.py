@@ -14,6 +14,7 @@ It stays silent where the tensor may be a leaf or keep its gradient (`retain_gra
 from __future__ import annotations
 
 from autofix.check.finder import Finder
+from autofix.core.examples import examples
 
 
 class LeafReboundByUpdate(Finder):
@@ -26,47 +27,32 @@ class LeafReboundByUpdate(Finder):
         "flag-on-non-leaf": "requires_grad is switched off for what is computed in {made}; only a leaf has this flag",
     }
     made = "the tensor is computed here"
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
 
+!
 w = torch.randn(3, requires_grad=True)
 for _ in range(3):
     (w ** 2).sum().backward()
     w = w - 0.1 * w.grad  # found
-""",
-        """\
-import torch
-
+!
 x = torch.randn(3, requires_grad=True) * 0.1
 (x ** 2).sum().backward()
 print(x.grad.norm())  # found
-""",
-    )
-    passes = (
-        """\
-import torch
-
+!
 w = torch.randn(3, requires_grad=True)
 for _ in range(3):
     (w ** 2).sum().backward()
     w = (w - 0.1 * w.grad).detach().requires_grad_()
-""",
-        """\
-import torch
-
+!
 x = torch.randn(3, requires_grad=True)
 y = x * 2
 y.retain_grad()
 y.sum().backward()
 print(y.grad * 2)
-""",
-        """\
-import torch
-
+!
 x = torch.randn(3, requires_grad=True)
 y = x * 2
 if y.grad is not None:
     y.grad.zero_()
-""",
-    )
+""")

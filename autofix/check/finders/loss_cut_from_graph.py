@@ -17,6 +17,7 @@ from __future__ import annotations
 from autofix.check.abstract.tape import Event
 from autofix.check.finder import Finder, Spot, spot
 from autofix.check.places import said
+from autofix.core.examples import examples
 
 _WORDS = {
     "grad": "a derivative without create_graph=True has no graph", ".grad": "`.grad` has no graph",
@@ -30,68 +31,47 @@ class LossCutFromGraph(Finder):
     code, name = "AG401", "loss-cut-from-graph"
     title = "backward() from a loss that has no graph"
     kinds = {"no-graph": ""}
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
 
+!
 net = torch.nn.Linear(2, 1)
 losses = []
 for x in torch.randn(3, 4, 2):
     losses.append(net(x).mean().item())  # found
 torch.tensor(losses).mean().backward()
-""",
-        """\
-import torch
-
+!
 net = torch.nn.Linear(2, 3)
 target = torch.randint(0, 3, (4,))
 wrong = (net(torch.randn(4, 2)).argmax(1) != target).float()  # found
 wrong.mean().backward()
-""",
-        """\
-import torch
-
+!
 net = torch.nn.Linear(2, 1)
 with torch.no_grad():  # found
     loss = net(torch.randn(4, 2)).mean()
 loss.backward()
-""",
-    )
-    passes = (
-        """\
-import torch
-
+!
 net = torch.nn.Linear(2, 1)
 losses = [net(x).mean() for x in torch.randn(3, 4, 2)]
 torch.stack(losses).mean().backward()
 print(sum(loss.item() for loss in losses))
-""",
-        """\
-import torch
-
+!
 net = torch.nn.Linear(2, 1)
 with torch.no_grad():
     target = net(torch.randn(4, 2))
 loss = (net(torch.randn(4, 2)) - target).pow(2).mean()
 loss.backward()
-""",
-        """\
-import torch
-
+!
 net, x = torch.nn.Linear(2, 1), torch.randn(4, 2, requires_grad=True)
 net(x).tanh().sum().backward(create_graph=True, inputs=[x])
 penalty = (x.grad.norm(dim=1) - 1).pow(2).mean()
 penalty.backward()
-""",
-        """\
-import torch
-
+!
 def step(loss_of, x):
     with torch.no_grad():
         loss = loss_of(x)
     loss.backward()
-""",
-    )
+""")
 
     def told(self, event: Event) -> Spot | None:
         cause = event.cause

@@ -18,6 +18,7 @@ import ast
 from collections.abc import Iterator
 
 from autofix.check.finder import Finder, Spot, backwards, value_at
+from autofix.core.examples import examples
 from autofix.syntax.facts import Bind, Scope
 
 _NEW = {"torch.tensor", "torch.autograd.Variable", "torch.autograd.variable.Variable", "torch.FloatTensor"}
@@ -29,9 +30,10 @@ class LossMadeALeaf(Finder):
     code, name = "AG508", "loss-made-a-leaf"
     title = "The loss is cut off from its graph and marked as requiring a gradient"
     words = (b"backward", b"requires_grad")
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
+
+!
 from torch.autograd import Variable
 
 def train(model, batches, criterion, opt):
@@ -41,34 +43,22 @@ def train(model, batches, criterion, opt):
         loss = Variable(loss, requires_grad=True)
         loss.backward()  # found
         opt.step()
-""",
-        """\
-import torch
-
+!
 def train(model, x, opt):
     score = model(x).mean()
     loss = torch.tensor(score, requires_grad=True)
     loss.backward()  # found
     opt.step()
-""",
-    )
-    passes = (
-        """\
-import torch
-
+!
 x = torch.tensor(2.0, requires_grad=True)
 x.backward()
 print(x.grad)
-""",
-        """\
-import torch
-
+!
 def train(model, x, opt):
     loss = model(x).mean()
     loss.backward()
     opt.step()
-""",
-    )
+""")
 
     def spots(self, scope: Scope) -> Iterator[Spot]:
         for call in backwards(scope):

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autofix.check.finder import Finder, Spot, backwards, is_optimizer, owners, steps
+from autofix.core.examples import examples
 from autofix.syntax.facts import Block, Call, Scope
 
 # Other ways to be rid of old gradients; who knows what they act on.
@@ -32,20 +33,17 @@ class MissingZeroGrad(Finder):
     code, name = "AG501", "missing-zero-grad"
     title = "No zero_grad() in a loop that steps"
     words = (b"backward", b".step(", b"optim")
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
 
+!
 model = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(model.parameters(), lr=0.1)
 for _ in range(3):
     loss = model(torch.randn(4, 2)).mean()
     loss.backward()
     opt.step()  # found
-""",
-        """\
-import torch
-
+!
 def train(batches):
     model = torch.nn.Linear(2, 1)
     opt = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -54,31 +52,21 @@ def train(batches):
         for x in batches:
             model(x).mean().backward()
             opt.step()  # found
-""",
-        """\
-import torch
-
+!
 model = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(model.parameters(), lr=0.1)
 for x in torch.randn(5, 4, 2):
     opt.zero_grad
     model(x).mean().backward()
     opt.step()  # found
-""",
-    )
-    passes = (
-        """\
-import torch
-
+!
 model = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(model.parameters(), lr=0.1)
 for _ in range(3):
     model.zero_grad()
     model(torch.randn(4, 2)).mean().backward()
     opt.step()
-""",
-        """\
-import torch
+!
 from helpers import clear
 
 model = torch.nn.Linear(2, 1)
@@ -87,10 +75,7 @@ for _ in range(3):
     clear(opt)
     model(torch.randn(4, 2)).mean().backward()
     opt.step()
-""",
-        """\
-import torch
-
+!
 model = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(model.parameters(), lr=0.1)
 for epoch in range(3):
@@ -98,8 +83,7 @@ for epoch in range(3):
     for x in torch.randn(5, 4, 2):
         model(x).mean().backward()
     opt.step()
-""",
-    )
+""")
 
     def spots(self, scope: Scope) -> Iterator[Spot]:
         if any(way in scope.module.data for way in _OTHER_WAYS):

@@ -19,6 +19,7 @@ import ast
 from collections.abc import Iterator
 
 from autofix.check.finder import Finder, Spot
+from autofix.core.examples import examples
 from autofix.syntax.facts import Bind, Scope
 
 _WITH_PARAMETERS = {
@@ -35,11 +36,11 @@ class ModulesInPlainList(Finder):
     code, name = "AG507", "modules-in-plain-list"
     title = "Layers in a plain list are not trained"
     words = (b"Module", b"self.", b"nn.")
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
 from torch import nn
 
+!
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -49,8 +50,7 @@ class Net(nn.Module):
         for layer in self.layers:
             x = layer(x)
         return x
-""",
-        """\
+!
 import torch.nn as nn
 
 class Net(nn.Module):
@@ -62,39 +62,24 @@ class Net(nn.Module):
 
     def forward(self, x):
         return [head(x) for head in self.heads]
-""",
-    )
-    passes = (
-        """\
-import torch
-from torch import nn
-
+!
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.layers = [nn.Linear(4, 4) for _ in range(3)]
         self.net = nn.Sequential(*self.layers)
-""",
-        """\
-import torch
-from torch import nn
-
+!
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.layers = [nn.Linear(4, 4) for _ in range(3)]
         for i, layer in enumerate(self.layers):
             self.add_module(str(i), layer)
-""",
-        """\
-import torch
-from torch import nn
-
+!
 class Trainer:
     def __init__(self):
         self.layers = [nn.Linear(4, 4) for _ in range(3)]
-""",
-    )
+""")
 
     def spots(self, scope: Scope) -> Iterator[Spot]:
         lists = [name for name, binds in scope.attributes.items() if all(map(_is_list, binds))]

@@ -13,6 +13,7 @@ It stays silent where it does not know how many values a tensor has.
 from __future__ import annotations
 
 from autofix.check.finder import Finder
+from autofix.core.examples import examples
 
 
 class NonscalarBackward(Finder):
@@ -24,35 +25,24 @@ class NonscalarBackward(Finder):
         "nonscalar": "this loss has many values, one for each sample, and is not reduced after {made}",
     }
     made = "the loss is made here"
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
 
+!
 net, crit = torch.nn.Linear(2, 3), torch.nn.CrossEntropyLoss(reduction="none")
 loss = crit(net(torch.randn(4, 2)), torch.tensor([0, 1, 2, 0])) * torch.rand(4)
 loss.backward()  # found
-""",
-        """\
-import torch
+!
 import torch.nn.functional as F
 
 net = torch.nn.Linear(2, 3)
 F.mse_loss(net(torch.randn(4, 2)), torch.zeros(4, 3), reduction="none").backward()  # found
-""",
-    )
-    passes = (
-        """\
-import torch
-
+!
 net, crit = torch.nn.Linear(2, 3), torch.nn.CrossEntropyLoss(reduction="none")
 loss = crit(net(torch.randn(4, 2)), torch.tensor([0, 1, 2, 0])) * torch.rand(4)
 loss.mean().backward()
-""",
-        """\
-import torch
-
+!
 net, crit = torch.nn.Linear(2, 3), torch.nn.CrossEntropyLoss(reduction="none")
 loss = crit(net(torch.randn(4, 2)), torch.tensor([0, 1, 2, 0]))
 loss.backward(torch.ones(4))
-""",
-    )
+""")

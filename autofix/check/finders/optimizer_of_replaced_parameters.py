@@ -17,6 +17,7 @@ import ast
 from collections.abc import Iterator
 
 from autofix.check.finder import Finder, Spot, makes_optimizer, owners
+from autofix.core.examples import examples
 from autofix.syntax.facts import Bind, Scope
 
 _WITHOUT_PARAMETERS = {
@@ -31,11 +32,11 @@ class OptimizerOfReplacedParameters(Finder):
     code, name = "AG506", "optimizer-of-replaced-parameters"
     title = "Parameters replaced after the optimizer was made"
     words = (b".parameters()", b"optim", b".step(")
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
 from torch import nn
 
+!
 def main(make, batches):
     model = make()
     opt = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -44,32 +45,21 @@ def main(make, batches):
         opt.zero_grad()
         model(x).mean().backward()
         opt.step()
-""",
-    )
-    passes = (
-        """\
-import torch
-from torch import nn
-
+!
 def main(make, batches):
     model = make()
     model.fc = nn.Linear(512, 10)
     opt = torch.optim.SGD(model.parameters(), lr=0.1)
     for x in batches:
         opt.step()
-""",
-        """\
-import torch
-from torch import nn
-
+!
 def main(make, batches):
     model = make()
     opt = torch.optim.SGD(model.parameters(), lr=0.1)
     model.fc = nn.Linear(512, 10)
     opt.add_param_group({"params": model.fc.parameters()})
     opt.step()
-""",
-    )
+""")
 
     def spots(self, scope: Scope) -> Iterator[Spot]:
         if b"add_param_group" in scope.module.data:

@@ -18,6 +18,7 @@ import ast
 from collections.abc import Iterator
 
 from autofix.check.finder import Finder, Spot
+from autofix.core.examples import examples
 from autofix.syntax.calls import path_of
 from autofix.syntax.facts import Module, Scope
 
@@ -37,11 +38,11 @@ class ParametersNeverReached(Finder):
     code, name = "AG509", "parameters-never-reached"
     title = "A layer is made and never used"
     words = (b"nn", b"forward", b"__init__")
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
 from torch import nn
 
+!
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -50,10 +51,7 @@ class Net(nn.Module):
 
     def forward(self, x):
         return self.first(self.first(x))
-""",
-        """\
-from torch import nn
-
+!
 class Encoder(nn.Module):
     def __init__(self, words, size):
         super(Encoder, self).__init__()
@@ -63,12 +61,7 @@ class Encoder(nn.Module):
 
     def forward(self, x, h):
         return self.rnn(self.embedding(x), h)
-""",
-    )
-    passes = (
-        """\
-from torch import nn
-
+!
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -79,10 +72,7 @@ class Net(nn.Module):
         for layer in self.children():
             x = layer(x)
         return x
-""",
-        """\
-from torch import nn
-
+!
 class Base(nn.Module):
     def __init__(self):
         super().__init__()
@@ -93,10 +83,7 @@ class Base(nn.Module):
 
 class Scorer(Base):
     pass
-""",
-        """\
-from torch import nn
-
+!
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -108,8 +95,7 @@ class Net(nn.Module):
 
 def score(net, x):
     return net.head(net(x))
-""",
-    )
+""")
 
     def spots(self, scope: Scope) -> Iterator[Spot]:
         module = scope.module

@@ -18,6 +18,7 @@ import ast
 from collections.abc import Iterator
 
 from autofix.check.finder import Finder, Spot, backwards, is_network, makes_optimizer, owners
+from autofix.core.examples import examples
 from autofix.syntax.facts import Scope
 
 _KNOWS = ("to", "cuda", "cpu", "train", "zero_grad", "float", "double")
@@ -29,11 +30,11 @@ class ParametersWithoutOptimizer(Finder):
     code, name = "AG510", "parameters-without-optimizer"
     title = "A network in the loss that no optimizer owns"
     words = (b"backward", b"optim", b"parameters")
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
 from torch import nn
 
+!
 encoder = nn.Linear(4, 2)
 decoder = nn.Linear(2, 4)
 opt = torch.optim.Adam(encoder.parameters())
@@ -42,11 +43,7 @@ for x in torch.randn(10, 8, 4):
     opt.zero_grad()
     loss.backward()
     opt.step()
-""",
-        """\
-import torch
-from torch import nn
-
+!
 def train(batches):
     body = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
     head = nn.Linear(4, 1)
@@ -57,24 +54,14 @@ def train(batches):
         opt.zero_grad()
         loss.backward()
         opt.step()
-""",
-    )
-    passes = (
-        """\
-import torch
-from torch import nn
-
+!
 body, head = nn.Linear(4, 4), nn.Linear(4, 1)
 opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
 for x in torch.randn(10, 8, 4):
     head(body(x)).mean().backward()
     opt.step()
     opt.zero_grad()
-""",
-        """\
-import torch
-from torch import nn
-
+!
 judge, net = nn.Linear(4, 1), nn.Linear(4, 4)
 judge.requires_grad_(False)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -82,8 +69,7 @@ for x in torch.randn(10, 8, 4):
     judge(net(x)).mean().backward()
     opt.step()
     opt.zero_grad()
-""",
-    )
+""")
 
     def spots(self, scope: Scope) -> Iterator[Spot]:
         made = [bind for inner in scope.module.scopes for binds in inner.binds.values() for bind in binds]

@@ -16,6 +16,7 @@ from __future__ import annotations
 from autofix.check.abstract.tape import Event
 from autofix.check.finder import Finder, Spot, spot
 from autofix.check.places import carried, collected, said
+from autofix.core.examples import examples
 
 
 class RecordsNeverEmptied(Finder):
@@ -24,19 +25,16 @@ class RecordsNeverEmptied(Finder):
     code, name = "AG205", "records-never-emptied"
     title = "A list still holds what an earlier pass has computed, with its graph"
     kinds = {"twice": ""}
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
 
+!
 net, saved = torch.nn.Linear(2, 1), []
 for x in torch.randn(5, 4, 2):
     saved.append(net(x).tanh().mean())  # found
     loss = torch.stack(saved).sum()
     loss.backward()
-""",
-        """\
-import torch
-
+!
 class Memory:
     def __init__(self):
         self.rows = {}
@@ -50,39 +48,27 @@ for step, x in enumerate(torch.randn(5, 4, 2)):
     row = net(x).tanh().mean()
     memory.put(step, row)
     (row + old).backward()
-""",
-    )
-    passes = (
-        """\
-import torch
-
+!
 net, saved = torch.nn.Linear(2, 1), []
 for x in torch.randn(5, 4, 2):
     saved.append(net(x).tanh().mean())
     loss = torch.stack(saved).sum()
     loss.backward()
     saved.clear()
-""",
-        """\
-import torch
-
+!
 net, saved = torch.nn.Linear(2, 1), []
 for x in torch.randn(5, 4, 2):
     loss = net(x).tanh().mean()
     saved.append(loss.detach())
     (loss + torch.stack(saved).mean()).backward()
-""",
-        """\
-import torch
-
+!
 net, saved = torch.nn.Linear(2, 1), []
 for x in torch.randn(5, 4, 2):
     loss = net(x).tanh().mean()
     loss.backward()
     saved.append(loss)
 print(torch.stack(saved).mean())
-""",
-    )
+""")
 
     def told(self, event: Event) -> Spot | None:
         place = collected(event)

@@ -15,6 +15,7 @@ was, and torch does not complain.
 from __future__ import annotations
 
 from autofix.check.finder import Finder
+from autofix.core.examples import examples
 
 
 class ResultGivenToOptimizer(Finder):
@@ -26,33 +27,21 @@ class ResultGivenToOptimizer(Finder):
         "non-leaf-owned": "the optimizer is given a tensor that is no leaf: it is computed in {made}",
     }
     made = "the tensor is computed here"
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
 
+!
 raw = torch.zeros(3, requires_grad=True)
 scale = raw.exp()
 opt = torch.optim.Adam([scale], lr=0.1)  # found
-""",
-        """\
-import torch
-
+!
 delta = torch.zeros(3, requires_grad=True).cuda()
 opt = torch.optim.SGD([{"params": [delta]}], lr=0.1)  # found
-""",
-    )
-    passes = (
-        """\
-import torch
-
+!
 raw = torch.zeros(3, requires_grad=True)
 opt = torch.optim.Adam([raw], lr=0.1)
 scale = raw.exp()
-""",
-        """\
-import torch
-
+!
 net = torch.nn.Linear(2, 3).cuda()
 opt = torch.optim.SGD([{"params": net.parameters()}], lr=0.1)
-""",
-    )
+""")

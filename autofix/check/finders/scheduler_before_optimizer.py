@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autofix.check.finder import Finder, Spot, is_optimizer, makes_scheduler
+from autofix.core.examples import examples
 from autofix.syntax.facts import Block, Call, Scope
 
 
@@ -26,9 +27,10 @@ class SchedulerBeforeOptimizer(Finder):
     code, name = "AG505", "scheduler-before-optimizer"
     title = "scheduler.step() before optimizer.step()"
     words = (b"lr_scheduler", b".step(", b"optim")
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
+
+!
 from torch.optim import lr_scheduler
 
 model = torch.nn.Linear(2, 1)
@@ -40,12 +42,7 @@ for epoch in range(3):
         opt.zero_grad()
         model(x).mean().backward()
         opt.step()
-""",
-    )
-    passes = (
-        """\
-import torch
-
+!
 model = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(model.parameters(), lr=0.1)
 scheduler = torch.optim.lr_scheduler.StepLR(opt, 10)
@@ -54,10 +51,7 @@ for epoch in range(3):
     model(torch.randn(4, 2)).mean().backward()
     opt.step()
     scheduler.step()
-""",
-        """\
-import torch
-
+!
 model = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(model.parameters(), lr=0.1)
 scheduler = torch.optim.lr_scheduler.StepLR(opt, 10)
@@ -67,17 +61,13 @@ for epoch in range(3):
     opt.zero_grad()
     model(torch.randn(4, 2)).mean().backward()
     opt.step()
-""",
-        """\
-import torch
-
+!
 model = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(model.parameters(), lr=0.1)
 scheduler = torch.optim.lr_scheduler.StepLR(opt, 10)
 for _ in range(7):
     scheduler.step()
-""",
-    )
+""")
 
     def spots(self, scope: Scope) -> Iterator[Spot]:
         updates = [call for call in _all_calls(scope) if _updates(scope, call)]

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autofix.check.finder import Finder, Spot, backwards, cleared_for, steps
+from autofix.core.examples import examples
 from autofix.syntax.facts import Scope
 
 
@@ -27,10 +28,10 @@ class StepBeforeBackward(Finder):
     code, name = "AG504", "step-before-backward"
     title = "step() before its backward()"
     words = (b"backward", b".step(", b"zero_grad")
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
 
+!
 model = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(model.parameters(), lr=0.1)
 for _ in range(3):
@@ -38,28 +39,19 @@ for _ in range(3):
     opt.zero_grad()
     opt.step()  # found
     loss.backward()
-""",
-    )
-    passes = (
-        """\
-import torch
-
+!
 def train(opt, losses):
     for loss in losses:
         opt.zero_grad()
         loss.backward()
         opt.step()
-""",
-        """\
-import torch
-
+!
 def train(opt, losses):
     for loss in losses:
         opt.step()
         opt.zero_grad()
         loss.backward()
-""",
-    )
+""")
 
     def spots(self, scope: Scope) -> Iterator[Spot]:
         for step in steps(scope):

@@ -17,6 +17,7 @@ from __future__ import annotations
 from autofix.check.abstract.tape import Event
 from autofix.check.finder import Finder, Spot, spot
 from autofix.check.places import said, seen_from_backward, together
+from autofix.core.examples import examples
 
 
 class StepBetweenForwardAndBackward(Finder):
@@ -25,10 +26,10 @@ class StepBetweenForwardAndBackward(Finder):
     code, name = "AG102", "step-between-forward-and-backward"
     title = "step() between a forward and its backward"
     kinds = {"overwritten": ""}
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
 
+!
 G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
 opt_g, opt_d = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
 for _ in range(3):
@@ -41,10 +42,7 @@ for _ in range(3):
     opt_g.zero_grad()
     g_loss.backward()
     opt_g.step()
-""",
-        """\
-import torch
-
+!
 def train(net, x):
     opt = torch.optim.SGD(net.parameters(), lr=0.1)
     out = net(x)
@@ -53,12 +51,7 @@ def train(net, x):
     out.sum().backward()
 
 train(torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1)), torch.randn(4, 2))
-""",
-    )
-    passes = (
-        """\
-import torch
-
+!
 G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
 opt_g, opt_d = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
 for _ in range(3):
@@ -69,17 +62,13 @@ for _ in range(3):
     opt_g.zero_grad()
     (-D(fake).mean()).backward()
     opt_g.step()
-""",
-        """\
-import torch
-
+!
 net = torch.nn.Linear(2, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 out = net(torch.randn(4, 2))
 opt.step()
 out.mean().backward()
-""",
-    )
+""")
 
     def told(self, event: Event) -> Spot | None:
         cause, node = event.cause, event.node

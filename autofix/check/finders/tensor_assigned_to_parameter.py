@@ -14,6 +14,7 @@ It stays silent where anybody has reached into the module's own dictionaries bef
 from __future__ import annotations
 
 from autofix.check.finder import Finder
+from autofix.core.examples import examples
 
 
 class TensorAssignedToParameter(Finder):
@@ -22,16 +23,13 @@ class TensorAssignedToParameter(Finder):
     code, name = "AG306", "tensor-assigned-to-parameter"
     title = "A tensor is assigned to the name of a parameter"
     kinds = {"assigned-to-parameter": "a tensor is assigned to {text}, which is a parameter of this module"}
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
 
+!
 net = torch.nn.Linear(2, 3)
 net.weight = net.weight * 0.5  # found
-""",
-        """\
-import torch
-
+!
 class Scaled(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -41,18 +39,10 @@ class Scaled(torch.nn.Module):
         self.scale = self.scale / self.scale.norm()  # found
 
 Scaled().normalise()
-""",
-    )
-    passes = (
-        """\
-import torch
-
+!
 net = torch.nn.Linear(2, 3)
 net.weight = torch.nn.Parameter(net.weight * 0.5)
-""",
-        """\
-import torch
-
+!
 class Scaled(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -62,5 +52,4 @@ class Scaled(torch.nn.Module):
     def forward(self, x):
         self.scale = self.raw.exp()
         return x * self.scale
-""",
-    )
+""")

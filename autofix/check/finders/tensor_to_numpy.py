@@ -15,6 +15,7 @@ It stays silent where the tensor may require no gradient.
 from __future__ import annotations
 
 from autofix.check.finder import Finder
+from autofix.core.examples import examples
 
 
 class TensorToNumpy(Finder):
@@ -27,14 +28,13 @@ class TensorToNumpy(Finder):
         "copied-non-leaf": "this copies a tensor that is computed in {made}; only leaves can be copied",
     }
     made = "the tensor is made here"
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
 
+!
 net = torch.nn.Linear(2, 1)
 print(net(torch.randn(4, 2)).numpy())  # found
-""",
-        """\
+!
 import numpy as np
 import torch
 
@@ -42,18 +42,12 @@ net, history = torch.nn.Linear(2, 1), []
 for x in torch.randn(3, 4, 2):
     history.append(net(x).mean())
 print(np.mean(history))  # found
-""",
-    )
-    passes = (
-        """\
-import torch
-
+!
 net = torch.nn.Linear(2, 1)
 print(net(torch.randn(4, 2)).detach().numpy())
 with torch.no_grad():
     print(net(torch.randn(4, 2)).numpy())
-""",
-        """\
+!
 import copy
 
 import numpy as np
@@ -62,5 +56,4 @@ import torch
 net = torch.nn.Linear(2, 1)
 twin = copy.deepcopy(net)
 print(np.mean([net(x).mean().item() for x in torch.randn(3, 4, 2)]))
-""",
-    )
+""")

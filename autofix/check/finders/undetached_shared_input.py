@@ -17,6 +17,7 @@ from __future__ import annotations
 from autofix.check.abstract.tape import Event
 from autofix.check.finder import Finder, Spot, spot
 from autofix.check.places import apart, earlier_pass, made, said
+from autofix.core.examples import examples
 
 
 class UndetachedSharedInput(Finder):
@@ -25,10 +26,10 @@ class UndetachedSharedInput(Finder):
     code, name = "AG202", "undetached-shared-input"
     title = "A loss reaches into a network that it does not train"
     kinds = {"twice": ""}
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
 
+!
 G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
 opt_g, opt_d = torch.optim.Adam(G.parameters()), torch.optim.Adam(D.parameters())
 for _ in range(4):
@@ -41,10 +42,7 @@ for _ in range(4):
     opt_g.zero_grad()
     g_loss.backward()
     opt_g.step()
-""",
-        """\
-import torch
-
+!
 policy, log_alpha = torch.nn.Linear(2, 3), torch.zeros(1, requires_grad=True)
 opt, alpha_opt = torch.optim.Adam(policy.parameters()), torch.optim.Adam([log_alpha])
 for _ in range(4):
@@ -56,12 +54,7 @@ for _ in range(4):
     alpha_opt.zero_grad()
     alpha_loss.backward()
     alpha_opt.step()
-""",
-    )
-    passes = (
-        """\
-import torch
-
+!
 G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
 opt_g, opt_d = torch.optim.Adam(G.parameters()), torch.optim.Adam(D.parameters())
 for _ in range(4):
@@ -72,10 +65,7 @@ for _ in range(4):
     opt_g.zero_grad()
     (-D(fake).mean()).backward()
     opt_g.step()
-""",
-        """\
-import torch
-
+!
 G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
 opt = torch.optim.Adam([*G.parameters(), *D.parameters()])
 for _ in range(4):
@@ -83,8 +73,7 @@ for _ in range(4):
     opt.zero_grad()
     loss.backward()
     opt.step()
-""",
-    )
+""")
 
     def told(self, event: Event) -> Spot | None:
         place = apart(event) if earlier_pass(event) is None else None

@@ -14,6 +14,7 @@ It stays silent where an input may require a gradient.
 from __future__ import annotations
 
 from autofix.check.finder import Finder
+from autofix.core.examples import examples
 
 
 class UnusedInput(Finder):
@@ -25,35 +26,23 @@ class UnusedInput(Finder):
         "input-without-gradient": "this is a derivative with respect to a tensor that requires no gradient",
     }
     caused = "its graph ended here"
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
 
+!
 net = torch.nn.Linear(1, 1)
 t = torch.linspace(0, 1, 5).unsqueeze(1)
 u = net(t)
 du = torch.autograd.grad(u.sum(), t, create_graph=True)[0]  # found
-""",
-        """\
-import torch
-
+!
 net = torch.nn.Linear(1, 1)
 x = torch.randn(5, 1, requires_grad=True).detach()
 (g,) = torch.autograd.grad(net(x).sum(), [x])  # found
-""",
-    )
-    passes = (
-        """\
-import torch
-
+!
 net = torch.nn.Linear(1, 1)
 t = torch.linspace(0, 1, 5).unsqueeze(1).requires_grad_()
 du = torch.autograd.grad(net(t).sum(), t, create_graph=True)[0]
-""",
-        """\
-import torch
-
+!
 def derivative(net, t):
     return torch.autograd.grad(net(t).sum(), t, create_graph=True)[0]
-""",
-    )
+""")

@@ -15,6 +15,7 @@ It stays silent where the tensor may require no gradient.
 from __future__ import annotations
 
 from autofix.check.finder import Finder
+from autofix.core.examples import examples
 
 
 class WriteToLeaf(Finder):
@@ -26,27 +27,21 @@ class WriteToLeaf(Finder):
         "leaf-written": "this writes in place, outside of no_grad(), to the leaf of {made}, which requires a gradient",
     }
     made = "the leaf is made here"
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
+from torch import nn
 
+!
 w = torch.zeros(3, requires_grad=True)
 for _ in range(3):
     (w - 1).pow(2).sum().backward()
     w -= 0.1 * w.grad  # found
     w.grad.zero_()
-""",
-        """\
-import torch
-
+!
 w = torch.nn.Parameter(torch.randn(3))
 w.clamp_(0, 1)  # found
 w[0] = 1.0  # found
-""",
-        """\
-import torch
-from torch import nn
-
+!
 class Net(nn.Module):
     def __init__(self, vectors):
         super().__init__()
@@ -54,39 +49,23 @@ class Net(nn.Module):
         self.emb.weight.copy_(vectors)  # found
 
 Net(torch.randn(10, 4))
-""",
-    )
-    passes = (
-        """\
-import torch
-
+!
 w = torch.zeros(3, requires_grad=True)
 (w - 1).pow(2).sum().backward()
 with torch.no_grad():
     w -= 0.1 * w.grad
-""",
-        """\
-import torch
-
+!
 w = torch.zeros(3, requires_grad=True)
 w = w * 2
 w += 1
-""",
-        """\
-import torch
-
+!
 w = torch.zeros(3)
 w += 1
 w.requires_grad_()
 w.data.mul_(0.5)
-""",
-        """\
-import torch
-from torch import nn
-
+!
 layer = nn.Linear(2, 3)
 nn.init.zeros_(layer.bias)
 layer.requires_grad_(False)
 layer.weight.mul_(2)
-""",
-    )
+""")

@@ -16,6 +16,7 @@ from __future__ import annotations
 from autofix.check.abstract.tape import Event
 from autofix.check.finder import Finder, Spot, spot
 from autofix.check.places import said
+from autofix.core.examples import examples
 
 
 class WriteToMultiView(Finder):
@@ -24,50 +25,35 @@ class WriteToMultiView(Finder):
     code, name = "AG105", "write-to-multi-view"
     title = "In-place write to one of several views"
     kinds = {"multi-view-written": "", "quiet-view-written": ""}
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
 
+!
 net = torch.nn.Linear(3, 4)
 i, f = net(torch.randn(2, 3)).chunk(2, dim=1)
 f += 1.0  # found
 (i * f).sum().backward()
-""",
-        """\
-import torch
-
+!
 net = torch.nn.Linear(3, 4)
 image = net(torch.randn(2, 3)).clone()
 for row in image:
     row.mul_(2)  # found
 image.sum().backward()
-""",
-    )
-    passes = (
-        """\
-import torch
-
+!
 net = torch.nn.Linear(3, 4)
 i, f = net(torch.randn(2, 3)).chunk(2, dim=1)
 f = f + 1.0
 (i * f).sum().backward()
-""",
-        """\
-import torch
-
+!
 image = torch.randn(2, 3)
 for row in image:
     row.mul_(2)
-""",
-        """\
-import torch
-
+!
 net = torch.nn.Linear(3, 4)
 y = net(torch.randn(2, 3))
 y[:, :2] += 1.0
 y.sum().backward()
-""",
-    )
+""")
 
     def told(self, event: Event) -> Spot | None:
         made = event.made_at

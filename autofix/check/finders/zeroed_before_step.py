@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autofix.check.finder import Finder, Spot, backwards, cleared_for, steps
+from autofix.core.examples import examples
 from autofix.syntax.facts import Scope
 
 
@@ -26,10 +27,10 @@ class ZeroedBeforeStep(Finder):
     code, name = "AG502", "zeroed-before-step"
     title = "zero_grad() between backward() and step()"
     words = (b"backward", b".step(", b"zero_grad")
-    finds = (
-        """\
+    finds, passes = examples("""\
 import torch
 
+!
 model = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(model.parameters(), lr=0.1)
 for _ in range(3):
@@ -37,52 +38,36 @@ for _ in range(3):
     loss.backward()
     opt.zero_grad()  # found
     opt.step()
-""",
-        """\
+!
 def update(self, loss):
     loss.backward()
     self.optimizer.zero_grad()  # found
     self.optimizer.step()
     import torch
-""",
-    )
-    passes = (
-        """\
-import torch
-
+!
 def train(opt, losses):
     losses[0].backward()
     opt.zero_grad()
     losses[1].backward()
     opt.step()
-""",
-        """\
-import torch
-
+!
 def train(opt, loss, total):
     loss.backward()
     opt.zero_grad()
     total()
     opt.step()
-""",
-        """\
-import torch
-
+!
 def train(opt, other, loss):
     loss.backward()
     other.zero_grad()
     opt.step()
-""",
-        """\
-import torch
-
+!
 def train(opt, scaler, loss):
     scaler.scale(loss).backward()
     scaler.step(opt)
     opt.zero_grad()
     opt.step()
-""",
-    )
+""")
 
     def spots(self, scope: Scope) -> Iterator[Spot]:
         for step in steps(scope):
