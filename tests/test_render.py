@@ -202,6 +202,14 @@ def test_an_effect_that_is_not_known_is_not_called_unsafe(made: Report) -> None:
     assert "Unsafe" not in shown
 
 
+def test_an_offer_of_an_unknown_effect_is_headed_as_not_known(made: Report) -> None:
+    fixes = tuple(replace(fix, verdict=replace(made.fixes[1].verdict, effect=Effect.UNKNOWN)) for fix in made.fixes)
+    shown = text(replace(made, fixes=fixes))
+    assert "\n\nFix: AG201 Keep the graph with retain_graph=True (not known)\n" in shown
+    assert "  2. AG202 Detach the shared input (not known) unknown" in shown
+    assert "(unsafe)" in text(made)
+
+
 def test_what_is_told_once_is_not_told_of_each_edit(made: Report) -> None:
     fixes = tuple(replace(fix, verdict=replace(made.fixes[1].verdict, effect=Effect.UNKNOWN)) for fix in made.fixes)
     shown = text(replace(made, fixes=fixes))

@@ -138,7 +138,8 @@ def candidate(fix: Fix, snapshot: Snapshot, label: str, *, qualified: bool) -> I
 
 def _head(fix: Fix, label: str, *, qualified: bool) -> Text:
     trust = fix.verdict.applicability
-    said = f"({trust}; {words.CONDITIONED})" if qualified and trust is Applicability.SAFE else f"({trust})"
+    more = f"; {words.CONDITIONED}" if qualified and trust is Applicability.SAFE else ""
+    said = f"({words.trust(fix)}{more})"
     return Text().append(f"{label}: ", "bold").append(f"{_named(fix)} ").append(said, _TRUST[trust])
 
 
@@ -185,7 +186,7 @@ def _alternatives(others: list[Fix], report: Report, snapshot: Snapshot, look: L
     shown = others if look.verbose else others[:_ALTERNATIVES]
     for fix in shown:
         trust = fix.verdict.applicability
-        line = Text(f"  {report.fixes.index(fix) + 1}. {_named(fix)} ").append(f"({trust})", _TRUST[trust])
+        line = Text(f"  {report.fixes.index(fix) + 1}. {_named(fix)} ").append(f"({words.trust(fix)})", _TRUST[trust])
         said = words.effect(fix)
         if fix.verdict.effect is Effect.UNKNOWN and said == words.effect(report.fixes[0]):
             said = "unknown, for the same reason"

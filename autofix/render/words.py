@@ -192,6 +192,12 @@ def warning(fix: Fix) -> str:
     return GOES_ON if fix.verdict.effect in {Effect.TRUNCATED, Effect.REFRESHED_TRUNCATED} else ""
 
 
+def trust(fix: Fix) -> str:
+    """How far a fix may be trusted, in the words of a verdict: where nothing could be compared, that is not known."""
+    known = fix.verdict.effect is not Effect.UNKNOWN or fix.verdict.applicability is not Applicability.UNSAFE
+    return str(fix.verdict.applicability) if known else "not known"
+
+
 def effect(fix: Fix, *, warned: bool = False) -> str:
     """A fix's effect and what is known of it, without saying the effect's name twice; `warned`: but for a warning."""
     name = str(fix.verdict.effect)

@@ -179,6 +179,7 @@ def _question(report: Report, snapshot: Snapshot) -> dict[str, Any] | None:
 def _fix(fix: Fix, snapshot: Snapshot) -> dict[str, Any]:
     return {
         "rules": fix.candidate.codes, "title": words.title(fix), "trust": str(fix.verdict.applicability),
+        "trusted": words.trust(fix),
         "warning": words.warning(fix), "effect": words.effect(fix, warned=True),
         "why": words.one_line(fix.candidate.why),
         "guards": [(one.property, words.one_line(one.sentence)) for one in fix.verdict.findings],

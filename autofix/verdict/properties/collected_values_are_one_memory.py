@@ -2,17 +2,20 @@
 
 ## What it finds
 
-The code joins views (`torch.stack`, `torch.cat`) of the same part of one memory, which was written between them. An
-example is a solver that adds to its field in place and appends a slice of it, or the field itself, every few steps.
-Another is a replay buffer that holds one tensor many times, because the environment writes its state in place. Or the
-code keeps an array of each pass, and all of them show the memory of one parameter: `path.append(w.detach().numpy())`.
-The edit keeps that. This is not said of parts that lie apart, of copies, of a part that is used twice with the same
-values, as in padding, or of an array that only the next pass replaces.
+The code collects several values and joins them with `torch.stack` or `torch.cat`. All of them are views of the same
+part of one memory, and that memory was written between them. Examples are
+
+- a solver that adds to its field in place and appends the field, or a slice of it, every few steps;
+- a replay buffer that holds one tensor many times, because the environment writes its state in place;
+- a list with an array of each pass, all of which show one parameter: `path.append(w.detach().numpy())`.
+
+The edit keeps that. This is not said of copies, of parts that lie apart, of one part that is used twice with the same
+values, as in padding, nor of an array that is no longer used once the next pass replaces it.
 
 ## Why it matters
 
-All the views show what was written last. The code literally says so, but nobody means it: each view should be a copy
-(`.clone()`), or each step should make a new tensor.
+All the views show the values that were written last. The code says so to the letter, but nobody means it. Each view
+should be a copy (`.clone()`), or each step should make a new tensor.
 """
 
 from __future__ import annotations
@@ -61,7 +64,9 @@ COPIED = ("field.square()", "field.clone().square()")
 
 class CollectedValuesAreOneMemory(OfTheCode):
     name, fact = "collected-values-are-one-memory", "one-memory-joined"
-    sentence = "{subject} values collected here are views of one memory, written between them: all are the last one"
+    sentence = (
+        "all {subject} values collected here show the last one: they are views of one memory that was written between"
+    )
     raises = (
         Example(SOLVER.replace("SEEN", "field[1:-1]"), *COPIED),
         Example(SOLVER.replace("SEEN", "field"), *COPIED),

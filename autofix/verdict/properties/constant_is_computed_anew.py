@@ -2,20 +2,21 @@
 
 ## What it finds
 
-The edit computes something anew after a step, and with newer parameters, that is a constant to the optimizer whose
-gradient changes first: no gradient for it flows there. What does lead to that optimizer's parameters applies nothing
-that was stepped, so that its gradient in the code needs no newer values. Examples are an advantage that a critic made
-before its step, and the neighbour's values in a loss that two networks share. This is not said
+Two optimizers take turns. The second one's loss reads a value that the first one's network computed, and no gradient
+goes back through that value. The first optimizer steps. The edit then computes the value again, with the newer
+parameters. One example is an advantage: the critic gives it, the critic steps, and the actor's loss reads it. Another
+is the other network's output in a loss that two networks share. This is not said
 
-- where the gradient goes through a network that was stepped, as a generator's does through the discriminator, frozen or
-  not: what else that network gave has to be as new;
-- where the other step is moved behind the backward, so that nothing is computed anew;
-- where one optimizer owns all, so that nothing is a constant to it.
+- where the second optimizer's gradient goes through the network that was stepped, as a generator's goes through the
+  discriminator: then all outputs of that network have to be as new as its parameters;
+- where the edit moves the first step behind the second backward: then nothing is computed again;
+- where one optimizer owns both networks.
 
 ## Why it matters
 
-The step is then made with other numbers than the code has, and nothing that failed asks for that: cut from its graph,
-the value is the one that the code computed. The one before the step may be meant, as data are, or the newer one.
+The second step uses other numbers than those that the code computed. The failure does not ask for that: the old value,
+cut from its graph, would do as well. The code does not say which of the two is meant, the value from before the step or
+the one from after it.
 """
 
 from __future__ import annotations
@@ -102,8 +103,8 @@ class ConstantIsComputedAnew(Property):
     runs = ("edited", "letter", "sourced")
     last = True
     sentence = (
-        "this loss is given anew, with newer parameters, what the step behind it only reads: the value from before "
-        "that step may be meant, cut from its graph"
+        "the edit computes again, with newer parameters, a value that this loss only reads: the value from before that "
+        "step may be meant, cut from its graph"
     )
     raises = (
         Example(ADVANTAGE, "    loss = ", "    value = critic(state).squeeze(1)\n    loss = "),

@@ -2,15 +2,18 @@
 
 ## What it finds
 
-An optimizer moves a parameter by a gradient, and before its next step the code overwrites what it moved, with what was
-made of other parameters and of nothing of this one: a queue of keys that is declared as a parameter. The edit makes
-that write one without gradient. This is not said of a start from numbers or from an older value, of a result that
-several steps refine before it is written again, nor of a row that had no gradient, as a code that nothing chose.
+An optimizer moves a parameter by its gradient. Before the next step, the code writes new values over it. The new values
+were computed by other parameters, and nothing of this parameter is in them. An example is a queue of keys that is
+declared as an `nn.Parameter`. The edit makes that write one without gradient. This is not said
+
+- where the new values are plain numbers, data or an older value of the parameter;
+- where several steps refine the parameter before it is written again;
+- where the rows that are written had no gradient, as codes that no input chose.
 
 ## Why it matters
 
-What is overwritten is mostly data: keys, features, prototypes. Then no step is to move it in between. It belongs into a
-buffer, or into a parameter that requires no gradient.
+Each step is lost. Values that are overwritten in this way are mostly data (keys, features, prototypes), which no
+optimizer should move. They belong into a buffer, or into a parameter that requires no gradient.
 """
 
 from __future__ import annotations
@@ -51,7 +54,7 @@ for _ in range(4):
 
 class EachStepIsOverwritten(OfTheCode):
     name, fact = "each-step-is-overwritten", "steps-overwritten"
-    sentence = "{subject} is moved by each step and overwritten here by what is not made of it; it may be meant as data"
+    sentence = "each step moves {subject}, and this line overwrites it by what is not made of it; it may be data"
     raises = (Example(QUEUE, *WITHOUT), Example(WHOLE, *DATA))
     silent = (
         Example(

@@ -2,15 +2,15 @@
 
 ## What it finds
 
-An optimizer evaluates its closure several times within one step, and with the edit an evaluation still goes on from
-what the one before left: the hidden state of a recurrent module that keeps it as an attribute. What was made before the
-step is the same for all evaluations, and is no such case. Nor is a state that each evaluation sets anew.
+L-BFGS calls its closure several times within one step. With the edit, each call still starts from a state that the call
+before has left. An example is a recurrent module that keeps its hidden state as an attribute. This is not said of a
+state that was made before the step and stays the same in all calls, nor of one that each call sets anew.
 
 ## Why it matters
 
-L-BFGS compares the losses of these evaluations and builds its search direction from their gradients. They have to be
-one function of the parameters. Each evaluation should start from the state that there was before the step, cut from its
-graph.
+L-BFGS compares the losses of these calls and builds its search direction from their gradients. It assumes that they
+are all of one function of the parameters. Each call should start from the state that there was before the step, cut
+from its graph.
 """
 
 from __future__ import annotations
@@ -58,9 +58,7 @@ ONCE = WINDOWS.replace("max_iter=3", "max_iter=1")
 class EvaluationsDiffer(Seen):
     name, fact = "evaluations-differ", "evaluation-goes-on"
     runs = ("letter",)
-    sentence = (
-        "an evaluation of the closure goes on from what the one before it in the same step left, not from the same"
-    )
+    sentence = "the closure is called several times in a step, and each call starts from what the one before has left"
     raises = (Example(WINDOWS, KEPT, CUT),)
     silent = (Example(BEFORE, *HANDED), Example(ONCE, KEPT, CUT))
 

@@ -31,11 +31,9 @@ OUT_OF_PLACE = ("y *= 2", "y = y * 2")
 ANEW = MOMENTUM.replace(
     "velocity = KEPT if velocity is None else 0.9 * velocity + w.grad", "kept = w.grad; velocity = kept / kept.norm()"
 )
-OTHERS = """
+OTHERS = """\
 import copy
-import torch
 
-torch.manual_seed(0)
 net = torch.nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 

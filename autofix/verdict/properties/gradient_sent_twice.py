@@ -2,15 +2,16 @@
 
 ## What it finds
 
-A backward call starts from a tensor through which an earlier call went, and that keeps the gradient that this left
-there; and one step uses what both sent on. In split learning the server's backward goes on into the clients, and each
-client goes backward once more with the gradient that it is given back, be it with noise or a weight. Calls between
-which the gradients are zeroed, and those that begin a loss of their own, are no such case.
+A first backward goes through a tensor, which keeps its gradient (`retain_grad`). A second backward starts from that
+tensor and is given this gradient. What the tensor is made of gets both, and one step uses their sum. An example is
+split learning: the server's backward goes on into the clients, and each client then goes backward with the gradient
+that it got back. The gradient may have been scaled, or noise may have been added. This is not said where the gradients
+are zeroed between the two calls, nor where the second call starts from a gradient of its own.
 
 ## Why it matters
 
-torch refuses the second call, and `retain_graph=True` lets it run: all that the tensor is made of gets its gradient
-twice. To the part that takes the tensor it is to be a leaf: `h.detach().requires_grad_()`.
+torch refuses the second call. `retain_graph=True` lets it run, and the gradient then counts twice. The second part
+should take a leaf, at which the first backward ends: `h.detach().requires_grad_()`.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ OWN = SPLIT.replace("out.backward(back)", "out.backward(torch.ones(5, 4))")
 class GradientSentTwice(Seen):
     name, fact = "gradient-sent-twice", "gradient-sent-twice"
     sentence = (
-        "this backward sends on to {subject} from a tensor through which an earlier call has sent what it left there: "
-        "that counts twice"
+        "this backward starts from a tensor with the gradient that an earlier backward left there and has sent on "
+        "already: {subject} gets it twice"
     )
     raises = (Example(SPLIT, *KEPT), Example(TWO, *KEPT), Example(NOISE, *KEPT))
     silent = (Example(ZEROED, *KEPT), Example(OWN, *KEPT), Example(SPLIT, *LEAF))

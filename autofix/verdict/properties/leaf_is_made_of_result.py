@@ -2,17 +2,18 @@
 
 ## What it finds
 
-A loss leads to a leaf whose values are made of what an optimizer owns: `sim.k = nn.Parameter(net(x))`,
-`torch.tensor(net(x), requires_grad=True)`. No optimizer owns the leaf. What it is made of makes at least three steps in
-the edited run, and never has a gradient. This is not said
+The code makes a leaf of a network's output: `sim.k = nn.Parameter(net(x))`, or
+`torch.tensor(net(x), requires_grad=True)`. The loss depends on the leaf, and no optimizer owns it. An optimizer does
+own the network. With the edit it makes at least three steps, and the network never has a gradient. This is not said
 
-- where an optimizer owns the leaf, or what it is made of learns from another loss: a start that is predicted;
-- where the program asks for the leaf's gradient, as for an adversarial input or a sampler.
+- where an optimizer owns the leaf;
+- where another loss trains the network, as one that predicts a start;
+- where the program reads the leaf's gradient, as for an adversarial input or a sampler.
 
 ## Why it matters
 
-A leaf has no graph, so the gradient ends there and is thrown away. The network behind it is in an optimizer and never
-trained, and nothing says so. The result itself is meant, without `nn.Parameter` around it.
+A leaf has no graph. The gradient ends in it and is thrown away, so the network is never trained, and no error says so.
+The loss should use the output itself, without `nn.Parameter` around it.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ LEFT_OUT = ("for p in net.parameters())\n", "for p in net.parameters() if p.grad
 class LeafIsMadeOfResult(Property):
     name = "leaf-is-made-of-result"
     runs = ("edited", "sourced")
-    sentence = "{subject} never gets a gradient: this loss leads to a leaf that is made of its result, and ends there"
+    sentence = "{subject} never gets a gradient: this loss ends at a leaf that is made of its result"
     raises = (Example(PREDICTED, *LEFT_OUT), Example(AS_TENSOR, *LEFT_OUT))
     silent = (Example(STEPPED, *LEFT_OUT), Example(ASKED, *LEFT_OUT))
 

@@ -48,11 +48,7 @@ HELPED = (
 )
 PRINTED = f"{BLOCK.replace('READ', 'masked')}    print(float(gate.mean()))\n"
 SPARED = ("torch.sigmoid(net(torch.randn(6, 3)))", "torch.sigmoid(net(torch.randn(6, 3))).clone()")
-PASSED_ON = """
-import torch
-from torch import nn
-
-
+PASSED_ON = """\
 def normalised(x):
     x.sub_(0.5).div_(0.2)
     return x
@@ -90,11 +86,7 @@ CLONED = (
     "torch.sigmoid(net(torch.randn(6, 3))).squeeze(1)",
     "torch.sigmoid(net(torch.randn(6, 3))).squeeze(1).clone()",
 )
-MESH = """
-import torch
-from torch import nn
-
-
+MESH = """\
 class Deformed(nn.Module):
     def __init__(self, template):
         super().__init__()
@@ -116,11 +108,7 @@ for code in codes:
     loss.backward()
     optimizer.step()
 """
-FILLED = """
-import torch
-from torch import nn
-
-
+FILLED = """\
 def attend(x, cache, at):
     cache[:, at] = k(x)
     return torch.softmax(torch.einsum("bd,btd->bt", q(x), cache), -1)
@@ -150,11 +138,7 @@ BOUND = MESH.replace(
 RECURRENT = MESH.replace("self.net(code)", "self.net(code + self.seen(mesh))").replace(
     "    def forward", "    def seen(self, mesh):\n        return mesh[:3].detach()\n\n    def forward"
 )
-ROLLOUT = """
-import torch
-from torch import nn
-
-
+ROLLOUT = """\
 class World:
     def __init__(self):
         self.position = torch.rand(4)
