@@ -12,8 +12,6 @@ towards it as if something were learnt.
 Pairs that are made on purpose, by `unsqueeze` or `[:, None]` in the same function, are left alone.
 """
 
-from __future__ import annotations
-
 from autofix.audit.fault import Fault
 from autofix.core.examples import examples
 

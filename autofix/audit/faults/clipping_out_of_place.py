@@ -13,8 +13,6 @@ clipped.
 A call that asks for the norm alone, with a bound of infinity, may stand anywhere.
 """
 
-from __future__ import annotations
-
 from autofix.audit.fault import Fault
 from autofix.core.examples import examples
 

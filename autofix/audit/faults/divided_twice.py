@@ -11,8 +11,6 @@ The step is that many times too small, as if the learning rate were.
 The number is the one seen in the run: how many backward calls one step used.
 """
 
-from __future__ import annotations
-
 from autofix.audit.fault import Fault
 from autofix.core.examples import examples
 

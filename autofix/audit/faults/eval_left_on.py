@@ -12,8 +12,6 @@ would show it.
 Single layers that are kept in eval mode, as frozen batch norm is, are left alone.
 """
 
-from __future__ import annotations
-
 from autofix.audit.fault import Fault
 from autofix.core.examples import examples
 

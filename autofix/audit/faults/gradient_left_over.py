@@ -13,8 +13,6 @@ Gradients that are gathered on purpose over several backward calls and used by o
 alone.
 """
 
-from __future__ import annotations
-
 from autofix.audit.fault import Fault
 from autofix.core.examples import examples
 

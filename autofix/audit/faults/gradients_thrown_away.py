@@ -14,8 +14,6 @@ Gradients that a loss sends to a further network and that are cleared before its
 thrown away on purpose.
 """
 
-from __future__ import annotations
-
 from autofix.audit.fault import Fault
 from autofix.core.examples import examples
 

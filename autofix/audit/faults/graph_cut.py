@@ -15,8 +15,6 @@ That parameters never take part at all is another matter (AG509). A part that is
 is never named.
 """
 
-from __future__ import annotations
-
 from autofix.audit.fault import Fault
 from autofix.core.examples import examples
 

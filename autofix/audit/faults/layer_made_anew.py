@@ -12,8 +12,6 @@ Weights that another network computes, and inner copies with an optimizer of the
 owner.
 """
 
-from __future__ import annotations
-
 from autofix.audit.fault import Fault
 from autofix.core.examples import examples
 

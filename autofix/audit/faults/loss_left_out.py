@@ -13,8 +13,6 @@ A loss that is computed for the log, and whose networks other losses train, is n
 that are written out as sums and powers: they have no name to be known by.
 """
 
-from __future__ import annotations
-
 from autofix.audit.fault import Fault
 from autofix.core.examples import examples
 

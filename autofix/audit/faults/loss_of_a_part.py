@@ -11,8 +11,6 @@ All but the last batch of each epoch is wasted. The printed loss is a real one.
 A forward on another line, as of a validation, is none of the loop's.
 """
 
-from __future__ import annotations
-
 from autofix.audit.fault import Fault
 from autofix.core.examples import examples
 

@@ -13,8 +13,6 @@ An actor's loss that also trains the critic moves the critic to where the actor 
 Which of the networks a loss is meant for.
 """
 
-from __future__ import annotations
-
 from autofix.audit.fault import Fault
 from autofix.core.examples import examples
 

@@ -13,8 +13,6 @@ distributions.
 It looks at values, so mixtures and other normalised log-probabilities are right however they were made.
 """
 
-from __future__ import annotations
-
 from autofix.audit.fault import Fault
 from autofix.core.examples import examples
 

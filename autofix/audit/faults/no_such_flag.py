@@ -11,8 +11,6 @@ What was to be frozen is trained.
 A module's own option of that name, set by the module itself, is its own affair.
 """
 
-from __future__ import annotations
-
 from autofix.audit.fault import Fault
 from autofix.core.examples import examples
 

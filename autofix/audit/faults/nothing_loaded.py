@@ -11,8 +11,6 @@ The network goes on with the weights it was initialised with, as if it were pret
 A state of which some keys fit is loaded on purpose in part.
 """
 
-from __future__ import annotations
-
 from autofix.audit.fault import Fault
 from autofix.core.examples import examples
 

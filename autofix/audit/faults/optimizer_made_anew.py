@@ -12,8 +12,6 @@ gradient is; momentum never gathers.
 An inner loop that adapts and puts the weights back is no fault, nor an optimizer without a memory.
 """
 
-from __future__ import annotations
-
 from autofix.audit.fault import Fault
 from autofix.core.examples import examples
 

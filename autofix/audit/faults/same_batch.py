@@ -12,8 +12,6 @@ A batch that is made once and used again, to see whether a network can learn it 
 left alone.
 """
 
-from __future__ import annotations
-
 from autofix.audit.fault import Fault
 from autofix.core.examples import examples
 

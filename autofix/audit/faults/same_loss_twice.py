@@ -12,8 +12,6 @@ balance is another.
 Two losses that share a part of the graph are not one loss.
 """
 
-from __future__ import annotations
-
 from autofix.audit.fault import Fault
 from autofix.core.examples import examples
 

@@ -12,8 +12,6 @@ its epsilon, weight decay and clipping.
 A scaler that is switched off does nothing, and nothing is said about it.
 """
 
-from __future__ import annotations
-
 from autofix.audit.fault import Fault
 from autofix.core.examples import examples
 

@@ -12,8 +12,6 @@ A run that was cut short says nothing about a schedule that is stepped once an e
 `optimizer.step()` is AG505.
 """
 
-from __future__ import annotations
-
 from autofix.audit.fault import Fault
 from autofix.core.examples import examples
 

@@ -13,8 +13,6 @@ Weights are shared on purpose, too; so it is told, and is no alarm. Tied weights
 alone.
 """
 
-from __future__ import annotations
-
 from autofix.audit.fault import Fault
 
 

@@ -13,8 +13,6 @@ A group that is kept still on purpose looks alike, and so does a perfect fit: it
 that begins at 0 and rises is left alone.
 """
 
-from __future__ import annotations
-
 from autofix.audit.fault import Fault
 
 

@@ -13,8 +13,6 @@ that this network never learns.
 It stays silent about an optimizer that is idle for a while and steps with gradients later or earlier.
 """
 
-from __future__ import annotations
-
 from autofix.audit.fault import Fault
 from autofix.core.examples import examples
 

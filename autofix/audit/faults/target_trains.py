@@ -13,8 +13,6 @@ update which Q-learning and temporal differences describe, and it learns more sl
 Whether a residual gradient is wanted; then say so on the line.
 """
 
-from __future__ import annotations
-
 from autofix.audit.fault import Fault
 from autofix.core.examples import examples
 

@@ -13,8 +13,6 @@ A teacher that nobody updates, as in distillation, is a line of the table. So is
 than the run.
 """
 
-from __future__ import annotations
-
 from autofix.audit.fault import Fault
 from autofix.core.examples import examples
 

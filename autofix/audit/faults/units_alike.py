@@ -11,8 +11,6 @@ begin at one constant.
 A last layer that begins at 0 is no finding: its rows get different gradients.
 """
 
-from __future__ import annotations
-
 from autofix.audit.fault import Fault
 from autofix.core.examples import examples
 

@@ -10,8 +10,6 @@ The gradient of a leaf is None until a backward reaches it, and since torch 2.0 
 It stays silent where the tensor is not known to be such a leaf.
 """
 
-from __future__ import annotations
-
 from autofix.check.finder import Finder
 from autofix.core.examples import examples
 

@@ -11,8 +11,6 @@ Only leaves keep their gradient. For a result `.grad` is None, and the next use 
 It stays silent where the tensor may be a leaf or keep its gradient (`retain_grad()`).
 """
 
-from __future__ import annotations
-
 from autofix.check.finder import Finder
 from autofix.core.examples import examples
 

@@ -10,8 +10,6 @@ torch refuses: "grad can be implicitly created only for scalar outputs".
 It stays silent where it does not know how many values a tensor has.
 """
 
-from __future__ import annotations
-
 from autofix.check.finder import Finder
 from autofix.core.examples import examples
 

@@ -12,8 +12,6 @@ It stays silent where it does not know the tensor. Where `.to(…)` changes noth
 was, and torch does not complain.
 """
 
-from __future__ import annotations
-
 from autofix.check.finder import Finder
 from autofix.core.examples import examples
 

@@ -11,8 +11,6 @@ torch refuses: "cannot assign … as parameter 'weight' (torch.nn.Parameter or N
 It stays silent where anybody has reached into the module's own dictionaries before.
 """
 
-from __future__ import annotations
-
 from autofix.check.finder import Finder
 from autofix.core.examples import examples
 

@@ -11,8 +11,6 @@ graph".
 It stays silent where an input may require a gradient.
 """
 
-from __future__ import annotations
-
 from autofix.check.finder import Finder
 from autofix.core.examples import examples
 

@@ -12,8 +12,6 @@ Autograd refuses: "a leaf Variable that requires grad is being used in an in-pla
 It stays silent where the tensor may require no gradient.
 """
 
-from __future__ import annotations
-
 from autofix.check.finder import Finder
 from autofix.core.examples import examples
 

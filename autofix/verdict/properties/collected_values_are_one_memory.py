@@ -18,8 +18,6 @@ All the views show the values that were written last. The code says so to the le
 should be a copy (`.clone()`), or each step should make a new tensor.
 """
 
-from __future__ import annotations
-
 from autofix.verdict.property import Example, OfTheCode
 
 SOLVER = """\

@@ -9,8 +9,6 @@ The script was run with stand-ins for what this machine has not, and what one of
 The gradients compared are those of another program.
 """
 
-from __future__ import annotations
-
 from autofix.verdict.property import Seen
 
 

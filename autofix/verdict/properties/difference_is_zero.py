@@ -14,8 +14,6 @@ A term that should measure how far something has moved is then always 0. The cod
 it. To keep the old value takes a copy (`.clone()`); `.detach()` alone only makes a second name.
 """
 
-from __future__ import annotations
-
 from autofix.verdict.property import Example, OfTheCode
 
 MEMORY = """\

@@ -16,8 +16,6 @@ Each step is lost. Values that are overwritten in this way are mostly data (keys
 optimizer should move. They belong into a buffer, or into a parameter that requires no gradient.
 """
 
-from __future__ import annotations
-
 from autofix.verdict.property import Example, OfTheCode
 
 QUEUE = """\

@@ -13,8 +13,6 @@ call alone. The code does not say which is meant: read the gradient of the leaf 
 pass.
 """
 
-from __future__ import annotations
-
 from autofix.verdict.property import Example, OfTheCode
 
 NOISE = """\

@@ -12,8 +12,6 @@ What was kept is zero by then, or the new gradient: a momentum of the gradient w
 always 0. It needs a copy (`p.grad.clone()`).
 """
 
-from __future__ import annotations
-
 from autofix.verdict.property import Example, OfTheCode
 
 MOMENTUM = """\

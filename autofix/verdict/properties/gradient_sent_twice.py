@@ -14,8 +14,6 @@ torch refuses the second call. `retain_graph=True` lets it run, and the gradient
 should take a leaf, at which the first backward ends: `h.detach().requires_grad_()`.
 """
 
-from __future__ import annotations
-
 from autofix.verdict.property import Example, Seen
 
 SPLIT = """\

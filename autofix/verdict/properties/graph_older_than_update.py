@@ -11,8 +11,6 @@ The gradient is that of an old point. It runs, and the training goes astray. Com
 detach it where it is meant as a constant.
 """
 
-from __future__ import annotations
-
 from autofix.verdict.property import Example, Seen
 
 SCALED = """\

@@ -12,8 +12,6 @@ The name shows what was written. The code literally says so, but it is seldom me
 half into the second.
 """
 
-from __future__ import annotations
-
 from autofix.verdict.property import Example, OfTheCode
 
 ROTATED = """\

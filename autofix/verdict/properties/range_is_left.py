@@ -12,8 +12,6 @@ The function sets the start alone: a step moves a probability or a scale out of 
 the function that is trained, and the function is applied to it in each pass.
 """
 
-from __future__ import annotations
-
 from autofix.verdict.property import Example, OfTheCode
 
 MIXED = """\

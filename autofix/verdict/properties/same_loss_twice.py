@@ -13,8 +13,6 @@ torch refuses the second call, and `retain_graph=True` lets it run: what the los
 the two calls is one too many.
 """
 
-from __future__ import annotations
-
 from autofix.verdict.property import Example, Seen
 
 CRITERION = """\

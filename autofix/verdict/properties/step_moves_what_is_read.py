@@ -11,8 +11,6 @@ on purpose, and a view made of the leaf later is meant to move.
 A target moves along with what is trained towards it. The leaf needs memory of its own: `clone()`.
 """
 
-from __future__ import annotations
-
 from autofix.verdict.property import Example, OfTheCode
 
 TARGET = """\
