@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import ClassVar
 
-from autofix.core.kinds import kinds
+from autofix.core.kinds import described, kinds
 
 HEAD = """\
 import copy
@@ -30,12 +30,16 @@ class Fault:
 
     code: ClassVar[str]
     name: ClassVar[str]
-    title: ClassVar[str]
     law: ClassVar[str] = ""
     broken: ClassVar[tuple[tuple[str, str], ...]] = ()
     noted: ClassVar[tuple[tuple[str, str], ...]] = ()
     finds: ClassVar[tuple[str, ...]] = ()
     passes: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def title(self) -> str:
+        """The first line of its file."""
+        return described(self).partition("\n")[0].rstrip(".")
 
 
 @functools.cache

@@ -20,7 +20,6 @@ class ActivationTwice(Fault):
     """Softmax of a softmax."""
 
     code, name = "AG528", "activation-twice"
-    title = "A loss that applies an activation gets its result"
     broken = (("activation-twice", "this loss applies {} itself, and gets its result"),)
     finds, passes = examples("""\
 !

@@ -20,7 +20,6 @@ class BroadcastByAccident(Fault):
     """n times n pairs instead of n."""
 
     code, name = "AG529", "broadcast-by-accident"
-    title = "Predictions and targets are broadcast against each other"
     broken = (("broadcast-by-accident", "shapes {} are broadcast: each prediction meets every target"),)
     finds, passes = examples("""\
 net = nn.Linear(4, 1)

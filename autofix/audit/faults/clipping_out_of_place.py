@@ -21,7 +21,6 @@ class ClippingOutOfPlace(Fault):
     """A bound that bounds nothing."""
 
     code, name = "AG525", "clipping-out-of-place"
-    title = "Gradients are clipped where no step uses them"
     broken = (("clipping-out-of-place", "this clips gradients that no step uses {}"),)
     finds, passes = examples("""\
 net = nn.Linear(4, 1)

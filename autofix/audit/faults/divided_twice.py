@@ -19,7 +19,6 @@ class DividedTwice(Fault):
     """A mean of a mean."""
 
     code, name = "AG535", "divided-twice"
-    title = "An accumulated loss is divided twice"
     broken = (("divided-twice", "this is divided by {}, the number of micro-batches, a second time"),)
     finds, passes = examples("""\
 net = nn.Linear(4, 1)

@@ -20,7 +20,6 @@ class EvalLeftOn(Fault):
     """Dropout off since the first validation."""
 
     code, name = "AG532", "eval-left-on"
-    title = "Training goes on in eval mode"
     broken = (("eval-left-on", "{} is put into eval mode here, and training goes on without train()"),)
     noted = (
         ("trained-in-eval", "{} is trained in eval mode: dropout is off, statistics stand still"),

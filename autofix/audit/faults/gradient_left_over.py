@@ -21,7 +21,6 @@ class GradientLeftOver(Fault):
     """Gradient meant for another."""
 
     code, name = "AG522", "gradient-left-over"
-    title = "A step uses gradient that another loss left behind"
     law = "a loss trains what steps on it"
     broken = (
         ("gradient-left-over", "this leaves gradient in {} that a step of another loss uses: nothing clears it before"),

@@ -22,7 +22,6 @@ class GradientsThrownAway(Fault):
     """Only the last of several backwards counts."""
 
     code, name = "AG523", "gradients-thrown-away"
-    title = "Gradients are cleared before any step uses them"
     broken = (
         ("gradients-thrown-away", "this clears gradients before any step used them: only the last batch counts"),
         ("backward-in-vain", "this clears all that a backward call sent, in each pass, before any step used it"),

@@ -23,7 +23,6 @@ class GraphCut(Fault):
     """A part of the network that never learns."""
 
     code, name = "AG524", "graph-cut"
-    title = "A path is cut before parameters that an optimizer owns"
     law = "everything owned learns"
     broken = (("graph-cut", "{} never get a gradient: the path to them ends here"),)
     noted = (

@@ -20,7 +20,6 @@ class LayerMadeAnew(Fault):
     """Fresh random weights in each pass."""
 
     code, name = "AG539", "layer-made-anew"
-    title = "A layer is made anew in each forward"
     broken = (("layer-made-anew", "this makes a layer anew in each pass: what it learns is lost"),)
     finds, passes = examples("""\
 !

@@ -21,7 +21,6 @@ class LossLeftOut(Fault):
     """A term that is forgotten."""
 
     code, name = "AG543", "loss-left-out"
-    title = "A loss is computed in each pass and never goes backward"
     law = "everything owned learns"
     broken = (("loss-left-out", "this loss never goes backward, and nothing else reaches {}"),)
     finds, passes = examples("""\

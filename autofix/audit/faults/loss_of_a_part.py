@@ -19,7 +19,6 @@ class LossOfAPart(Fault):
     """All batches but the last are wasted."""
 
     code, name = "AG533", "loss-of-a-part"
-    title = "Only a part of what is computed is trained on"
     broken = (
         ("last-batch-only", "of the losses computed for each step only the last goes backward: {} are thrown away"),
         ("loss-of-one-class", "this cross entropy is over a single class: it is always 0"),

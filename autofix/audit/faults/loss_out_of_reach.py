@@ -20,7 +20,6 @@ class LossOutOfReach(Fault):
     """NaN, or targets beyond an activation."""
 
     code, name = "AG550", "loss-out-of-reach"
-    title = "A loss can never be small"
     broken = (("loss-is-no-number", "this goes backward from NaN: nothing is learnt from it"),)
     noted = (("target-out-of-reach", "targets lie beyond {}, between which the activation before this loss stays"),)
     finds, passes = examples("""\

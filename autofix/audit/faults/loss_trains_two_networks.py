@@ -21,7 +21,6 @@ class LossTrainsTwoNetworks(Fault):
     """Who is trained by what."""
 
     code, name = "AG542", "loss-trains-two-networks"
-    title = "One loss trains two networks that have other losses too"
     law = "a loss trains what steps on it"
     noted = (
         ("factor-trains", "a factor of this product is trained by it too, beside a loss of its own: an advantage?"),

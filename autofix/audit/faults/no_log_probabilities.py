@@ -21,7 +21,6 @@ class NoLogProbabilities(Fault):
     """Scores where logarithms were expected."""
 
     code, name = "AG530", "no-log-probabilities"
-    title = "A loss over log-probabilities gets something else"
     broken = (
         ("no-log-probabilities", "{} expects log-probabilities, and gets something else"),
         ("normalised-elsewhere", "{} is given log-probabilities that are normalised along another dimension"),

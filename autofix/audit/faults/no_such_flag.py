@@ -19,7 +19,6 @@ class NoSuchFlag(Fault):
     """It freezes nothing."""
 
     code, name = "AG547", "no-such-flag"
-    title = "A flag is set that torch does not know"
     broken = (("no-such-flag", "`{}` means nothing here: nothing is frozen by it"),)
     finds, passes = examples("""\
 net = nn.Linear(4, 1)

@@ -19,7 +19,6 @@ class NothingLoaded(Fault):
     """No key fits."""
 
     code, name = "AG546", "nothing-loaded"
-    title = "Nothing of a state is loaded"
     broken = (("nothing-loaded", "none of the {} keys of this state is the network's: nothing is loaded"),)
     finds, passes = examples("""\
 !

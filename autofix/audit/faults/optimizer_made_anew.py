@@ -20,7 +20,6 @@ class OptimizerMadeAnew(Fault):
     """What it remembers is lost."""
 
     code, name = "AG544", "optimizer-made-anew"
-    title = "An optimizer is made anew for each step"
     broken = (
         ("optimizer-made-anew", "this makes an optimizer anew for each step: what it remembers of gradients is lost"),
     )

@@ -20,7 +20,6 @@ class OptimizerNeverSteps(Fault):
     """Gradients that nobody uses."""
 
     code, name = "AG540", "optimizer-never-steps"
-    title = "An optimizer whose parameters get gradients never steps"
     law = "everything owned learns"
     broken = (
         ("optimizer-never-steps", "{} get gradients here, and their optimizer never steps"),

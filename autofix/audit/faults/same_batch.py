@@ -20,7 +20,6 @@ class SameBatch(Fault):
     """One batch, drawn again and again."""
 
     code, name = "AG536", "same-batch"
-    title = "Every pass is fed with the same batch"
     broken = (("same-batch", "this makes every pass begin with the same batch"),)
     noted = (
         ("same-draw", "random numbers repeat from pass to pass: their source is seeded again"),

@@ -22,7 +22,6 @@ class SamplesMixed(Fault):
     """A wrong axis."""
 
     code, name = "AG549", "samples-mixed"
-    title = "The samples of a batch are taken for something else"
     broken = (("normalised-along-batch", "this normalises along the {} samples: each depends on the others"),)
     noted = (
         ("normalised-along-first", "this normalises along the first dimension, of {} rows: are they samples?"),

@@ -20,7 +20,6 @@ class ScalerMisused(Fault):
     """Gradients at the wrong scale."""
 
     code, name = "AG527", "scaler-misused"
-    title = "A gradient scaler that is left out of a step"
     broken = (
         ("scaler-passed-by", "this step uses the gradients of a scaled loss: they are neither unscaled nor checked"),
         ("scaler-without-scale", "this step divides gradients by a scale that their loss was never multiplied by"),

@@ -20,7 +20,6 @@ class ScheduleNotFollowed(Fault):
     """Rates that are planned and never used."""
 
     code, name = "AG526", "schedule-not-followed"
-    title = "A learning rate schedule that the training does not follow"
     broken = (
         ("schedule-never-stepped", "this schedule is never stepped: the learning rate stays as it is"),
         ("schedule-of-other-optimizer", "this schedule drives an optimizer that does not step; another one trains"),

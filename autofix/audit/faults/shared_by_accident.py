@@ -20,7 +20,6 @@ class SharedByAccident(Fault):
     """A copy that is none."""
 
     code, name = "AG548", "shared-by-accident"
-    title = "Two names stand for one memory"
     noted = (
         ("one-memory-two-parameters", "{} are one memory: what is written to one is written to the other"),
         ("one-module-many-names", "this holds one module under several names: its weights are shared"),

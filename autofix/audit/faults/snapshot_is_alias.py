@@ -20,7 +20,6 @@ class SnapshotIsAlias(Fault):
     """The best weights are the last."""
 
     code, name = "AG538", "snapshot-is-alias"
-    title = "A snapshot shares its memory with what is trained"
     law = "a name keeps its value"
     broken = (
         ("snapshot-is-alias", "what is kept here shares its memory with the parameters: later steps have changed it{}"),

@@ -20,7 +20,6 @@ class StepsMoveNothing(Fault):
     """A rate of nothing."""
 
     code, name = "AG545", "steps-move-nothing"
-    title = "Steps leave parameters as they are"
     noted = (("steps-move-nothing", "the steps leave {} as they are, although they have gradients"),)
     passes = (
         """\

@@ -21,7 +21,6 @@ class StepsWithoutGradient(Fault):
     """An optimizer that trains nothing."""
 
     code, name = "AG521", "steps-without-gradient"
-    title = "Every step of an optimizer finds no gradient"
     law = "everything owned learns"
     broken = (
         ("steps-without-gradient", "no parameter of this optimizer had a gradient at any step: it trains nothing"),

@@ -21,7 +21,6 @@ class TargetTrains(Fault):
     """A goal that runs towards the player."""
 
     code, name = "AG531", "target-trains"
-    title = "The target of a loss is trained too"
     broken = (("target-trains", "the target of this loss is made by the network that it trains, and has a graph"),)
     noted = (("target-with-graph", "the target of this loss has a graph, too"),)
     finds, passes = examples("""\

@@ -21,7 +21,6 @@ class TeacherNeverMoves(Fault):
     """An update that writes nothing."""
 
     code, name = "AG537", "teacher-never-moves"
-    title = "A teacher or an average is updated and does not move"
     broken = (
         ("average-never-written", "this average is computed and written nowhere: the teacher stays as it was"),
         ("writes-change-nothing", "what is written here changes nothing: the network stays as it was"),

@@ -19,7 +19,6 @@ class UnitsAlike(Fault):
     """Weights that begin at one constant."""
 
     code, name = "AG551", "units-alike"
-    title = "The units of a layer are copies of each other"
     broken = (("units-alike", "all rows of {} are equal and are moved alike: its units stay copies of each other"),)
     finds, passes = examples("""\
 !
