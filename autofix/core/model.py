@@ -72,6 +72,11 @@ class Effect(enum.StrEnum):
         """Whether every parameter gets the gradient that the code, or the one reading of it that is left, describes."""
         return self not in (Effect.CHANGED, Effect.UNKNOWN)
 
+    @property
+    def truncates(self) -> bool:
+        """Whether no gradient flows from one pass into an earlier one."""
+        return self in (Effect.TRUNCATED, Effect.REFRESHED_TRUNCATED)
+
 
 class Applicability(enum.StrEnum):
     """How far a fix may be trusted; a rule's is a ceiling that evidence can only lower."""

@@ -189,7 +189,7 @@ def told(report: Report, *, asides: bool = False) -> tuple[Culprit, ...]:
 
 def warning(fix: Fix) -> str:
     """What a person has to decide about a fix that is called safe; '' where that is nothing."""
-    return GOES_ON if fix.verdict.effect in {Effect.TRUNCATED, Effect.REFRESHED_TRUNCATED} else ""
+    return GOES_ON if fix.verdict.effect.truncates else ""
 
 
 def trust(fix: Fix) -> str:

@@ -70,7 +70,7 @@ class _Walk:
         for target in node.targets:
             self._bind(target, node.value, made)
 
-    def _annotated(self, node: ast.AnnAssign) -> None:
+    def _given(self, node: ast.AnnAssign | ast.NamedExpr) -> None:
         if node.value is not None:
             self._bind(node.target, node.value, self._made(node, "=", node.value))
 
@@ -274,11 +274,8 @@ class _Walk:
         _Walk(inner).expression(node.body)
         self.loads.extend(inner.loads)
 
-    def _named(self, node: ast.NamedExpr) -> None:
-        self._bind(node.target, node.value, self._made(node, "=", node.value))
-
     STATEMENTS: ClassVar[dict[type[ast.AST], Callable[[_Walk, Any], None]]] = {
-        ast.Assign: _assign, ast.AnnAssign: _annotated, ast.AugAssign: _augmented,
+        ast.Assign: _assign, ast.AnnAssign: _given, ast.AugAssign: _augmented,
         ast.For: _loop, ast.AsyncFor: _loop, ast.While: _while, ast.If: _if,
         ast.Try: _try, ast.TryStar: _try, ast.Match: _match, ast.With: _with,
         ast.AsyncWith: _with, ast.Import: _import, ast.ImportFrom: _import,
@@ -287,5 +284,5 @@ class _Walk:
     EXPRESSIONS: ClassVar[dict[type[ast.AST], Callable[[_Walk, Any], None]]] = {
         ast.Attribute: _attribute, ast.Call: _call, ast.ListComp: _comprehension,
         ast.SetComp: _comprehension, ast.GeneratorExp: _comprehension, ast.DictComp: _comprehension,
-        ast.IfExp: _choice, ast.BoolOp: _choice, ast.Lambda: _lambda, ast.NamedExpr: _named,
+        ast.IfExp: _choice, ast.BoolOp: _choice, ast.Lambda: _lambda, ast.NamedExpr: _given,
     }  # fmt: skip

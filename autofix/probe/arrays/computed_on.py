@@ -50,7 +50,7 @@ def is_input(roots: Any, cut: Collection[Any]) -> bool:
 
 
 def _is_number(node: Any) -> bool:
-    shapes = [tuple(one.shape) for one in getattr(node, "_input_metadata", None) or ()]
+    shapes = graph.shapes(node)
     return bool(shapes) and math.prod(shapes[0]) == 1
 
 

@@ -278,7 +278,7 @@ def _terms(roots: Any, without: set[Any]) -> set[Any]:
 def _mixed(roots: Any, alone: set[Any], own: set[Any]) -> bool:
     """Whether terms of both kinds are summed up element by element: one may be what the other is measured from."""
     for node in graph.walk(roots, is_sum):
-        shapes = [tuple(one.shape) for one in getattr(node, "_input_metadata", None) or ()]
+        shapes = graph.shapes(node)
         if is_sum(node) and shapes and math.prod(shapes[0]) > 1:
             below = set(graph.walk_nodes([node], is_sum))
             if not (below.isdisjoint(alone) or below.isdisjoint(own)):

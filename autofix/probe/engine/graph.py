@@ -66,9 +66,14 @@ def operations(nodes: Iterable[Node]) -> Iterator[Node]:
     return (node for node in nodes if leaf(node) is None)
 
 
+def shapes(node: Node) -> list[tuple[int, ...]]:
+    """The shapes of what an operation gives; [] where it does not tell."""
+    return [tuple(one.shape) for one in getattr(node, "_input_metadata", None) or ()]
+
+
 def is_number(node: Node) -> bool:
     """Whether an operation gives a single number, without a dimension."""
-    return [tuple(one.shape) for one in getattr(node, "_input_metadata", None) or ()] == [()]
+    return shapes(node) == [()]
 
 
 def ages(nodes: Iterable[Node]) -> set[int]:

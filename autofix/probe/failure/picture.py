@@ -79,7 +79,7 @@ class Picture(Listener):
         if variable is not None:
             self._leaves[id(variable)] = variable
             return wire.Node("leaf", "", shape=tuple(variable.shape))
-        shapes = [tuple(one.shape) for one in getattr(node, "_input_metadata", None) or ()]
+        shapes = graph.shapes(node)
         return wire.Node("op", node.name(), shape=shapes[0] if shapes else (), saves=bool(self._saved_names(node)))
 
     def _saved_names(self, node: Any) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ to learn by the little that it moves its average. The code does not say.
 
 from __future__ import annotations
 
-from autofix.core.model import Effect, Finding
+from autofix.core.model import Finding
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.left_open.averages import constant_averages
 from autofix.verdict.property import Example, Property
@@ -63,6 +63,5 @@ class AverageIsTrained(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        if evidence.assessment.effect not in (Effect.TRUNCATED, Effect.REFRESHED_TRUNCATED):
-            return None
-        return self.found(evidence.failure.stack) if constant_averages(evidence) is not None else None
+        said = evidence.assessment.effect.truncates and constant_averages(evidence) is not None
+        return self.found(evidence.failure.stack) if said else None

@@ -18,7 +18,7 @@ target or a weight is a constant, as everybody knows; but then a small change of
 
 from __future__ import annotations
 
-from autofix.core.model import Effect, Finding
+from autofix.core.model import Finding
 from autofix.experiments.compare import comparable, same_gradients
 from autofix.experiments.losses import losses
 from autofix.verdict.evidence import Evidence
@@ -107,7 +107,7 @@ class LossTermIsConstant(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        if evidence.assessment.effect in (Effect.TRUNCATED, Effect.REFRESHED_TRUNCATED):
+        if evidence.assessment.effect.truncates:
             late = evidence.letter.seen("term-is-late")
             return Finding(self.name, self.late, late[0].stack) if late else None
         if not evidence.converts:

@@ -16,7 +16,7 @@ Meant is the opposite: detach the target, and compute the prediction again with 
 
 from __future__ import annotations
 
-from autofix.core.model import Effect, Finding
+from autofix.core.model import Finding
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Seen
 
@@ -52,5 +52,4 @@ class TargetIsTrained(Seen):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        cut = evidence.assessment.effect in (Effect.TRUNCATED, Effect.REFRESHED_TRUNCATED)
-        return self.first(evidence.letter) if cut else None
+        return self.first(evidence.letter) if evidence.assessment.effect.truncates else None
