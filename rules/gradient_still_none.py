@@ -24,6 +24,7 @@ from autofix.syntax.edits import Splice, Step, embed, ensure_import, replace, re
 
 WHY = "The first gradient is set, and those after it are added; None counts as zero."
 WHY_GUARD = "What has no gradient yet is left as it is."
+ZEROS = "Take zeros where there is no gradient"
 WHY_ZEROS = "A parameter that no backward has reached counts as zeros, and each keeps its place among the others."
 
 
@@ -219,7 +220,7 @@ w.data -= 0.1 * w.grad
             path, owner = source.segment(node), source.segment(node.value)
             edits += [*imports, *replace(source, node, f"{torch}.zeros_like({owner}) if {path} is None else {path}")]
         if edits:
-            yield self.propose(edits, WHY_ZEROS, title="Take zeros where there is no gradient", later=-1 if outside else 2)
+            yield self.propose(edits, WHY_ZEROS, title=ZEROS, later=-1 if outside else 2)
 
 
 def _read(diagnosis: Diagnosis, sources: Sources) -> dict[ast.stmt, tuple[Source, ast.Attribute]]:

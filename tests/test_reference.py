@@ -101,6 +101,39 @@ def test_the_kept_graph_is_identical_and_the_cut_one_is_changed(script: Scripts,
     assert (wrong.applicability, wrong.effect) == (Applicability.UNSAFE, Effect.CHANGED)
 
 
+WATCHED = """\
+kept = {{}}
+def forward(x):
+    kept["h"] = h = torch.tanh(trunk(x))
+    {call}
+    return left(h)
+opt = torch.optim.SGD(params[:4], lr=0.1)
+for step in range(4):
+    opt.zero_grad()
+    forward(torch.randn(5, 3)).pow(2).mean().backward()
+    opt.step()
+    {mode}:
+        forward(torch.randn(5, 3))
+"""
+CALLS = ("h.retain_grad()", "h.register_hook(print).remove()")
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_what_waits_for_a_gradient_where_no_graph_is_recorded_waits_in_vain(script: Scripts, call: str) -> None:
+    train = script(HEAD + WATCHED.format(call=call, mode="with torch.no_grad()"))
+    right = train.verdict((call, f"if h.requires_grad: {call}"))
+    assert (right.applicability, right.effect) == (Applicability.SAFE, Effect.IDENTICAL)
+    wrong = train.verdict((call, f"h = h.detach().requires_grad_(); {call}"))
+    assert wrong.applicability is Applicability.UNSAFE
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_what_waits_for_the_gradient_of_what_was_cut_may_have_to_get_one(script: Scripts, call: str) -> None:
+    text = WATCHED.format(call=call, mode="if True").replace("torch.tanh(trunk(x))", "torch.tanh(trunk(x)).detach()")
+    verdict = script(HEAD + text).verdict((call, f"if h.requires_grad: {call}"))
+    assert verdict.applicability is Applicability.UNSAFE
+
+
 def test_what_the_reference_cannot_support_is_unknown_with_its_reason(script: Scripts) -> None:
     text = SGD + PLAIN + "    torch._C._autograd._saved_tensors_hooks_disable('none of my saved tensors')\n" + LOSSES
     verdict = script(HEAD + text).verdict(kept(text))
