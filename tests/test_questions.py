@@ -35,6 +35,7 @@ from autofix.verdict.properties import (
     shared_across_passes,
     start_is_read_once,
 )
+from autofix.verdict.property import HEAD
 
 SCHEMA = json.loads((Path(__file__).parent.parent / "docs" / "schema.json").read_text("utf-8"))
 BENT = losses.VALUED.mutated("bent", ("weight = advantage", "weight = advantage.square()"))
@@ -82,7 +83,7 @@ def asked(report: Report) -> Question:
         ),
         pytest.param(
             *(
-                average_is_trained.CENTRED,
+                HEAD + average_is_trained.CENTRED,
                 ("AG202", "AG203"),
                 ("Is `mean` a constant to the loss of the pass that adds to it?", ["constant", "trained"]),
             ),
@@ -90,7 +91,7 @@ def asked(report: Report) -> Question:
         ),
         pytest.param(
             *(
-                loss_trains_its_target.TOGETHER,
+                HEAD + loss_trains_its_target.TOGETHER,
                 ("AG201", "AG210"),
                 ("Should `second` be trained as a target?", ["constant", "trained"]),
             ),
@@ -98,7 +99,7 @@ def asked(report: Report) -> Question:
         ),
         pytest.param(
             *(
-                loss_trains_its_target.TEMPORAL,
+                HEAD + loss_trains_its_target.TEMPORAL,
                 ("AG201", "AG210"),
                 ("Should `reward + 0.9 * later` be trained as a target?", ["constant", "trained"]),
             ),
@@ -106,7 +107,7 @@ def asked(report: Report) -> Question:
         ),
         pytest.param(
             *(
-                passes_train_earlier_ones.FRAMES,
+                HEAD + passes_train_earlier_ones.FRAMES,
                 ("AG201", "AG203"),
                 (
                     "Is `before` done once its own pass has gone backward, or do later passes train it, too?",
@@ -117,7 +118,7 @@ def asked(report: Report) -> Question:
         ),
         pytest.param(
             *(
-                network_reads_its_output.FEATURES,
+                HEAD + network_reads_its_output.FEATURES,
                 ("AG203", "AG211"),
                 (
                     "Does each pass begin with the same input, or with `nodes` of the pass before?",
@@ -128,7 +129,7 @@ def asked(report: Report) -> Question:
         ),
         pytest.param(
             *(
-                start_is_read_once.WORDS,
+                HEAD + start_is_read_once.WORDS,
                 ("AG203", "AG213"),
                 (
                     "Does each pass begin anew with `first`, or go on from `word` of the pass before?",
@@ -138,13 +139,13 @@ def asked(report: Report) -> Question:
             marks=pytest.mark.apart("long"),
         ),
         (
-            shared_across_passes.EPOCHS.replace("- old)", "+ old)"),
+            HEAD + shared_across_passes.EPOCHS.replace("- old)", "+ old)"),
             ("AG206",),
             ("Is `old` a constant in all passes that use it?", ["constant", "anew"]),
         ),
         pytest.param(
             *(
-                derivative_is_constant.BY_GRAD,
+                HEAD + derivative_is_constant.BY_GRAD,
                 ("AG201", "AG407"),
                 ("Should `loss` be trained through the derivative of main.py:11?", ["through", "constant"]),
             ),
@@ -152,7 +153,7 @@ def asked(report: Report) -> Question:
         ),
         pytest.param(
             *(
-                loss_grows_over_loop.STEPS,
+                HEAD + loss_grows_over_loop.STEPS,
                 ("AG203",),
                 (
                     (
@@ -165,13 +166,13 @@ def asked(report: Report) -> Question:
             marks=pytest.mark.apart("long"),
         ),
         (
-            other_name_is_written.PASSED_ON,
+            HEAD + other_name_is_written.PASSED_ON,
             ("AG101",),
             ("Should `image` keep its value when main.py:7 writes to it by another name?", ["kept", "written"]),
         ),
         pytest.param(
             *(
-                other_name_is_written.MESH,
+                HEAD + other_name_is_written.MESH,
                 ("AG203", "AG211"),
                 (
                     "Should `self.template` keep its value when main.py:14 writes to it by another name?",
@@ -181,7 +182,7 @@ def asked(report: Report) -> Question:
             marks=pytest.mark.apart("long"),
         ),
         (
-            operands_written_in_turn.MEANS,
+            HEAD + operands_written_in_turn.MEANS,
             ("AG101",),
             ("Do the two writes around main.py:11 both read what was before them?", ["before", "in-turn"]),
         ),
@@ -238,7 +239,7 @@ def test_what_is_left_open_is_asked_and_the_answer_decides(
 def test_an_average_that_each_epoch_begins_anew_is_a_constant_to_its_last_pass_too(
     probe: Probe, tmp_path: Path, edit: tuple[str, str], *, safe: bool
 ) -> None:
-    begun, loop, body = average_is_trained.CENTRED.partition("mean = torch.zeros(3)\nfor _ in range(6):\n")
+    begun, loop, body = (HEAD + average_is_trained.CENTRED).partition("mean = torch.zeros(3)\nfor _ in range(6):\n")
     assert loop
     epochs = f"for epoch in range(3):\n    {loop.replace('for', '    for').replace('6', '3')}"
     program = begun + epochs + textwrap.indent(body, "    ")
@@ -249,7 +250,7 @@ def test_an_average_that_each_epoch_begins_anew_is_a_constant_to_its_last_pass_t
     assert judged.outcome is (Outcome.SAFE if safe else Outcome.UNSAFE)
 
 
-BY_CLASS = average_is_trained.CENTRED.replace("torch.zeros(3)", "torch.zeros(3, 3)").replace(
+BY_CLASS = HEAD + average_is_trained.CENTRED.replace("torch.zeros(3)", "torch.zeros(3, 3)").replace(
     "z = torch.tanh(encoder(torch.randn(8, 4)))",
     "x = torch.randn(3, 4)\n    z, y = encoder(x).tanh(), (x > 0)[:, :2].sum(1)",
 ).replace(

@@ -99,8 +99,8 @@ def _first(
     if target.device == "auto" and baseline.outcome == "failed" and wants_gpu(baseline.detail):
         moved = _on_cpu(target)
         again = run(probe, ask(moved))
-        # Where that did not help, the words of the script as it stands say more.
-        if again.notes:
+        # Where that did not help, the words of the script as it stands say more; a run that is cut has no notes.
+        if again.notes or again.outcome == "timed_out":
             return moved, again
     return target, baseline
 

@@ -130,7 +130,8 @@ def at_once(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
     for stack, _ in _written(trace) if trace.saved else ():
         for _, source, node in sources.nodes(stack[:1]):
             with contextlib.suppress(Declined):
-                steps.setdefault(source, {}).update(dict.fromkeys(both_at_once(source, node)))
+                found = dict.fromkeys(both_at_once(source, node))
+                steps[source] = steps.get(source, {}) | found
     files = {}
     for source, found in steps.items():
         with contextlib.suppress(Declined, EditConflict):

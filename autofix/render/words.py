@@ -102,6 +102,9 @@ OUTCOMES = {
 }
 _DOUBTED = "unsafe: the edit keeps the gradients, but something else speaks against it"
 _NOT_KNOWN = "not known: the runs do not tell whether the edit keeps the gradients that the code describes"
+_MEANT = "safe: the edit gives the gradients of what the code means; it says something else"
+_REFRESHED = "safe: the edit keeps the gradients that the code describes, computed with newer parameters"
+_NEWER = (Effect.REFRESHED, Effect.REFRESHED_TRUNCATED)
 JUDGED = {Outcome.SAFE, Outcome.UNSAFE, Outcome.STILL_FAILING}
 """Where an edit that somebody else offers was judged."""
 OPEN = {
@@ -231,6 +234,10 @@ def sentence(report: Report) -> str:
 def judged(report: Report) -> str:
     """The verdict on an edit that somebody else offers: what is not known was not seen, and a doubt is no change."""
     effects = [fix.verdict.effect for fix in report.fixes]
+    if report.outcome is Outcome.SAFE and Effect.MEANT in effects:
+        return _MEANT
+    if report.outcome is Outcome.SAFE and any(one in _NEWER for one in effects):
+        return _REFRESHED
     if report.outcome is not Outcome.UNSAFE or not effects:
         return OUTCOMES[report.outcome]
     if Effect.UNKNOWN in effects:

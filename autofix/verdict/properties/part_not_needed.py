@@ -188,7 +188,11 @@ def _does_as_well(evidence: Evidence, part: Part, other: wire.Trace) -> bool:
     # What prints the numbers of the code as written is needed for that.
     printed = not differences(evidence.followed, evidence.edited, LIVE, **(also | {"printed": True}))
     also["printed"] |= printed
-    return any(not differences(one, other, LIVE, **also) for one in (evidence.edited, evidence.followed))
+    if not differences(evidence.edited, other, LIVE, **also):
+        return True
+    # An edit that is not just what the code says, with newer parameters say, is to be closer to it without a part.
+    newer = differences(evidence.followed, evidence.edited, LIVE, **also)
+    return bool(newer) and not differences(evidence.followed, other, LIVE, **also)
 
 
 def _is_replaced(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
