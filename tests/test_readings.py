@@ -703,6 +703,39 @@ def test_what_a_linear_loss_is_measured_from_may_be_constant(script: Scripts, ed
     assert "array-may-be-constant" in {one.property for one in verdict.findings}
 
 
+EQUATION = """
+    import numpy as np
+    import torch
+
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(1, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+    opt = torch.optim.Adam(net.parameters(), lr=0.01)
+    t = torch.linspace(0, 1, 21).view(-1, 1)
+    for _ in range(6):
+        u = net(t).squeeze(1)
+        du = torch.from_numpy(np.gradient(u.numpy(), 0.05))
+        loss = (RESIDUAL).square().mean() + (net(t[:1]) - 1).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+BY_NUMPY, BY_TORCH = "torch.from_numpy(np.gradient(u.numpy(), 0.05))", "torch.gradient(u, spacing=0.05)[0]"
+DETACHED = ("u.numpy()", "u.detach().numpy()")
+
+
+def test_a_derivative_that_numpy_takes_is_no_constant(script: Scripts) -> None:
+    train = script(EQUATION.replace("RESIDUAL", "0.5 * du + u"))
+    first = train.fix().fixes[0]
+    assert (first.candidate.rules, first.verdict.applicability) == (("AG410",), Applicability.SAFE)
+    assert train.verdict((BY_NUMPY, BY_TORCH)).applicability is Applicability.SAFE
+    assert train.verdict(DETACHED).effect is Effect.CHANGED
+
+
+def test_a_weight_made_of_a_derivative_may_be_a_constant(script: Scripts) -> None:
+    weighted = EQUATION.replace("RESIDUAL", "torch.from_numpy(np.exp(-np.abs(du.numpy()))) * (u - 0.5)")
+    assert script(weighted).verdict(DETACHED).applicability is Applicability.SAFE
+
+
 COLUMN = """
     import torch
     from torch import nn

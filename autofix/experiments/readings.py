@@ -107,11 +107,15 @@ def letters(
 
 
 def _with_terms(update: wire.Trace, operation: wire.Trace, only: Letters) -> Letters:
-    """The array as part of the forward, where a term of a loss is made of it alone: nobody means a constant term."""
+    """The array as part of the forward, where a term of a loss is made of it alone, or a derivative is.
+
+    Nobody means a constant term, nor the derivative of a network for a constant.
+    """
     same = comparable(operation) or same_gradients(update, operation, FOLLOWED)
-    if same or not operation.seen("term-is-array"):
+    found = next((why for fact, why in _NO_CONSTANTS.items() if operation.seen(fact)), "")
+    if same or not found:
         return only
-    against = {UPDATE: "a term of the loss is a number, which trains nothing"}
+    against = {UPDATE: found}
     if why := contradiction(OPERATION, operation, update):
         return Letters((*only.readings, Reading(OPERATION)), against | {OPERATION: why})
     return Letters((Reading(OPERATION),), against)
@@ -144,6 +148,11 @@ def sites(diagnosis: Diagnosis) -> tuple[tuple[wire.Site, ...], ...]:
     return _lost(origins) if diagnosis.cause is Cause.NO_GRAPH else ()
 
 
+_NO_CONSTANTS = {
+    "term-is-array": "a term of the loss is a number, which trains nothing",
+    "derivative-is-array": "a derivative in the loss is a number, which trains nothing",
+}
+"""What shows in the reference that an array is no constant, and what the other meaning would then come to."""
 _TREATED = {
     Cause.NONLEAF_GRADIENT: ("leaf", "nonleaf"), Cause.UNUSED_INPUT: ("require", "made"),
     Cause.GRADIENT_NONE: ("zero", "empty"),

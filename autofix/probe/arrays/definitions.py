@@ -57,5 +57,15 @@ DEFINED: dict[str, Callable[..., torch.Tensor]] = {
     "sum": _sum, "mean": _mean, "var": _var, "std": _std, "norm": _norm, "dot": torch.matmul, "matmul": torch.matmul,
 }  # fmt: skip
 """Functions by their definition in sums and products: they are called on arrays that are large."""
+_TRANSFORMS = ("fft", "ifft", "rfft", "irfft", "fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn", "rfftn", "irfftn",
+               "fftshift", "ifftshift")  # fmt: skip
+COMPLEX: dict[str, Callable[..., torch.Tensor]] = {
+    **{name: getattr(torch.fft, name) for name in _TRANSFORMS}, **LINEAR, "abs": torch.abs, "absolute": torch.abs,
+    "real": torch.real, "imag": torch.imag, "conj": torch.conj, "conjugate": torch.conj, "angle": torch.angle,
+    "square": torch.square, "pow": torch.pow, "power": torch.pow, "getitem": lambda tensor, index: tensor[index],
+}  # fmt: skip
+"""Functions whose argument or result may be complex, as torch has them: a slope along one line does not tell theirs."""
+DERIVATIVES = frozenset({"gradient"})
+"""Functions that differentiate what they are given: nobody takes the derivative of a network for a constant."""
 PRODUCTS = ("dot", "matmul")
 """Those of them whose further argument is an array, too."""

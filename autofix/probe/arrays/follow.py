@@ -27,6 +27,7 @@ from ..program.frames import Frames, Raw
 from ..program.overlay import Overlay
 from .beside import beside
 from .computed_on import is_input
+from .definitions import DERIVATIVES
 from .followed import Followed, apply, array_of, cast, casts, followed, gathered, holds, listed, number
 
 CALL, NAMES, TEXT = "__autofix_call__", "__autofix_names__", "__autofix_text__"
@@ -38,6 +39,8 @@ _LEAVES = ("numpy", "item", "tolist", "__array__")
 _MODULES = ("numpy", "math")
 _ENOUGH = 4
 """Backward calls whose losses are looked at: what is needed shows in the first ones."""
+_PARTS = ("View", "Reshape", "Alias", "ToCopy", "Squeeze", "Unsqueeze", "Select", "Slice")
+"""Nodes that make of an addend no more than a part of it."""
 _MOST = 200
 """Terms of one loss that are looked at."""
 
@@ -58,6 +61,10 @@ class Follow(Listener):
         self._either: dict[Raw, bool] = {}
         self._alone: dict[Raw, None] = {}
         """Where values left torch of which a term of a loss is made alone."""
+        self._derived: set[int] = set()
+        """The ages of the nodes that stand for derivatives taken with numpy."""
+        self._of_derivative: dict[Raw, None] = {}
+        """Where values left torch of which such a derivative in a loss is made."""
         self._leaks: dict[Raw, None] = {}
         self._looked = 0
         self.entered: Callable[[torch.Tensor], None] = lambda _: None
@@ -221,7 +228,11 @@ class Follow(Listener):
             return apply("math", function, floats, options, each=True)
         if name in ("array", "asarray", "asanyarray", "ascontiguousarray") and followed(values[0]):
             return cast(options["dtype"], values[0]) if options.get("dtype") is not None else values[0]
-        return apply(name, function, tuple(values), options)
+        result = apply(name, function, tuple(values), options)
+        for one in (result if isinstance(result, (list, tuple)) else (result,)) if name in DERIVATIVES else ():
+            if followed(one) and (node := graph.made_by(one.tensor)) is not None:
+                self._derived |= {node._sequence_nr(), *(child._sequence_nr() for child in graph.children(node))}
+        return result
 
     # What became of it ------------------------------------------------------------------------------------------------
 
@@ -230,7 +241,10 @@ class Follow(Listener):
         if self._looked >= _ENOUGH:
             return
         left: dict[Raw, set[Any]] = {}
+        derived = []
         for node in graph.operations(graph.walk(call.roots)):
+            if node._sequence_nr() in self._derived:
+                derived.append(node)
             if (place := self._left.get(node._sequence_nr())) is not None:
                 left.setdefault(place, set()).add(node)
         self._looked += bool(left)
@@ -242,6 +256,7 @@ class Follow(Listener):
 
         terms = [one for one in islice(_terms(call.roots, set()), _MOST) if leaves([one], set())]
         everywhere = set().union(*left.values())
+        differentiated = set(graph.walk_nodes(_addends(call.roots, derived)))
         others = _terms(call.roots, everywhere)
         own = {one for one in others if leaves([one], everywhere)}
         for place, cut in left.items():
@@ -254,6 +269,8 @@ class Follow(Listener):
                 constant = any(one not in kept or not leaves([one], cut) for one in mine)
                 starved = leaves(graph.starts(call.roots), cut) < leaves(graph.starts(call.roots), set())
                 needed = (starved and is_input(call.roots, cut)) or (not shared and (constant or starved))
+                if not cut.isdisjoint(differentiated):
+                    needed, self._of_derivative[place] = True, None
                 self._either[place] = self._either.get(place, False) or not needed
                 if alone:
                     self._alone[place] = None
@@ -262,8 +279,9 @@ class Follow(Listener):
         """Places that may be meant as constants, that a term is made of, or whose values could not be followed."""
         either = [self._frames.fact("array-may-be-constant", raw) for raw, holds in self._either.items() if holds]
         alone = [self._frames.fact("term-is-array", raw) for raw in self._alone]
+        derivatives = [self._frames.fact("derivative-is-array", raw) for raw in self._of_derivative]
         leaks = [self._frames.fact("value-left-numpy", raw) for raw in self._leaks]
-        return {"facts": [*either, *alone, *leaks]}
+        return {"facts": [*either, *alone, *derivatives, *leaks]}
 
 
 NOTHING = object()
@@ -273,6 +291,14 @@ def _terms(roots: Any, without: set[Any]) -> set[Any]:
     """The nodes that are summed up into the roots, as far as they are reached without some others."""
     found = addends(roots, lambda node: node not in without)
     return {node for node in graph.operations(found) if node not in without}
+
+
+def _addends(roots: Any, derived: list[Any]) -> list[Any]:
+    """Those of some nodes that are added to something, but for a factor: what is a weight may well be a constant."""
+    every = graph.walk(roots) if derived else ()
+    sums = [node for node in every if is_sum(node) and len(graph.children(node)) > 1]
+    added = set(graph.walk_nodes(sums, lambda node: is_sum(node) or node.name().startswith(_PARTS)))
+    return [node for node in derived if node in added]
 
 
 def _mixed(roots: Any, alone: set[Any], own: set[Any]) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import torch
 
 from . import slopes
-from .definitions import CASTS, DEFINED, EACH, LINEAR, MOVES, PRODUCTS
+from .definitions import CASTS, COMPLEX, DEFINED, EACH, LINEAR, MOVES, PRODUCTS
 
 Function = Callable[..., Any]
 
@@ -67,7 +67,8 @@ class Followed:
             return lambda *given, **options: apply(
                 name, lambda array, *rest, **others: getattr(array, name)(*rest, **others), (self, *given), options
             )
-        return apply(name, lambda array: getattr(array, name), (self,), {}) if name in MOVES else found
+        moves = name in MOVES or (name in COMPLEX and self.tensor.is_complex())
+        return apply(name, lambda array: getattr(array, name), (self,), {}) if moves else found
 
     def __getitem__(self, index: Any) -> Any:
         return apply("getitem", operator.getitem, (self, index), {})
@@ -205,12 +206,17 @@ def apply(
 ) -> Any:  # fmt: skip
     """What a function of numpy's or `math`'s, or a method, gives: followed where it moves with what it is given."""
     value = function(*map(plain, given), **plain(options))
-    if not (holds(given) or holds(tuple(options.values()))) or not _floats(value):
+    if not (holds(given) or holds(tuple(options.values()))):
+        return value
+    is_complex = _kind(value) == "c" or any(followed(one) and one.tensor.is_complex() for one in given)
+    if not (is_complex or _floats(value)):
         return value  # a comparison, an index, a count: it does not move
     if not any(map(_has_graph, _opened((*given, *options.values())))):
         return _made(value, _doubles(value)) if not isinstance(value, (list, tuple)) else value
     try:
         _given_by_place(options)
+        if is_complex:
+            return _as_torch_does(name, given, options, value)
         if name in MOVES:
             return _moved(function, given, options, value)
         given = tuple(gathered(one) if type(one) in (list, tuple) and holds(one) else one for one in given)
@@ -265,7 +271,11 @@ def casts(function: Any) -> bool:
 def _floats(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return bool(value) and all(map(_floats, value))
-    return isinstance(value, float) or getattr(getattr(value, "dtype", None), "kind", "") == "f"
+    return isinstance(value, float) or _kind(value) == "f"
+
+
+def _kind(value: Any) -> str:
+    return getattr(getattr(value, "dtype", None), "kind", "")
 
 
 def _left(value: Any) -> Any:
@@ -374,6 +384,33 @@ def _each(function: Function, given: tuple[Any, ...], options: dict[str, Any], v
         return [slopes.summed(numpy, one, numpy.shape(values[at])) for one, at in zip(found, places, strict=True)]
 
     return _applied(value, back, [given[place].tensor for place in places])
+
+
+def _as_torch_does(name: str, given: tuple[Any, ...], options: dict[str, Any], value: Any) -> Any:
+    """A function of complex numbers, where torch has one that gives the same."""
+    numpy = importlib.import_module("numpy")
+    known = {"axis": "dim", "axes": "dim"}
+    try:
+        tensor = COMPLEX[name](
+            *map(_numbers_of, given), **{known.get(key, key): option for key, option in options.items()}
+        )
+        tensor = tensor.resolve_conj().resolve_neg()  # numpy knows of no such views
+    except (KeyError, TypeError, ValueError, RuntimeError, IndexError) as error:
+        raise slopes.NoSlope(f"torch has no {name} of these") from error
+    if not numpy.allclose(array_of(tensor), value, 1e-4, 1e-5 * float(numpy.abs(value).max(initial=0))):
+        raise slopes.NoSlope(f"torch's {name} gives something else")
+    return _made(value, tensor)
+
+
+def _numbers_of(value: Any) -> Any:
+    """An argument of torch's, real or complex, in doubles; what is no array is left as it is."""
+    if followed(value):
+        return value.tensor if value.tensor.is_complex() else value.tensor.double()
+    if not hasattr(value, "__array__"):
+        return value
+    with torch._C.DisableTorchFunction():
+        made = torch.from_numpy(importlib.import_module("numpy").array(value))
+        return made.double() if made.is_floating_point() else made
 
 
 def _reduced(name: str, function: Function, given: tuple[Any, ...], options: dict[str, Any], value: Any) -> Any:

@@ -173,6 +173,8 @@ class Translation(ExpressionTranslation):
             return replace(bound_made["a"], text=f"{atom(self._tensor(bound_made['a']).text)}.T", changed=True)
         if name == "diff" and "axis" not in bound:
             _pad(bound_made)
+        if name == "gradient" and "h" in bound and bound_made["h"].kind in MOVED:
+            raise Declined("the places that the derivative is taken at are an array, too")
         arguments = self._arguments(word, name, bound_made)
         why = reason(mine) if word.smooth else words.WITHOUT.get(name, words.COUNTED)
         if name == "where" and len(bound_made) > 1:
@@ -183,7 +185,8 @@ class Translation(ExpressionTranslation):
             return Translated(
                 f"{atom(arguments[0])}.{word.name}({', '.join(arguments[1:])})", Kind.ARRAY, scalar, why, changed=True
             )
-        return Translated(f"torch.{word.name}({', '.join(arguments)})", Kind.ARRAY, scalar, why, changed=True)
+        item = "[0]" if name == "gradient" else ""  # one for each dimension; of several, another value shows it
+        return Translated(f"torch.{word.name}({', '.join(arguments)}){item}", Kind.ARRAY, scalar, why, changed=True)
 
     def _arguments(self, word: Word, name: str, bound: dict[str, Translated]) -> list[str]:
         found, always = [], dict(word.always)

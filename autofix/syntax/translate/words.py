@@ -114,6 +114,16 @@ WORDS: dict[str, Word] = {
     "cumsum": Word("cumsum", ("a", "axis"), ("a",), {"dim": "0"}),
     "cumprod": Word("cumprod", ("a", "axis"), ("a",), {"dim": "0"}),
     "diff": Word("diff", ("a", "n", "axis", "prepend", "append"), ("a",)),
+    **{
+        f"fft.{name}": Word(f"fft.{name}", ("a", "n", "axis", "norm"), ("a",))
+        for name in ("fft", "ifft", "rfft", "irfft")
+    },
+    **{
+        f"fft.{name}": Word(f"fft.{name}", ("a", "s", "axes", "norm"), ("a",), called={"axes": "dim"})
+        for name in ("fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn", "rfftn", "irfftn")
+    },
+    **_same("real imag conj angle", parameters=("val",), needs=("val",)),
+    "gradient": Word("gradient", ("f", "h", "axis"), ("f",), called={"h": "spacing"}),
     "trapz": Word("trapezoid", ("y", "x"), ("y",), scalar=True),
     "trapezoid": Word("trapezoid", ("y", "x"), ("y",), scalar=True),
     "sort": Word("sort", ("a",), ("a",), form="torch.sort({0}).values"),
@@ -174,7 +184,7 @@ METHODS = {
     "dot", "trace", "diagonal", "swapaxes", "round", "argmax", "argmin", "argsort", "any", "all", "repeat",
 }  # fmt: skip
 """Methods of arrays that are the functions of their names."""
-KEPT = {"T", "shape", "ndim", "flatten", "real"}
+KEPT = {"T", "shape", "ndim", "flatten", "real", "imag"}
 """Attributes and methods that tensors have too, and that mean the same there."""
 SINGLE = {
     "float32": ".float()",
