@@ -75,8 +75,10 @@ np.outer(v, w) + np.outer(v, v)
 np.kron(m, m)
 np.gradient(a[0], 0.5) + np.gradient(a[:, 0][:4])[0]
 np.abs(np.fft.rfft(a, axis=-1)) + np.fft.fft(b).real.mean() + np.fft.ifft(a, axis=0).imag.sum()
-np.real(np.fft.irfft(np.fft.rfft(a, n=6), n=4)) + np.imag(np.fft.fft(a)) + np.conj(np.fft.ifft2(a)).real + np.square(np.abs(np.fft.fft2(b))).mean() + np.angle(np.fft.fft(a)).sum()
-np.abs(np.fft.rfft2(a, axes=(0, 1))).mean() + np.fft.irfft2(np.fft.rfft2(b)).mean() + np.fft.irfftn(np.fft.rfftn(a)).mean()
+np.real(np.fft.irfft(np.fft.rfft(a, n=6), n=4)) + np.imag(np.fft.fft(a)) + np.conj(np.fft.ifft2(a)).real
+np.square(np.abs(np.fft.fft2(b))).mean() + np.angle(np.fft.fft(a)).sum()
+np.abs(np.fft.rfft2(a, axes=(0, 1))).mean() + np.fft.irfft2(np.fft.rfft2(b)).mean()
+np.fft.irfftn(np.fft.rfftn(a)).mean()
 np.abs(np.fft.fftn(a)).sum() + np.fft.ifftn(np.fft.fftn(b)).real.sum()
 np.einsum("ij,kj->ik", a, b) + np.einsum("ij,ij->", a, a)
 np.tensordot(a, b, axes=2)
