@@ -290,7 +290,8 @@ def words(run: wire.Trace) -> dict[Refused, str]:
 def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace) -> str:
     """Why the program cannot mean a reading, judged by how it ran and how the other one did; '' if it can."""
     if run.outcome == "failed" or (died_early(run) and other.steps):
-        return f"the script then stops with {run.reason or 'no reason given'}"
+        first = run.reason.partition("\n")[0].partition(". ")[0]  # what torch adds to it is advice to somebody else
+        return f"the script then stops with {first or 'no reason given'}"
     writes = [done for done in run.performed if done.kind in _ENTERS]
     if reading == OPERATION and writes and not any(done.used for done in writes):
         return "no backward ever uses the result"
