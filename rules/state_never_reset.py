@@ -3,6 +3,7 @@
 ## What it does
 Forgets what the pass before left (`model.state = None` at the begin of the loop, `del word` behind the step), where the
 code takes a start that stands ready if it finds nothing. So each pass begins with it, and not the first one alone.
+Where another loop, such as an evaluation, gives a state its start before each call, each pass does the same.
 
 ## Why autograd fails
 The next pass goes on from what the one before left, and runs into its graph, which is freed. Where that graph is cut, a
@@ -16,11 +17,13 @@ in each pass and only the first one reads it, autofix asks.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax.edits import begun
 
 WHY = "{path} holds nothing when the next pass begins, so that it takes {start} as the first one does."
+WHY_ELSEWHERE = "Each pass begins with {start}, as the loop in line {line} of {file} begins each of its turns."
 
 
 class StateNeverReset(Rule):
@@ -105,6 +108,42 @@ for _ in range(5):
 +    del net.weight
 """),
         Example("""\
+! unsafe: an evaluation gives the state its start before each sequence
+import torch
+
+
+class Reader(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.head = torch.nn.GRU(2, 4), torch.nn.Linear(4, 1)
+        self.hidden = self.begin()
+
+    def begin(self):
+        return torch.zeros(1, 1, 4)
+
+    def forward(self, x):
+        out, self.hidden = self.cell(x, self.hidden)
+        return self.head(out[-1])
+
+
+def evaluate(net):
+    with torch.no_grad():
+        for x in torch.randn(3, 5, 1, 2):
+            net.hidden = net.begin()
+            print(net(x).item())
+
+
+torch.manual_seed(0)
+model = Reader()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for x in torch.randn(4, 5, 1, 2):
++    model.hidden = model.begin()
+    opt.zero_grad()
+    model(x).pow(2).mean().backward()
+    opt.step()
+evaluate(model)
+"""),
+        Example("""\
 ! who carries a state over has to begin somewhere
 import torch
 
@@ -159,4 +198,6 @@ for _ in range(5):
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For each variable that has a start: behind the step that follows the failing backward."""
         for one in begun(diagnosis.trace.crossings, diagnosis.failure.stack, sources):
-            yield self.propose(one.steps, WHY.format(path=one.path, start=one.start))
+            where = {"line": one.place.line, "file": Path(one.place.file).name}
+            why = WHY_ELSEWHERE if one.elsewhere else WHY
+            yield self.propose(one.steps, why.format(path=one.path, start=one.start, **where))

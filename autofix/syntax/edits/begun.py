@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from autofix.probe.wire import Carrier, Crossing, Frame
 from autofix.syntax import blocks, calls, names
+from autofix.syntax.edits.begun_elsewhere import begun_elsewhere
 from autofix.syntax.edits.statements import insert_after, insert_before
 from autofix.syntax.edits.steps import Step
 from autofix.syntax.source import Source
@@ -23,7 +25,8 @@ _SAME = frozenset({"clone", "detach", "to", "cuda", "float", "contiguous"})
 class Begun:
     """Where a pass could forget what it left, so that the next one begins with its start.
 
-    `path` is what the pass leaves, `start` what stands ready to begin with, `place` where one of the two is chosen.
+    `path` is what the pass leaves, `start` what stands ready to begin with, `place` where one of the two is chosen,
+    or `elsewhere`: where another loop begins each of its turns so.
     """
 
     source: Source
@@ -31,6 +34,7 @@ class Begun:
     path: str
     start: str
     place: Frame
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,32 @@ def begun(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sourc
             for at, steps, path in _forgetting(choice, carrier, carriers, failed, sources):
                 place = Frame.around(carrier.file, choice.node.test, choice.function)
                 yield Begun(at, steps, path, start, place)
+    yield from _as_elsewhere(crossings, failed, sources)
+
+
+def _as_elsewhere(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sources) -> Iterator[Begun]:
+    """At the begin of the loop that goes backward, what another loop says at the begin of each of its turns."""
+    for carrier, other, statement in begun_elsewhere(crossings, failed, sources):
+        for frame, source, node in sources.nodes(failed):
+            loop = next(blocks.loops(source, source.statement(node)), None)
+            if source is not other or loop is None or carrier.function != frame.function:
+                continue
+            match statement:
+                case ast.Assign([target], value):
+                    path, said = calls.path_of(target), f"{carrier.path} = {{}}"
+                case ast.Expr(ast.Call(func) as value):
+                    path, said = calls.path_of(func), "{}"
+                case _:
+                    continue
+            own, start = path.rpartition(".")[0], ast.unparse(value)
+            read = {one.id for one in ast.walk(value) if isinstance(one, ast.Name)} - {own}
+            if path and "." not in own and read <= source.imported | source.definitions.keys():
+                if own:
+                    start = re.sub(rf"(?<![.\w]){own}\b", carrier.path.rpartition(".")[0], start)
+                steps = insert_before(source, loop.body[0], [said.format(start)])
+                place = Frame.around(str(other.path), statement, frame.function)
+                yield Begun(source, steps, carrier.path, start, place, elsewhere=True)
+            break
 
 
 def _starts(source: Source, carrier: Carrier, failed: Sequence[Frame]) -> Iterator[tuple[_Choice, str]]:

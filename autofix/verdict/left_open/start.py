@@ -32,11 +32,12 @@ def asked(runs: Runs) -> Question | None:
         ),
     )
     text = f"Does each pass begin anew with `{begun.start}`, or go on from `{begun.path}` of the pass before?"
-    return Question("start-is-read-once", text, (begun.place,), answers)
+    about = "state-begins-anew-elsewhere" if begun.elsewhere else "start-is-read-once"
+    return Question(about, text, (begun.place,), answers)
 
 
 def with_start(runs: Runs, found: Assessment) -> Assessment:
     """What an edit does, and that it is the code in which each pass begins with its start, where that is all."""
     if found.effect is not Effect.CHANGED or found.reading:
         return found
-    return told_as(runs, found, anew(runs), "each pass begins with the start that only the first one reads")
+    return told_as(runs, found, anew(runs), "each pass begins with its start, as the first one does")

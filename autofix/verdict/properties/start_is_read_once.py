@@ -131,6 +131,11 @@ class StartIsReadOnce(Property):
 
     def find(self, evidence: Evidence) -> Finding | None:
         found, begun = evidence.assessment, evidence.case.pool.begun
-        if begun is None or not found.effect.keeps_gradients or (found.reading is not None and found.reading.begun):
+        if (
+            begun is None
+            or begun.elsewhere
+            or not found.effect.keeps_gradients
+            or (found.reading is not None and found.reading.begun)
+        ):
             return None
         return self.found((begun.place,), start=begun.start, path=begun.path) if start.anew(evidence) else None

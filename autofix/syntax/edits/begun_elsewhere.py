@@ -1,0 +1,129 @@
+"""A state that passes hand on, and that another loop of the project gives its start again in each of its turns."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from autofix.probe.wire import Carrier, Crossing, Frame
+from autofix.syntax import blocks, calls, names
+from autofix.syntax.source import Source
+from autofix.syntax.sources import Sources
+
+_BACKWARD = frozenset({"backward", "manual_backward", "grad"})
+
+
+def begun_elsewhere(
+    crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sources
+) -> Iterator[tuple[Carrier, Source, ast.stmt]]:
+    """The states that the failing pass took from an earlier one, each with where a loop gives it its start again.
+
+    That loop is none that the failing backward stood in, and goes backward nowhere. In the same turn it calls the
+    module that owns the state, or hands the state to what the passes hand it to: so each of its calls begins anew.
+    A state that a loop of the failing pass itself gives its start, as one over epochs does, is carried on purpose.
+    """
+    carriers = dict.fromkeys(carrier for one in crossings if one.by == "failing" for carrier in one.carriers)
+    first = sources.source(failed[-1].file) if failed else None
+    files = list(sources.imported_by(first)) if first is not None else []
+    for carrier, source in itertools.product(carriers, files):
+        owner, _, name = carrier.path.rpartition(".")
+        methods = _resets(name, files) if owner else set()
+        if any(_is_begun(one, methods, failed, files) for one in carriers if one.path.rpartition(".")[2] == name):
+            continue
+        takers = set() if owner else _takers(carrier, sources)
+        same = [one for one in carriers if "." in one.path and one.path.rpartition(".")[2] == name] if owner else []
+        for statement, path in _starts(source, name, methods):
+            own, loop = path.rpartition(".")[0], next(blocks.loops(source, statement), None)
+            if loop is None or bool(own) is not bool(owner) or not _is_each_turn(source, loop, statement):
+                continue
+            if blocks.passed(source, loop, failed) or _BACKWARD & {calls.name_of(one) for one in calls.within(loop)}:
+                continue
+            later = [
+                one
+                for one in calls.within(loop)
+                if one.lineno > statement.lineno and next(blocks.loops(source, one), None) is loop
+            ]
+            if owner:
+                called = any(_is_part(own, one) or _is_given(one, path) for one in later)
+                begins = called and _is_same(own, source, statement, same, files)
+            else:
+                begins = any(_is_given(one, path) and calls.name_of(one) in takers for one in later)
+            if begins:
+                yield carrier, source, statement
+
+
+def _starts(source: Source, name: str, methods: Collection[str] = ()) -> Iterator[tuple[ast.stmt, str]]:
+    """Where a state gets a value that is not made of its own, with its path; by a statement or by a method of it."""
+    for node in source.walk() if methods else source.mentioning(name):
+        if isinstance(node, ast.Assign):
+            paths = [calls.path_of(part) for target in node.targets for part in names.parts(target)]
+            kept = any(calls.name_of(one) == name for one in ast.walk(node.value))
+            fed = any(calls.path_of(one) in paths for one in ast.walk(node.value))
+            yield from ((node, one) for one in paths if one.rpartition(".")[2] == name and not (kept or fed))
+        elif isinstance(node, ast.Expr) and calls.name_of(node.value) in methods and isinstance(node.value, ast.Call):
+            owner = calls.path_of(node.value.func).rpartition(".")[0]
+            if owner:
+                yield node, f"{owner}.{name}"
+
+
+def _is_begun(carrier: Carrier, methods: Collection[str], failed: Sequence[Frame], files: Iterable[Source]) -> bool:
+    """Whether a loop that the failing backward stood in gives a state its start, by the path that it has there."""
+    name = carrier.path.rpartition(".")[2]
+    return any(
+        path == carrier.path and any(blocks.passed(source, loop, failed) for loop in blocks.loops(source, statement))
+        for source in files
+        for statement, path in _starts(source, name, methods)
+    )
+
+
+def _resets(name: str, files: Iterable[Source]) -> set[str]:
+    """The methods that give an attribute of their object its start again."""
+    found = (
+        blocks.qualified(one, node) for one in files for node, path in _starts(one, name) if path == f"self.{name}"
+    )
+    return {function.rpartition(".")[2] for function in found} - {"__init__", "forward", "__call__"}
+
+
+def _takers(carrier: Carrier, sources: Sources) -> set[str]:
+    """The names of what a variable is handed to in its function."""
+    home = sources.source(carrier.file)
+    function = blocks.function_named(home, carrier.function) if home is not None else None
+    found = calls.within(function) if function is not None else ()
+    return {calls.name_of(one) for one in found if _is_given(one, carrier.path)}
+
+
+def _is_given(call: ast.Call, path: str) -> bool:
+    """Whether a call is handed a state."""
+    given = [*call.args, *(one.value for one in call.keywords)]
+    return any(True for one in given for _ in names.mentions(one, path))
+
+
+def _is_part(own: str, call: ast.Call) -> bool:
+    """Whether a call runs the module that owns a state, or one that this is a part of."""
+    called = calls.path_of(call.func).removesuffix(".forward")
+    return bool(called) and f"{own}.".startswith(f"{called}.")
+
+
+def _is_each_turn(source: Source, loop: ast.For | ast.While, statement: ast.stmt) -> bool:
+    """Whether a statement of a loop runs in each of its turns."""
+    inside = itertools.takewhile(lambda one: one is not loop, blocks.holders(source, statement)[1:])
+    return all(isinstance(one, ast.With) for one in inside) and statement not in loop.orelse
+
+
+def _is_same(own: str, source: Source, statement: ast.stmt, same: Sequence[Carrier], files: Iterable[Source]) -> bool:
+    """Whether an object is one that owns the state: by its name, or as what its function is called with."""
+    owners = {one.path.rpartition(".")[0] for one in same}
+    if own.partition(".")[0] == "self":
+        kind = blocks.qualified(source, statement).rpartition(".")[0]
+        return any((one.path.rpartition(".")[0], one.function.rpartition(".")[0]) == (own, kind) for one in same)
+    function = source.function(statement)
+    if not isinstance(function, ast.FunctionDef) or own not in calls.parameters(function):
+        return own in owners
+    return any(
+        calls.name_of(call) == function.name
+        and calls.path_of(calls.argument(call, calls.parameters(function), own)) in owners
+        for one in files
+        for call in one.mentioning(function.name)
+        if isinstance(call, ast.Call)
+    )
