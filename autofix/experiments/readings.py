@@ -213,6 +213,8 @@ def chosen(choices: Sequence[tuple[wire.Site, ...]], runs: Sequence[wire.Trace])
     was switched off for a while only more of that is added: what is off when the failing call is made is meant to be.
     """
     found = dict(zip(choices, runs, strict=True))
+    if _alike(found, choices[-1]):
+        return choices[-1]
     asleep = max(filter(_records, choices), key=len, default=())
     good = [
         one for one, run in found.items()
@@ -224,6 +226,19 @@ def chosen(choices: Sequence[tuple[wire.Site, ...]], runs: Sequence[wire.Trace])
         return ()
     most = found[asleep if _records(good[0]) else choices[-1]]
     return () if comparable(most) or differences(found[good[0]], most, LIVE) else good[0]
+
+
+def _alike(found: Mapping[tuple[wire.Site, ...], wire.Trace], whole: tuple[wire.Site, ...]) -> bool:
+    """Whether the derivatives are all of one forward: whichever has a graph, the others are meant to have one, too."""
+    if len(whole) == 1 or any(site.action != "create" for site in whole):
+        return False
+    frames = {site.frame for site in whole}
+    rest = (frames - {site.frame for site in one} - _plain(run) for one, run in found.items())
+    return not any(rest) and not comparable(found[whole]) and not contradiction(UPDATE, found[whole], found[whole])
+
+
+def _plain(run: wire.Trace) -> set[wire.Frame]:
+    return {fact.stack[0] for fact in run.seen("slope-without-graph")}
 
 
 def _records(sites: tuple[wire.Site, ...]) -> bool:

@@ -111,7 +111,8 @@ class Sites(Listener):
                 return NOTHING
             self.met[raw] = "no_graph"
             return None
-        if "keep" not in actions:
+        # torch.autograd.functional cuts what a derivative is given and gives, in the line that asks for it.
+        if "keep" not in actions and not ("create" in actions and name == _CUTS[0]):
             return NOTHING
         self.met[raw] = "no_graph"
         with torch._C.DisableTorchFunction():
