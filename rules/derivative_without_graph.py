@@ -1,7 +1,8 @@
 """A derivative that is differentiated again, computed without a graph of its own.
 
 ## What it does
-Asks `torch.autograd.grad` for a graph of its result: `create_graph=True`.
+Asks `torch.autograd.grad`, or a function of `torch.autograd.functional`, for a graph of its result:
+`create_graph=True`.
 
 ## Why autograd fails
 `torch.autograd.grad` returns plain values unless it is told otherwise. A second derivative, or a loss made of the first
@@ -10,7 +11,8 @@ one (a physics residual, a gradient penalty), finds no graph behind them and has
 
 ## Fix safety
 A derivative by something without a graph, or a loss that is nothing but constants, can only mean that the first
-derivative has one. Safe where one call alone lost the graph and every parameter that an optimizer owns gets a gradient.
+derivative has one. Safe where every parameter that an optimizer owns gets a gradient, and where one call alone lost
+the graph, or those that did differentiate one forward, or the same parameters at the same point, and all get theirs.
 Where another derivative still enters a loss as a plain number, both edits are shown and neither is safe.
 """
 
@@ -100,6 +102,27 @@ for _ in range(4):
     opt.zero_grad()
     (useful.detach() * (net(x) - y).square()).sum().backward()
     opt.step()
+! two derivatives at the same point, each of its own forward
+from torch.autograd.functional import hessian, jacobian
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1, bias=False))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    x = torch.rand(2)
+-    curve = hessian(lambda z: net(z).sum(), x)
++    curve = hessian(lambda z: net(z).sum(), x, create_graph=True)
+-    slope = jacobian(lambda z: net(z).sum(), x)
++    slope = jacobian(lambda z: net(z).sum(), x, create_graph=True)
+    loss = (curve @ slope - x).square().sum()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+! the flag of a functional derivative is given by position
+net = torch.nn.Linear(2, 1)
+x = torch.ones(2)
+slope = torch.autograd.functional.jacobian(lambda z: net(z).exp().sum(), x, False)
+slope.sum().backward()
 ! the flag is given by position
 w = torch.ones(2, requires_grad=True)
 slope = torch.autograd.grad(w.exp().sum(), w, None, True, False)[0]
@@ -116,16 +139,23 @@ loss.backward()
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """One proposal for each call that gave a derivative without a graph, and one for all in its function."""
-        for source, node in sources.innermost(diagnosis.lost("derivative")):
+        lost = list(sources.innermost(diagnosis.lost("derivative")))
+        for source, node in lost:
             if isinstance(node, ast.stmt):
                 continue
-            if not isinstance(node, ast.Call) or len(node.args) > _BEFORE:
+            if not isinstance(node, ast.Call) or not _is_free(node):
                 raise Declined("create_graph is given by position")
             yield self.propose(set_keyword(source, node, "create_graph", "True"), WHY)
-            alike = [call for call in _beside(source, node) if len(call.args) <= _BEFORE]
+            others = [one for where, one in lost if where is source and isinstance(one, ast.Call)]
+            alike = [call for call in dict.fromkeys((*_beside(source, node), *others)) if _is_free(call)]
             if len(alike) > 1:
                 edits = [edit for call in alike for edit in set_keyword(source, call, "create_graph", "True")]
                 yield self.propose(edits, WHY, title=TITLE_ALL, later=1)
+
+
+def _is_free(call: ast.Call) -> bool:
+    """Whether create_graph is not given by position."""
+    return len(call.args) <= vocabulary.FUNCTIONAL.get(calls.name_of(call.func), _BEFORE)
 
 
 def _beside(source: Source, node: ast.Call) -> list[ast.Call]:

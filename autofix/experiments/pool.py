@@ -130,7 +130,11 @@ class Pool:
     def _chosen(self, choices: tuple[tuple[wire.Site, ...], ...]) -> tuple[wire.Site, ...]:
         if len(choices) < 2:  # noqa: PLR2004  nothing to choose
             return choices[0] if choices else ()
-        requests = [replace(self._runs.builder, sites=sites).first(_FIRST_RUN) for sites in choices]
+        # Of derivatives, the runs tell which only weigh what is trained.
+        slopes = all(site.action == "create" for site in choices[-1])
+        requests = [
+            replace(replace(self._runs.builder, sites=sites).first(_FIRST_RUN), sources=slopes) for sites in choices
+        ]
         numbers = [self._probe.submit(request) for request in requests]
         return readings.chosen(choices, [self._probe.wait(number, self.target.time_limit) for number in numbers])
 

@@ -229,7 +229,10 @@ def chosen(choices: Sequence[tuple[wire.Site, ...]], runs: Sequence[wire.Trace])
 
 
 def _alike(found: Mapping[tuple[wire.Site, ...], wire.Trace], whole: tuple[wire.Site, ...]) -> bool:
-    """Whether the derivatives are all of one forward: whichever has a graph, the others are meant to have one, too."""
+    """Whether the derivatives are all of one forward: whichever has a graph, the others are meant to have one, too.
+
+    One that only weighs what is made of another is a constant, as everybody knows.
+    """
     if len(whole) == 1 or any(site.action != "create" for site in whole):
         return False
     frames = {site.frame for site in whole}
@@ -238,7 +241,8 @@ def _alike(found: Mapping[tuple[wire.Site, ...], wire.Trace], whole: tuple[wire.
 
 
 def _plain(run: wire.Trace) -> set[wire.Frame]:
-    return {fact.stack[0] for fact in run.seen("slope-without-graph")}
+    places = (fact.stack[0] for fact in run.seen("slope-without-graph"))
+    return set(places) - {fact.stack[0] for fact in run.seen("derivative-weighs")}
 
 
 def _records(sites: tuple[wire.Site, ...]) -> bool:

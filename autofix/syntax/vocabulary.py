@@ -29,6 +29,8 @@ GRAD = (
     "is_grads_batched", "materialize_grads",
 )  # fmt: skip
 """The parameters of `torch.autograd.grad`."""
+FUNCTIONAL = dict.fromkeys(("jacobian", "hessian"), 2) | dict.fromkeys(("vjp", "jvp", "hvp", "vhp"), 3)
+"""The functions of `torch.autograd.functional`, and the place of their `create_graph`."""
 BACKWARD = ("self", "gradient", "retain_graph", "create_graph", "inputs")
 """The parameters of a tensor's `backward`."""
 BACKWARD_FUNCTION = ("tensors", "grad_tensors", "retain_graph", "create_graph", "grad_variables", "inputs")

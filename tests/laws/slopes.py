@@ -38,6 +38,34 @@ for _ in range(5):
     },
     frozenset({"all"}),
 )  # fmt: skip
+HESSIAN, JACOBIAN = "hessian(energy, x", "jacobian(energy, x"
+MOTION = Program(
+    "functional derivatives at one point, of which none has a graph",
+    """\
+from torch.autograd.functional import hessian, jacobian
+
+net = nn.Sequential(Net(2, 8), nn.Tanh(), nn.Linear(8, 1, bias=False))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(5):
+    x, y = torch.rand(2), torch.rand(2)
+
+    def energy(at):
+        return net(at[None]).sum()
+
+    mass, force = hessian(energy, x), jacobian(energy, x)
+    loss = (mass @ torch.ones(2) + force - 1).square().sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    {
+        "both": ((HESSIAN, HESSIAN + CREATE), (JACOBIAN, JACOBIAN + CREATE)),
+        "the hessian": ((HESSIAN, HESSIAN + CREATE),),
+        "the jacobian": ((JACOBIAN, JACOBIAN + CREATE),),
+        "a leaf of the loss": (("loss.backward()", "loss.requires_grad_().backward()"),),
+    },
+    frozenset({"both"}),
+)
 PROGRAMS = (
     EQUATION,
     EQUATION.mutated(
@@ -82,6 +110,17 @@ for _ in range(5):
         {
             "all": ((f"loss(), fast{KEEP}", f"loss(), fast{CREATE}"), (f"first), fast{KEEP}", f"first), fast{CREATE}")),
             "only what is differentiated": ((f"loss(), fast{KEEP}", f"loss(), fast{CREATE}"),),
+        },
+    ),
+    MOTION,
+    MOTION.mutated(
+        "the slope only weighs the loss", (" + force - 1).square().sum()", " - 1).square().sum() * force.norm()")
+    ),
+    replace(
+        MOTION.mutated("the slope is taken at another point", (JACOBIAN, "jacobian(energy, y")),
+        edits={
+            "the hessian": MOTION.edits["the hessian"],
+            "both": (*MOTION.edits["the hessian"], ("energy, y", "energy, y" + CREATE)),
         },
     ),
 )

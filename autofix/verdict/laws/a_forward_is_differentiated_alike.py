@@ -7,13 +7,14 @@ a field. Where one of them has a graph, so that the loss trains through it, the 
 the code is written they are numbers: some terms of the equation train the network, and others only move the target.
 
 It is seen where torch refuses to differentiate a derivative that has no graph, or where the code asks for one with
-`create_graph`, while another derivative of the same operations, without a graph, changes a loss if it is changed.
+`create_graph`, while another derivative of the same operations, or of the same parameters at the same point, has no
+graph, and changes a loss if it is changed.
 
 ## Where it is silent
 
 Where a derivative is taken by parameters: an inner step, a weight of a term, an update. Where it only weighs terms, and
-where what it gives reaches a loss through steps by hand alone. And where no derivative of that forward has a graph:
-the whole may be meant so, and it is asked.
+where what it gives reaches a loss through steps by hand alone. And where no derivative of that forward has a graph, but
+the loss has one: the whole may be meant so, and it is asked.
 """
 
 from __future__ import annotations
