@@ -148,6 +148,7 @@ class Guards(Listener):
         old, ages = 0, set[int]()
         self.leaves = []
         with quiet():
+            again = self._goes_again(call)
             for node in graph.walk(call.roots):
                 variable = graph.leaf(node)
                 if variable is not None:
@@ -159,8 +160,8 @@ class Guards(Listener):
                 ages.add(age)
                 for given in waiting:
                     given.used |= given.begin <= age < given.end
-                if age < site.mark:
-                    old += 1
+                old += age < site.mark
+                if again or age < site.mark:
                     self._check_stale(node, age, site, call)
             self._look_again(call, ages)
         self._check_growth(site, old, call)
@@ -269,6 +270,11 @@ class Guards(Listener):
                     if index != call.index and (starts & held or started & summed)
                 ]
                 self._started.append((call.index, starts, summed))
+
+    def _goes_again(self, call: Call) -> bool:
+        """Whether it starts from a loss that went backward before: its graph holds what was stepped since as it was."""
+        starts = [sums_of(root)[0] for root in call.roots if call.accumulate and not graph.is_leaf(root)]
+        return any(one & held for one in starts for _, held, _ in self._started)
 
     def _check_twice(self, optimizer: torch.optim.Optimizer) -> None:
         """Two calls sent the same, and what both left in a parameter is used."""
