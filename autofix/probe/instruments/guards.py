@@ -22,6 +22,7 @@ from ..program.frames import Frames, Raw
 from .mixed import MixedLosses
 from .terms import sums_of
 
+_Sums = tuple[set[tuple[int, int]], set[tuple[int, int]], torch.Tensor | None]
 _PHASE = 2
 """Steps of an optimizer without it after which gradient that was left over once is taken for that of a phase before."""
 _LATEST = 8
@@ -148,7 +149,9 @@ class Guards(Listener):
         old, ages = 0, set[int]()
         self.leaves = []
         with quiet():
-            again = self._goes_again(call)
+            sums = _sums(call)
+            # It starts from a loss that went backward before: its graph holds what was stepped since as it was.
+            again = any(starts & held for starts, _, _ in sums for _, held, _ in self._started)
             for node in graph.walk(call.roots):
                 variable = graph.leaf(node)
                 if variable is not None:
@@ -163,7 +166,7 @@ class Guards(Listener):
                 old += age < site.mark
                 if again or age < site.mark:
                     self._check_stale(node, age, site, call)
-            self._look_again(call, ages)
+            self._look_again(call, ages, sums)
         self._check_growth(site, old, call)
         if call.create and not call.accumulate:
             known = self._given.get(call.stack)
@@ -258,23 +261,17 @@ class Guards(Listener):
                     left.times += left.latest < self._steps[index]
                     left.latest, left.segment = self._steps[index], self._segment
 
-    def _look_again(self, call: Call, ages: set[int]) -> None:
+    def _look_again(self, call: Call, ages: set[int], sums: list[_Sums]) -> None:
         if (before := self._resent.of(call, ages)) is not None:
             self._again.append(("gradient-sent-twice", before, call.index))
-        for root, gradient in zip(call.roots, call.gradients, strict=False) if call.accumulate else ():
-            if not graph.is_leaf(root) and (gradient is None or bool((gradient == 1).all())):
-                starts, summed = sums_of(root)
+        for starts, summed, gradient in sums:
+            if gradient is None or bool((gradient == 1).all()):
                 self._again += [
                     ("same-loss-twice", index, call.index)
                     for index, started, held in self._started
                     if index != call.index and (starts & held or started & summed)
                 ]
                 self._started.append((call.index, starts, summed))
-
-    def _goes_again(self, call: Call) -> bool:
-        """Whether it starts from a loss that went backward before: its graph holds what was stepped since as it was."""
-        starts = [sums_of(root)[0] for root in call.roots if call.accumulate and not graph.is_leaf(root)]
-        return any(one & held for one in starts for _, held, _ in self._started)
 
     def _check_twice(self, optimizer: torch.optim.Optimizer) -> None:
         """Two calls sent the same, and what both left in a parameter is used."""
@@ -326,6 +323,12 @@ class Guards(Listener):
     def _report(self, name: str, stack: Raw, subject: str) -> None:
         if (name, stack) not in self.found:
             self.found[name, stack] = self._frames.fact(name, stack, subject)
+
+
+def _sums(call: Call) -> list[_Sums]:
+    """Of each loss that sends gradients to leaves: where it starts from, all that it sums up, and its own gradient."""
+    pairs = zip(call.roots, call.gradients, strict=False) if call.accumulate else ()
+    return [(*sums_of(root), gradient) for root, gradient in pairs if not graph.is_leaf(root)]
 
 
 def _beside_leaves(call: Call) -> set[int]:
