@@ -88,7 +88,8 @@ w[0] = 1.0
                 made = [(source, one.value) for one in names.assignments(source, name) if one.value is not None]
             for where, maker in made:
                 if edits := _unflagged(where, maker):
-                    yield self.propose(edits, WHY.format(name=name or "the tensor"))
+                    bound = sorted(names.binds(where.statement(maker)))  # what is written may be a view of it
+                    yield self.propose(edits, WHY.format(name=bound[0] if len(bound) == 1 else "the tensor"))
 
 
 def _unflagged(source: Source, node: ast.AST) -> list[Step]:
