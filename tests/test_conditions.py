@@ -225,6 +225,12 @@ w.grad.zero_()
     assert report.diagnosis.failure.stack[0].line == 12
 
 
+def test_a_script_that_is_too_slow_without_its_gpu_is_told_so(probe: Probe, here: Path) -> None:
+    (here / "train.py").write_text("import torch\nx = torch.zeros(3).cuda()\nwhile True:\n    x = x + 1\n")
+    report = repair(probe, "train.py", time_limit=3)
+    assert report.outcome is Outcome.TIMED_OUT
+
+
 def test_as_it_is_a_script_without_its_gpu_just_fails(probe: Probe, here: Path) -> None:
     written(here, {"train.py": CUDA})
     report = repair(probe, "train.py", device="asis")

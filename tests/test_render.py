@@ -199,6 +199,22 @@ def test_a_judged_edit_begins_with_its_verdict(made: Report, outcome: Outcome) -
     assert f"\n\n{words.OUTCOMES[outcome].capitalize()}\n" in shown
 
 
+@pytest.mark.parametrize(
+    ("effect", "said"),
+    [
+        (Effect.MEANT, "Safe: the edit gives the gradients of what the code means; it says something else"),
+        (
+            Effect.REFRESHED,
+            "Safe: the edit keeps the gradients that the code describes, computed with newer parameters",
+        ),
+    ],
+)
+def test_a_safe_edit_is_headed_by_what_it_keeps(made: Report, effect: Effect, said: str) -> None:
+    verdict = replace(made.fixes[0].verdict, effect=effect)
+    shown = text(replace(made, outcome=Outcome.SAFE, rejected=(), fixes=(replace(made.fixes[0], verdict=verdict),)))
+    assert f"\n\n{said}\n" in shown
+
+
 def test_an_effect_that_is_not_known_is_not_called_unsafe(made: Report) -> None:
     verdict = replace(made.fixes[1].verdict, effect=Effect.UNKNOWN)
     shown = text(replace(made, outcome=Outcome.UNSAFE, fixes=(replace(made.fixes[1], verdict=verdict),)))
