@@ -34,6 +34,7 @@ from autofix.verdict.properties import (
     passes_train_earlier_ones,
     shared_across_passes,
     start_is_read_once,
+    state_begins_anew_elsewhere,
 )
 from autofix.verdict.property import HEAD
 
@@ -186,6 +187,20 @@ def asked(report: Report) -> Question:
             ("AG101",),
             ("Do the two writes around main.py:11 both read what was before them?", ["before", "in-turn"]),
         ),
+        pytest.param(
+            *(
+                state_begins_anew_elsewhere.StateBeginsAnewElsewhere.raises[0].script,
+                ("AG203", "AG213"),
+                (
+                    (
+                        "Does each pass begin anew with `torch.zeros(1, 1, 4)`, "
+                        "or go on from `model.hidden` of the pass before?"
+                    ),
+                    ["anew", "goes-on"],
+                ),
+            ),
+            marks=pytest.mark.apart("long"),
+        ),
         (SUMMED, ("AG403",), ("Is the sum of these values the loss, or their mean?", ["sum", "mean"])),
     ],
     ids=[
@@ -203,6 +218,7 @@ def asked(report: Report) -> Question:
         "second name",
         "lasting",
         "in turn",
+        "begun elsewhere",
         "refused",
     ],
 )
