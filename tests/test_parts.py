@@ -119,6 +119,16 @@ def test_what_moves_into_a_block_or_out_of_one_is_put_back(after: str, without: 
     assert part.lacking
 
 
+@pytest.mark.parametrize("indent", ["    ", "\t"], ids=["spaces", "tabs"])
+def test_what_moves_where_its_block_is_indented_anew_is_put_back(indent: str) -> None:
+    loop = "for x in data:\n    step(x)\n    clip(x)\n    if big(x):\n        show(x)\n        go(x)\n"
+    after = "with g():\n" + textwrap.indent(loop, "    ")
+    texts = (text.replace("    ", indent).encode() for text in (IN_BLOCK, after))
+    moved = [one for one in parts(*({PATH: text} for text in texts), whole=True) or () if "move" in one.words]
+    assert [one.words for one in moved] == ["the move of `clip(x)`"]
+    assert moved[0].without.rstrip().endswith(b"go(x)\n" + 2 * indent.encode() + b"clip(x)")
+
+
 def test_lines_that_move_together_are_one_part() -> None:
     before, after = "a()\nb()\nclip()\nstep()\nc()\nd()\ne()\n", "a()\nb()\nc()\nd()\ne()\nclip()\nstep()\n"
     (part,) = parts({PATH: before.encode()}, {PATH: after.encode()}, whole=True) or ()

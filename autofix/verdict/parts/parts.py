@@ -121,7 +121,8 @@ def _undone(move: Move, path: Path, before: list[bytes], after: list[bytes]) -> 
     """A move, as a part that can be left out."""
     words = _words(move.old[0], None, before, after).replace("the removal", "the move")
     lines = [line for one in move.old for line in before[one.start : one.end]]
-    back = [] if move.place is None else [(move.place, move.place, _shifted(lines, move.shift))]
+    unit = b"\t" if any(line.startswith(b"\t") for line in after) else b" "
+    back = [] if move.place is None else [(move.place, move.place, _shifted(lines, move.shift, unit))]
     without = _changed(after, [*(_passed_over(one, after) for one in move.new), *back])
     singles = [_changed(after, [_passed_over(one, after) for one in some]) for some in (move.new, *move.passed)]
     if _tree(without) not in (None, _tree(b"".join(after))):
@@ -141,8 +142,9 @@ def _indent(line: bytes) -> bytes:
     return line[: len(line) - len(line.lstrip())]
 
 
-def _shifted(lines: list[bytes], by: int) -> list[bytes]:
-    return [b" " * by + line if by >= 0 else line[-by:] if line[:-by].isspace() else line for line in lines]
+def _shifted(lines: list[bytes], by: int, unit: bytes) -> list[bytes]:
+    """Lines that are indented by some more characters, each a tab where the file has tabs."""
+    return [unit * by + line if by >= 0 else line[-by:] if line[:-by].isspace() else line for line in lines]
 
 
 def _changed(lines: list[bytes], changes: list[tuple[int, int, list[bytes]]]) -> bytes:
