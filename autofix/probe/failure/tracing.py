@@ -187,8 +187,17 @@ class Tracer(Dispatch, Listener):
         resolve = self._frames.resolve
         # What a pass makes before another loss goes backward is its own all the same.
         began = self._mark(self._passes[-1], set()) if self._passes else -1
+        # Of what has no graph, a batch of data or a buffer is there before the pass makes anything of it.
+        first = min((age for age in self._passes[-1].nodes if age > began), default=began) if self._passes else began
         unique = dict.fromkeys(
-            (one.op, one.raw, one.optimizer, one.made > began, self._is_named_view(one.view), one.alias)
+            (
+                one.op,
+                one.raw,
+                one.optimizer,
+                one.made >= first if one.plain else one.made > began,
+                self._is_named_view(one.view),
+                one.alias,
+            )
             for one in self.writes.spoiling(handle)
         )
         shown = tuple(

@@ -44,11 +44,16 @@ class Written(NamedTuple):
     raw: Raw
     optimizer: int
     made: int
-    """The age of the oldest operation that made what was written; -1 where a part, a leaf or what has no graph was."""
+    """The age of the oldest operation that made what was written; -1 where a part, a leaf or what was not made was.
+
+    Of what has no graph: that of the latest operation with a graph before it.
+    """
     view: tuple[int, ...]
     """The ages of the operations that made it and what it is a view of; () where it is no view, or one was not made."""
     alias: Raw
     """Where a name without graph was given to what was written, through which it was; () where it was not."""
+    plain: bool
+    """Whether it has no graph."""
     age: int
 
 
@@ -73,6 +78,8 @@ class Writes(Listener):
         self._since: dict[int, _Since] = {}
         self._aliases: Remembered[tuple[int, Raw]] = Remembered()
         """Names without graph of what has one: the age of the oldest operation that made it, and where it was named."""
+        self._results: Remembered[int] = Remembered()
+        """What operations made, with or without a graph: the age of the latest one that has one before each."""
         self._stepped: list[tuple[int, torch.Tensor, int]] = []
 
     def watch(self, handle: Handle) -> None:
@@ -93,6 +100,8 @@ class Writes(Listener):
         """It has run."""
         if func is _DETACHES:
             self._named(args[0], result)
+        elif isinstance(result, torch.Tensor) and not self._written.of(func):
+            self._results.keep(result, graph.now() - 1)
 
     def _note(self, tensor: torch.Tensor, raw: Raw | None) -> None:
         """Something is about to be written that may be saved later."""
@@ -127,17 +136,19 @@ class Writes(Listener):
                 written = Written(func.name(), raw, self._taps.stepping, *self._made(tensor), graph.now())
                 self._log.setdefault(key, []).append(written)
 
-    def _made(self, tensor: torch.Tensor) -> tuple[int, tuple[int, ...], Raw]:
-        """The age of what made all that a tensor shows, -1 where that is not so; the ages if it is a view; its alias.
+    def _made(self, tensor: torch.Tensor) -> tuple[int, tuple[int, ...], Raw, bool]:
+        """As `Written` says it: the age of what made all that a tensor shows, of a view, its alias, if it is plain.
 
         What is written by a name without graph is all that the name was given to, be it a part of something.
         """
         base = graph.base(tensor)
         if (named := self._aliases.of(base)) is not None:
-            return named[0], (), named[1]
+            return named[0], (), named[1], False
+        if base is tensor and not tensor.requires_grad and (age := self._results.of(tensor)) is not None:
+            return age, (), (), True
         ages = _ages(tensor)
         whole = bool(ages) and base.numel() == tensor.numel()
-        return min(ages) if whole else -1, () if base is tensor else tuple(ages), ()
+        return min(ages) if whole else -1, () if base is tensor else tuple(ages), (), False
 
     def spoiling(self, handle: Handle) -> list[Written]:
         """The writes since a tensor was saved."""
@@ -161,7 +172,7 @@ class Writes(Listener):
         if self._stepped:
             raw, age = self._frames.here(), graph.now()
             for key, tensor, version in self._stepped:
-                steps = [Written("step", raw, index, -1, (), (), age)] * (tensor._version - version)
+                steps = [Written("step", raw, index, -1, (), (), False, age)] * (tensor._version - version)
                 self._log.setdefault(key, []).extend(steps)
             self._stepped.clear()
 

@@ -2,9 +2,10 @@
 
 ## What it finds
 
-`x += …` or `y = x.mul_(…)` writes to a tensor that an operation of this pass made. Later something reads the tensor by
-a name that was bound before the write: the caller's variable, or a list of states. And it matters for training: a run
-with the operation out of place (`x = x + …`) takes other steps than the code as it is written.
+`x += …` or `y = x.mul_(…)` writes to a tensor that an operation of this pass made (without a graph: behind the first
+operation that has one). Later something reads the tensor by a name that was bound before the write: the caller's
+variable, or a list of states. And it matters for training: a run with the operation out of place (`x = x + …`) takes
+other steps than the code as it is written.
 
 Some writes are taken to be on purpose: to a part of a tensor, to a leaf, to a tensor that outlives the pass, and a
 write whose new value no other name reads.
@@ -116,6 +117,45 @@ for _ in range(4):
     optimizer.step()
 """
 FLAT = VIEW.replace("first = hidden[:, 0]", "first = hidden.view(-1)").replace(" + first.mean()", "")
+MEANS = """\
+net, blur = nn.Conv2d(1, 1, 3, padding=1), nn.AvgPool2d(3, 1)
+optimizer, clean = torch.optim.SGD(net.parameters(), lr=0.1), torch.rand(12, 1, 6, 6)
+for target in clean.split(4):
+    out = net(target + 0.1)
+    mean, aim = blur(out), blur(target)
+    both = blur(out * target) - mean * aim
+    spread = blur(target.square()) - aim.square_()
+    loss = ((mean - aim).square() - both * spread).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+SPREAD_ONLY = MEANS.replace("(mean - aim)", "(mean - 1)")
+BATCHES = """net = nn.Linear(3, 3)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+loader = torch.utils.data.DataLoader(torch.rand(16, 3), batch_size=4)
+for x in loader:
+    aim = x
+    first = net(torch.rand(4, 3)) * x
+    x -= 0.5
+    loss = (first - aim).square().mean() + net(x).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+MADE_BEFORE = BATCHES.replace("torch.utils.data.DataLoader(torch.rand(16, 3), batch_size=4)", "[torch.rand(4, 3)] * 2")
+AVERAGE = """net, average, history = nn.Linear(3, 3), torch.ones(3), []
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    out = net(torch.randn(5, 3))
+    kept = average
+    scaled = out * average
+    average *= 0.9
+    loss = (scaled - kept).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
 COPIED = ("self.inner(x)", "self.inner(x.clone())")
 
 
@@ -129,6 +169,7 @@ class OldValueReadLater(Property):
         Example(ANOTHER_LOSS_FIRST, *COPIED),
         Example(STATES, "move(state)", "move(state.clone())"),
         Example(TURNED, "(rest * code)", "(rest.clone() * code)"),
+        Example(MEANS, "mean * aim\n", "mean * aim.clone()\n"),
     )
     silent = (
         Example(ONLY_THE_NEW, *COPIED),
@@ -140,6 +181,10 @@ class OldValueReadLater(Property):
         Example(VIEW, "torch.sigmoid(net(torch.randn(6, 3)))", "torch.sigmoid(net(torch.randn(6, 3))).clone()"),
         Example(FLAT, "torch.sigmoid(net(torch.randn(6, 3)))", "torch.sigmoid(net(torch.randn(6, 3))).clone()"),
         Example(IN_A_LIST, "torch.sigmoid(net(torch.randn(6, 3)))", "torch.sigmoid(net(torch.randn(6, 3))).clone()"),
+        Example(SPREAD_ONLY, "mean * aim\n", "mean * aim.clone()\n"),
+        Example(BATCHES, "* x\n", "* x.clone()\n"),
+        Example(MADE_BEFORE, "* x\n", "* x.clone()\n"),
+        Example(AVERAGE, "out * average\n", "out * average.clone()\n"),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
