@@ -21,19 +21,22 @@ class SteppedConstants(Listener):
     The *way* to an optimizer is all nodes that lead to what it owns. What they take from beside it is a constant to
     that optimizer, though it has a graph: the other network's output in a loss that both share, an advantage. It is
     noted if it is made of parameters that were stepped since, unless the way itself applies what was stepped, or
-    anything else of the same network: what that gave has to be as new.
+    anything else of the same network: what that gave has to be as new. Where the owner of those parameters steps by the
+    same backward, the loss trains them through that value: it is no constant.
     """
 
     def __init__(self, frames: Frames, taps: Taps, sources: DataSources) -> None:
         self._frames, self._taps, self._sources = frames, taps, sources
         self._stepped: dict[int, int] = {}
         """The age of the graph at the latest step of each parameter, by its id."""
-        self._takes: dict[int, Raw] = {}
-        """The optimizers to which a loss since the latest step leads beside such a constant, each with the loss."""
+        self._takes: dict[int, tuple[Raw, set[int]]] = {}
+        """The optimizers to which a loss leads beside a constant since the latest step: the loss, and whose it is."""
         self._applied: set[int] = set()
         """Those to which one leads by applying what it is not to apply."""
         self._steps = Counter[int]()
         self._found: dict[str, Raw] = {}
+        self._open: dict[str, set[int]] = {}
+        """What was found since the latest backward: the owners of the constant that did not step by it yet."""
 
     def told(self) -> dict[str, Any]:
         """Each step whose loss takes such a constant, as its optimizer and its number there."""
@@ -41,19 +44,25 @@ class SteppedConstants(Listener):
         return {"facts": tuple(self._frames.fact("constant-was-stepped", raw, step) for step, raw in found)}
 
     def backward(self, call: Call) -> None:
+        self._open.clear()
         if not (call.accumulate and self._stepped):
             return
         with quiet():
             ways = _Ways(call.roots, self._taps.owned, self._stepped, self._sources)
         for index, owners in ways.beside.items():
-            self._takes[index] = call.stack
+            self._takes[index] = call.stack, owners
             if not owners.isdisjoint(ways.applied.get(index, ())):
                 self._applied.add(index)
         self._applied |= ways.stale
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        for found, owners in self._open.items():
+            owners.discard(index)
+            if not owners:
+                self._found.pop(found, None)
         if index in self._takes and index not in self._applied:
-            self._found[f"{index} {self._steps[index]}"] = self._takes[index]
+            found = f"{index} {self._steps[index]}"
+            self._found[found], self._open[found] = self._takes[index]
         self._steps[index] += 1
         self._takes, self._applied = {}, set()
         self._stepped |= dict.fromkeys(map(id, parameters(optimizer)), graph.now())

@@ -16,8 +16,15 @@ _SHAPED = {"unsqueeze", "view", "reshape", "expand", "expand_as", "bool", "float
 
 
 def fills(node: ast.AST) -> set[str]:
-    """Mask, value and what is filled: the same of `x[mask] = 0`, `where(mask, zeros(()), x)` and `x * ~mask`."""
-    return {f"{_mask(mask)} {_value(value)} {plain(base)}" for mask, value, base in _filled(node)}
+    """Mask, value and what is filled: the same of `x[mask] = 0`, `where(mask, zeros(()), x)` and `x * ~mask`.
+
+    And the value alone of what is made of it: `zeros_like(x)` may stand for that write, and takes no value of `x`.
+    """
+    masked = {f"{_mask(mask)} {_value(value)} {plain(base)}" for mask, value, base in _filled(node)}
+    match node:
+        case ast.Assign([ast.Subscript()], value) | (ast.Call(ast.Attribute(attr="zeros_like" | "ones_like")) as value):
+            masked.add(f"made of {_value(value)}")
+    return masked
 
 
 def _filled(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, ast.expr]]:

@@ -10,6 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autofix.core.aligned import opcodes
+from autofix.syntax.calls import name_of
+from autofix.syntax.live import Needed, bound_by
+from autofix.syntax.source import Source, SourceError
+from autofix.syntax.vocabulary import steps, writes
 from autofix.verdict.parts.filled import fills
 from autofix.verdict.parts.moved import Move, moves
 from autofix.verdict.parts.options import options
@@ -60,10 +64,13 @@ def parts(old: Mapping[Path, bytes], new: Mapping[Path, bytes], *, whole: bool =
     """
     trees = [[tree for data in files.values() if (tree := _parsed(data)) is not None] for files in (old, new)]
     chosen = options(*trees)
-    found = [part for path, data in new.items() for part in _of_file(path, old[path], data, chosen)]
+    found: dict[tuple[Path, str | None], Part] = {}
+    for path, data in new.items():
+        for part in _of_file(path, old[path], data, chosen):
+            found.setdefault((path, _tree(part.without)), part)  # where two leave the same, the first says more
     if len(new) == 1 and not whole:
-        found = [part for part in found if _tree(part.without) != _tree(old[part.path])]
-    return found if len(found) <= MOST else None
+        found.pop((path, _tree(old[path])), None)
+    return [*found.values()] if len(found) <= MOST else None
 
 
 def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> Iterator[Part]:
@@ -77,8 +84,6 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
     alike = [stretch for stretch in stretches if stretch[0] == "equal"]
     gone = _unmatched(ours, theirs, {line for _, a, b, _, _ in alike for line in range(a, b)})
     fresh = _unmatched(theirs, ours, {line for _, _, _, c, d in alike for line in range(c, d)})
-    used = {node.id for node in ast.walk(trees[1]) if isinstance(node, ast.Name)}
-    bound = {name: item.start for item in reversed(fresh) for name in _bound(item.node) - _read(item.node)}
     lost = _lost(ours, trees[1])
     rid = [node for item in gone for node in ast.walk(item.shown)]
     moved = {ast.dump(node) for node in rid if isinstance(node, ast.expr)}.union(*map(fills, rid))
@@ -87,17 +92,19 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
         was, now = mine.shown if mine else None, other.shown if other else None
         lines, words = before[mine.start : mine.stop] if mine else [], _words(mine, other, before, after)
         line = mine.start + 1 if mine else 0
+        # What came back where a cut stands now would fail before it as it did: the graph is still there.
+        cuts = [one for one in fresh if mine and not other and _cut_for(mine, one, stretches)]
+        back = _reached(mine, max([place[mine.start], *(one.end for one in cuts)]), fresh) if mine else 0
         if mine and other and mine.exact[0] == other.exact[0] and _in_place(mine, other, stretches):
             changes = [(other.start, other.stop, lines)]
         else:
-            # What came back where a cut stands now would fail before it as it did: the graph is still there.
-            cuts = [one for one in fresh if mine and not other and _cut_for(mine, one, stretches)]
-            changes = [(max([place[mine.start], *(one.end for one in cuts)]),) * 2 + (lines,)] if mine else []
+            changes = [(back, back, lines)] if mine else []
             changes += [left_out(other, after)] if other else []
         needs = _needs(mine, lost)
-        changes += [(place[item.start],) * 2 + (before[item.start : item.end],) for item in needs]
+        places = [(_reached(item, place[item.start], fresh), item) for item in needs]
+        changes += [(there, there, before[item.start : item.end]) for there, item in places]
         without = _changed(after, changes)
-        idle = mine and not other and _idle(_bound(mine.node), used, bound, place[mine.start])
+        idle = mine and not other and _idle(mine.node, _changed(after, changes[:1]), back + 1)
         known = bool(other and not mine and _stands_already(other, ours))
         idle = idle or known or follows(names, was, now) or takes_over(was, now, moved)
         if not idle and _tree(without) not in (None, _tree(new)):
@@ -270,7 +277,7 @@ def _in_place(mine: Item, other: Item, stretches: Iterable[tuple[str, int, int, 
 def _cut_for(mine: Item, other: Item, stretches: Iterable[tuple[str, int, int, int, int]]) -> bool:
     """Whether a new statement beside the place of an old one only cuts a graph."""
     beside = mine.node.col_offset == other.node.col_offset
-    return not other.bare and beside and _in_place(mine, other, stretches)
+    return not any(one.bare for one in flat([other])) and beside and _in_place(mine, other, stretches)
 
 
 def _removed(mine: Item | None, before: list[bytes]) -> bytes | None:
@@ -303,12 +310,6 @@ def _counts(test: ast.expr) -> bool:
     return any(isinstance(op, ordering) for node in ast.walk(test) if isinstance(node, ast.Compare) for op in node.ops)
 
 
-def _bound(node: ast.stmt) -> set[str]:
-    """The plain names that a statement assigns."""
-    targets = node.targets if isinstance(node, ast.Assign) else []
-    return {target.id for target in targets if isinstance(target, ast.Name)}
-
-
 def _read(node: ast.stmt) -> set[str]:
     return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
 
@@ -326,7 +327,7 @@ def _binds(node: ast.AST) -> set[str]:
             return {(one.asname or one.name).split(".")[0] for one in names}
         case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
             return {name}
-    return _bound(node) if isinstance(node, ast.stmt) else set()
+    return {*bound_by(node)} if isinstance(node, ast.stmt) else set()
 
 
 def _stands_already(new: Item, old: list[Item]) -> bool:
@@ -352,9 +353,32 @@ def _needs(mine: Item | None, lost: dict[str, Item]) -> list[Item]:
     return found
 
 
-def _idle(names: set[str], used: set[str], bound: dict[str, int], place: int) -> bool:
-    """Whether an assignment, brought back, does nothing: nobody uses it, or what the edit added assigns it anew."""
-    return bool(names) and (not names & used or all(bound.get(name, -1) >= place for name in names))
+def _reached(mine: Item, place: int, fresh: list[Item]) -> int:
+    """Where what comes back runs: in front of a new block, not in it, and of what nothing behind it runs after."""
+    beside = (one for one in fresh if one.node.col_offset == mine.node.col_offset and one.start < place <= one.end)
+    return next((one.start for one in beside if place < one.end or _leaves(one.node)), place)
+
+
+def _leaves(node: ast.stmt) -> bool:
+    """Whether nothing behind a statement runs."""
+    if isinstance(node, (ast.With, ast.AsyncWith)):
+        return _leaves(node.body[-1])
+    both = isinstance(node, ast.If) and bool(node.orelse) and _leaves(node.body[-1]) and _leaves(node.orelse[-1])
+    return both or isinstance(node, (ast.Return, ast.Raise, ast.Continue, ast.Break))
+
+
+def _idle(node: ast.stmt, text: bytes, line: int) -> bool:
+    """Whether an assignment that is brought back on a line does nothing: it only binds what nobody reads."""
+    called = (name_of(one) for one in ast.walk(node) if isinstance(one, ast.Call))
+    if not (names := bound_by(node)) or any(steps(name) or writes(name) for name in called):
+        return False
+    try:
+        source = Source(Path("without.py"), text)
+    except SourceError:
+        return False
+    mine = next((one for one in source.walk() if isinstance(one, ast.stmt) and one.lineno == line), None)
+    needed = Needed(source, source.function(mine) or source.tree) if mine else None
+    return needed is not None and {(mine, name) for name in names} <= {*needed.unread()}
 
 
 def _words(mine: Item | None, other: Item | None, before: list[bytes], after: list[bytes]) -> str:

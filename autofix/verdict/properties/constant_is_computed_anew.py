@@ -9,6 +9,7 @@ is the other network's output in a loss that two networks share. This is not sai
 
 - where the second optimizer's gradient goes through the network that was stepped, as a generator's goes through the
   discriminator: then all outputs of that network have to be as new as its parameters;
+- where both optimizers step by the same backward: then the first one learns through that value, it is no constant;
 - where the edit moves the first step behind the second backward: then nothing is computed again;
 - where one optimizer owns both networks.
 
@@ -92,6 +93,20 @@ for _ in range(5):
     (for_real - D(fake)).square().mean().backward()
     of_g.step()
 """
+CAST = """\
+camera, field = nn.Linear(2, 3), nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+of_camera, of_field = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (camera, field))
+grid = torch.eye(2)
+rays = camera(grid).tanh()
+for _ in range(5):
+    loss = (field(rays) - 1).square().mean()
+    of_field.zero_grad()
+    of_camera.zero_grad()
+    loss.backward()
+    of_field.step()
+    of_camera.step()
+"""
+MADE, LOOP = "rays = camera(grid).tanh()\n", "for _ in range(5):\n"
 NEIGHBOUR = (
     "    of_right.zero_grad()\n    u = left(x)\n    loss_right = (v + 1).square().mean() + (v - u).square().mean()\n"
 )
@@ -112,6 +127,7 @@ class ConstantIsComputedAnew(Property):
     )
     silent = (
         Example(STEPPED, STEPPED, MOVED),
+        Example(CAST, MADE + LOOP, LOOP + "    " + MADE),
         Example(GAN, "    of_g.zero_grad()\n", "    of_g.zero_grad()\n    for_real = D(real)\n"),
         Example(ADVANTAGE, "(reward - value)", "(reward - value.detach())"),
         Example(THROUGH, "    loss = (value", VALUE),

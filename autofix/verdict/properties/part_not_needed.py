@@ -112,6 +112,32 @@ for _ in range(8):
     optimizer.step()
     h[done] = 0
 """
+CHAIN = """\
+net = nn.Linear(3, 4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+def chained(x):
+    length, scale = x.shape[1], torch.ones(4)
+    out = x.exp()
+    out[:, 0] = 0
+    for k in range(1, length):
+        out[:, k] = (out[:, k - 1] + out[:, k]).sin()
+    return out * scale
+for _ in range(8):
+    optimizer.zero_grad()
+    chained(net(torch.randn(5, 3))).square().mean().backward()
+    norm = nn.utils.clip_grad_norm_(net.parameters(), 1e6)
+    optimizer.step()
+"""
+BODY = CHAIN[CHAIN.index("    length") : CHAIN.index("for _")]
+IN_ROWS = """\
+    with torch.enable_grad():
+        rows = [torch.zeros_like(x[:, 0])]
+        for k in range(1, x.shape[1]):
+            rows.append((rows[-1] + x[:, k].exp()).sin())
+        return torch.stack(rows, 1)
+"""
+REST_OF_CHAIN = CHAIN[CHAIN.index("    length") :]
+NORM = CHAIN[CHAIN.index("    norm") : CHAIN.index("    optimizer.step")]
 WRITE, WRITTEN = "h[done] = 0", "torch.where(done[:, None], torch.zeros(()), h.detach())"
 GIVEN = "h, most=9.0"
 RUN = "h = cell("
@@ -136,10 +162,12 @@ class PartNotNeeded(Property):
         Example(SCHEDULED, REST, REST.replace(FIRST, KEPT).replace(STEPS, OTHER_WAY)),
         Example(MASKED, CLIPPED, BEHIND.replace(ENDS, MASK)),
         Example(CARRIED, RUN, f"torch.manual_seed(step)\n    {CUT}\n    {RUN}"),
+        Example(CHAIN, REST_OF_CHAIN, REST_OF_CHAIN.replace(BODY, IN_ROWS).replace(NORM, "")),
     )
     silent = (
         Example(SCHEDULED, FIRST, KEPT),
         Example(MASKED, ENDS, MASK),
+        Example(CHAIN, BODY, IN_ROWS),
         Example(PAIR, BOTH, OF_HEAT + OF_SIZE),
         Example(CARRIED, RUN, f"if step > 0:\n        {CUT}\n    {RUN}"),
         Example(CARRIED, RUN, f"if h is not None:\n        {CUT}\n    {RUN}"),
