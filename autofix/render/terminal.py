@@ -10,7 +10,7 @@ from typing import TextIO
 from rich.console import Console
 from rich.text import Text
 
-from autofix.core.model import Applicability, Effect, Fix, Outcome, Report
+from autofix.core.model import Applicability, Change, Effect, Fix, Outcome, Report
 from autofix.experiments.compare import norms
 from autofix.render import words
 from autofix.render.account import Account, account, table
@@ -316,8 +316,11 @@ def _judged(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
         yield from _diff(judged, snapshot)
     yield from _effect(judged, snapshot)
     yield from question(report, snapshot)
-    changes = judged.verdict.changes
-    for change in changes if look.verbose else changes[:_CHANGES]:
+    firsts: dict[str, Change] = {}
+    for change in judged.verdict.changes:
+        firsts.setdefault(change.parameter, change)
+    # The sentence of the effect has told of the first one.
+    for change in judged.verdict.changes if look.verbose else list(firsts.values())[1 : _CHANGES + 1]:
         said = words.one_line(change.note or norms(change))
         yield Text(f"  {words.one_line(change.parameter)}, step {change.step + 1}: {said}")
 
