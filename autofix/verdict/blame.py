@@ -27,7 +27,7 @@ def blame(
     """Which loss reaches a parameter no more, or is another, and what the edit cuts off; begins with `;`, or ''."""
     expected, got = (_senders(change.parameter, trace) for trace in (reference, edited))
     lost = [stack for site, stack in expected.items() if site not in got]
-    gone = f"{_named(lost)} sends it none any more" if lost and not got.keys() - expected.keys() else ""
+    gone = f"{_named(lost)} sends it no gradient any more" if lost and not got.keys() - expected.keys() else ""
     cuts = _taken_out(target, files) if gone or cuts_the_graph(reference, edited) else []
     clauses = (
         gone or _value(change, reference, edited),

@@ -13,6 +13,9 @@ from autofix.probe import wire
 from autofix.verdict.blame import blame
 from autofix.verdict.runs import Runs
 
+_NAMED = 4
+"""Whose gradients are named at most, one by one."""
+
 
 def equal_to(runs: Runs, reading: Reading, *, same_live: bool) -> Assessment:
     """The effect of an edit that equals a reading of the code: live too, or with every step undone alone."""
@@ -71,7 +74,7 @@ def with_reading(runs: Runs, one: Assessment) -> Assessment:
     if runs.case.pool.letters.alike and one.effect.keeps_gradients:
         first, second = words(runs.letter).values()
         return replace(one, sentence=f"{one.sentence}. Whether {first} or {second}, the optimizers make the same steps")
-    if len(runs.case.pool.letters.contradicted) != 1:
+    if len(runs.case.pool.letters.contradicted) != 1 or not one.effect.keeps_gradients:
         return one
     ((refused, why),) = runs.case.pool.letters.contradicted.items()
     said = words(runs.letter)[refused]
@@ -91,6 +94,8 @@ def whose(runs: Runs) -> str:
         label = ", ".join(owners[:3]) + (", ..." if len(owners) > 3 else "")  # noqa: PLR2004
         sizes.setdefault(label, []).append(len(live.names[index]))
     parts = [f"{label} ({_sized(several)})" for label, several in sizes.items()]
+    if len(parts) > _NAMED:
+        parts[_NAMED - 1 :] = [f"{len(parts) - _NAMED + 1} more"]
     steps = len(live.steps) or len(live.leaves)
     where = f"{steps} step{'s' if steps != 1 else ''}" if live.steps else f"{steps} backward calls"
     took = f", in {past:.0f} s beyond the failure," if past >= 1 else ""
