@@ -196,5 +196,5 @@ for _ in range(4):
             if empty and paths:
                 statement = blocks.after_steps(source, source.statement(node))
                 edits = insert_after(source, statement, [f"{path} = None" for path in paths])
-                why = f"{' and '.join(paths)} is made anew in the next iteration, from the parameters as they are then."
+                why = f"The next iteration makes {' and '.join(paths)} anew, from the parameters as they are then."
                 yield self.propose(edits, why, title="Drop what was kept", later=7)

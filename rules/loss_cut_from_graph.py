@@ -41,6 +41,10 @@ _USUAL = {
     "numpy": "what numpy computes has no graph: compute the same with torch",
     "undifferentiable": "this operation has no gradient: use one that has, or give its part of the graph by hand",
     "item": "a number has no graph: keep the tensor here, and take its number where it is printed",
+    "rebuilt": "a tensor made of values has no graph: use torch.stack, torch.cat or arithmetic on the tensors",
+    "detach": "the graph is cut here: keep the tensor itself for the loss, and detach only what is stored or printed",
+    "data": "the graph is cut here: use the tensor itself, not its .data, in what the loss is made of",
+    "no_grad": "gradients are off here: compute what the loss needs outside of no_grad, or once more with gradients",
 }
 _BEGUN = (
     "the loss is still the number that it began with: begin with a tensor, or skip the update where nothing was added"

@@ -28,11 +28,11 @@ STORIES = {
         ("logits, state = model(x, state)", "state takes the graph of one pass into the next"),
         (
             "loss.backward()",
-            "this backward frees the graph; in the next pass it needs it again and fails",
+            "this backward frees the graph; in the next pass it fails, because it needs that graph again",
         ),
     ],
     "vit": [
-        ("attn = attn.softmax(dim=-1)", "an operation saves a tensor for its backward here"),
+        ("attn = attn.softmax(dim=-1)", "SoftmaxBackward0 saves a tensor for its backward here"),
         ("attn *= torch.rand_like(attn) > 0.1", "the tensor is written in place here (mul_)"),
         ("loss.backward()", "it fails here"),
     ],

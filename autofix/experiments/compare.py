@@ -99,9 +99,9 @@ def _total(some: Iterable[list[tuple[float, ...]]], other: int | None) -> float:
 def _ranked(changes: Iterable[Change]) -> list[Change]:
     """Changes in the order of what they tell: a step that is gone, then each gradient where it first departs.
 
-    Where several optimizers step a parameter, it departs where one of them is left without gradient. Of these the one
-    that changes most comes first, whichever optimizer was made first: what departs in consequence of another begins
-    small.
+    Where several optimizers step a parameter, it departs where one of them is left without gradient. Of these come
+    first those that are cut off, then the one that changes most, whichever optimizer was made first: what departs in
+    consequence of another begins small.
     """
     found = list(changes)
     gradients = [change for change in found if not change.note]
@@ -110,7 +110,7 @@ def _ranked(changes: Iterable[Change]) -> list[Change]:
         known = first.setdefault(change.parameter, change)
         if change.candidate == 0 < change.reference and known.candidate:
             first[change.parameter] = change
-    ranked = sorted(first.values(), key=lambda change: -change.relative)
+    ranked = sorted(first.values(), key=lambda change: (change.candidate != 0 or not change.relative, -change.relative))
     later = [change for change in gradients if change is not first[change.parameter]]
     structure = [change for change in found if change.note and change.note != _MOVED]
     return [*structure, *ranked, *later, *(change for change in found if change.note == _MOVED)]
@@ -121,6 +121,10 @@ def norms(change: Change) -> str:
     was, now = change.reference, change.candidate
     if not change.note and change.relative and abs(was - now) <= _SAME * change.relative * max(was, now):
         return f"a gradient of norm {now:.4g} in another direction"
+    if not change.note and 0.0 in (was, now):
+        return (
+            f"no gradient instead of one of norm {was:.4g}" if was else f"a gradient of norm {now:.4g} instead of none"
+        )
     digits = next((n for n in _DIGITS if f"{was:.{n}g}" != f"{now:.{n}g}"), 17)
     return f"a gradient of norm {now:.{digits}g} instead of {was:.{digits}g}"
 

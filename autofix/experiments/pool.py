@@ -242,7 +242,7 @@ class Pool:
         if self._runs.builder.perturbed and (not same or comparable(self._wait(self._first_letter()))):
             self._forget(replace(self._runs.builder, perturbed=False))
             same = self._fails_again()
-        self._unproven = "" if same else "the unedited script did not fail again under the judge's instruments"
+        self._unproven = "" if same else "the script as it stands failed once, and not again where edits are judged"
 
     def _fails_again(self) -> bool:
         return self.same_failure(self._wait(UNEDITED))

@@ -30,8 +30,8 @@ WORDS = {
     OPERATION: "the write is part of the forward, with gradient",
 }
 LEAF_WORDS = {
-    UPDATE: "the tensor is a leaf of its own, which starts from its value",
-    OPERATION: "the tensor is the result of what made it, and its gradient is looked at",
+    UPDATE: "the tensor is a new leaf, cut from what made it",
+    OPERATION: "the tensor keeps its graph to what made it",
 }
 LOSS_WORDS = {
     UPDATE: "the sum of the values is the loss",
@@ -40,7 +40,7 @@ LOSS_WORDS = {
 _NONSCALAR = "nonscalar_backward"
 ARRAY_WORDS = {
     UPDATE: "the array is a constant",
-    OPERATION: "the array keeps the gradient of the tensor that it was made of",
+    OPERATION: "gradients flow through the array to the tensor that it was made of",
 }
 _WRITES = ("leaf_modified", "view_modified")
 _ENTERS = (*_WRITES, "conversion")
@@ -256,12 +256,12 @@ def standing(diagnosis: Diagnosis) -> tuple[wire.Site, ...]:
 
 
 _UNSAID = {
-    Cause.NONSCALAR_BACKWARD: "the mean and the sum of the loss are both possible, and the code does not say which is "
-    "meant",
+    Cause.NONSCALAR_BACKWARD: "the code does not say which number is the loss: the sum of these values, or their mean",
     Cause.NO_GRAPH: "the code does not say which part of the loss is meant to have a gradient",
-    Cause.PARAMETER_ASSIGNED: "an update of the parameter and a value for this pass are both possible, and the code "
-    "does not say which",
-    Cause.NONLEAF_GRADIENT: "the code does not say which tensor is meant to receive the gradient",
+    Cause.PARAMETER_ASSIGNED: "the code does not say whether this is an update of the parameter, or a value for this "
+    "pass alone",
+    Cause.NONLEAF_GRADIENT: "the code does not say whose gradient is meant: that of this result, or of a new leaf "
+    "with its value",
 }
 
 
@@ -329,8 +329,9 @@ def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace) -> str:
     if reading == OPERATION and stale and any(done.kind == "nonleaf_gradient" for done in run.performed):
         return f"what is computed once from {stale} would never change, whatever a step does"
     if lost:
-        more = f" and {len(set(lost)) - 1} more" if len(set(lost)) > 1 else ""
-        return f"{lost[0]}{more}, which an optimizer owns, would get no gradient"
+        names = list(dict.fromkeys(lost))
+        more = f" and {names[1] if len(names) == 2 else f'{len(names) - 1} more parameters'}" * (len(names) > 1)  # noqa: PLR2004
+        return f"{names[0]}{more}, which an optimizer owns, would get no gradient"
     return ""
 
 

@@ -55,7 +55,7 @@ def _failing(fix: Fix, snapshot: Snapshot) -> str:
 def _effect(fix: Fix, snapshot: Snapshot) -> Iterator[str]:
     if fix.candidate.rules:
         yield f"{words.title(fix)}: {words.effect(fix)}"
-    elif not fix.verdict.changes:
+    else:
         yield words.effect(fix)
     yield from _parameters(fix.verdict.changes)
     if later := snapshot.later(fix):

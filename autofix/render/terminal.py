@@ -10,7 +10,7 @@ from typing import TextIO
 from rich.console import Console
 from rich.text import Text
 
-from autofix.core.model import Applicability, Effect, Fix, Outcome, Report
+from autofix.core.model import Applicability, Change, Fix, Outcome, Report
 from autofix.experiments.compare import norms
 from autofix.render import words
 from autofix.render.account import Account, account, table
@@ -18,7 +18,7 @@ from autofix.render.snapshot import Snapshot
 from autofix.render.story import located, story, verbatim
 from autofix.render.words import EFFECTS
 
-_ALTERNATIVES = 5
+_ALTERNATIVES = 3
 _CHANGES = 5
 _LAWS = {"broken": "bold red", "kept": "green", "silent": "dim"}
 _REJECTED = 8
@@ -133,7 +133,8 @@ def candidate(fix: Fix, snapshot: Snapshot, label: str, *, qualified: bool) -> I
     yield from _diff(fix, snapshot)
     yield from _effect(fix, snapshot)
     if why := words.one_line(fix.candidate.why):
-        yield Text("Why it works: ").append(why)
+        safe = fix.verdict.applicability is Applicability.SAFE
+        yield Text("Why it works: " if safe else "Why it gets past the failure: ").append(why)
 
 
 def _head(fix: Fix, label: str, *, qualified: bool) -> Text:
@@ -184,17 +185,20 @@ def _alternatives(others: list[Fix], report: Report, snapshot: Snapshot, look: L
     yield Text()
     yield Text("Other edits that get past the failure:", "bold")
     shown = others if look.verbose else others[:_ALTERNATIVES]
+    told = set(_reasons(report.fixes[0], snapshot))
     for fix in shown:
         trust = fix.verdict.applicability
         line = Text(f"  {report.fixes.index(fix) + 1}. {_named(fix)} ").append(f"({words.trust(fix)})", _TRUST[trust])
         said = words.effect(fix)
-        if fix.verdict.effect is Effect.UNKNOWN and said == words.effect(report.fixes[0]):
-            said = "unknown, for the same reason"
+        if said == words.effect(report.fixes[0]):
+            said = f"{fix.verdict.effect}, as fix 1"
         elif fix.verdict.effect.keeps_gradients and not look.verbose:
             said = EFFECTS[fix.verdict.effect]
         yield line.append(f" {said}", "dim")
-        reasons = [f"{name}: {sentence}" for name, sentence in _reasons(fix, snapshot)]
-        yield from (Text(f"     {reason}", "yellow") for reason in (reasons if look.verbose else reasons[:1]))
+        reasons = _reasons(fix, snapshot)
+        for name, sentence in reasons if look.verbose else list(reasons)[:1]:
+            yield Text(f"     {name}: {'as above' if (name, sentence) in told else sentence}", "yellow")
+            told.add((name, sentence))
         if look.verbose:
             yield from _diff(fix, snapshot)
     if left := len(others) - len(shown):
@@ -211,7 +215,8 @@ def question(report: Report, snapshot: Snapshot) -> Iterator[Text]:
     if asked.answer is not None:
         yield Text(f"As was answered ({asked.chosen}): ").append(words.one_line(asked.answer.clause))
         return
-    yield Text(f"{where}{words.one_line(asked.text)}", "bold")
+    yield Text(f"Question: {where}{words.one_line(asked.text)}", "bold")
+    yield Text("  No run can tell. Answer with one of these options; an edit that does so can then be safe:")
     if asked.outdated:
         yield Text(f"  {words.one_line(asked.outdated)}", "yellow")
     for one in asked.answers:
@@ -316,8 +321,11 @@ def _judged(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
         yield from _diff(judged, snapshot)
     yield from _effect(judged, snapshot)
     yield from question(report, snapshot)
-    changes = judged.verdict.changes
-    for change in changes if look.verbose else changes[:_CHANGES]:
+    firsts: dict[str, Change] = {}
+    for change in judged.verdict.changes:
+        firsts.setdefault(change.parameter, change)
+    # The sentence of the effect has told of the first one.
+    for change in judged.verdict.changes if look.verbose else list(firsts.values())[1 : _CHANGES + 1]:
         said = words.one_line(change.note or norms(change))
         yield Text(f"  {words.one_line(change.parameter)}, step {change.step + 1}: {said}")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import replace
+from itertools import groupby
 
 from autofix.core.model import Answer, Applicability, Cause, Culprit, Effect, Fix, Outcome, Report, RunOutcome
 from autofix.probe.wire import Failure
@@ -12,7 +14,7 @@ from autofix.search.registry import rules
 ROLES = {
     "built": "this module works in place",
     "made": "{} is made here",
-    "saved": "an operation saves a tensor for its backward here",
+    "saved": "{} saves a tensor for its backward here",
     "shared": "{} is made here, with the graph that both backward calls need",
     "carried": "{} takes the graph of one pass into the next",
     "stored": "{} keeps a tensor together with its graph",
@@ -20,7 +22,7 @@ ROLES = {
     "freed": "this backward frees the graph",
     "written": "the tensor is written in place here",
     "stepped": "this step writes the parameters in place",
-    "stale": "what was computed before the write is used after it here",
+    "stale": "a value from before the write is used here, after it",
     "gave_none": "this derivative is None: its output is not made of what it is by",
     "unset": "this gradient is None: no backward has reached its tensor",
     "cut": "the graph of {} ends here",
@@ -34,12 +36,14 @@ ROLES = {
     "failed": "it fails here",
 }
 """What a line does; `{}` are the variables that it does it to."""
-_UNNAMED = {"made": "the tensor", "shared": "the tensor", "carried": "a variable", "stored": "this", "cut": "the loss"}
+_UNNAMED = {"made": "the tensor", "shared": "the tensor", "carried": "a variable", "saved": "an operation", "stored": "this", "cut": "the loss"}
+_NAMELESS = ("failed", "stepped")
+"""Roles whose line shows all that there is to name."""
 _TOGETHER = {
     ("carried",): "{} takes the graph of one pass into the next",
-    ("freed", "failed"): "this backward frees the graph; in the next pass it needs it again and fails",
+    ("freed", "failed"): "this backward frees the graph; in the next pass it fails, because it needs that graph again",
     ("saved", "written"): "this call saves a tensor for its backward, and then writes it in place",
-    ("saved", "stale"): "this saves a tensor for its backward, and after the write uses what was computed before it",
+    ("saved", "stale"): "this saves a tensor for its backward, and after the write uses a value from before it",
     ("used_earlier", "used"): "both backward calls go through here",
 }
 """What one line does that plays several parts, the first that fits; where none does, the weightiest part is told."""
@@ -66,14 +70,14 @@ CAUSES = {
 }
 EFFECTS = {
     Effect.IDENTICAL: "every gradient stays the same",
-    Effect.REFRESHED: "same gradients, a part is computed again after an update",
-    Effect.TRUNCATED: "same gradients within an iteration, none flows into earlier ones",
+    Effect.REFRESHED: "same gradients; a part is computed again, with the parameters after an update",
+    Effect.TRUNCATED: "same gradients within an iteration; none flows into earlier ones",
     Effect.REFRESHED_TRUNCATED: "a part is computed again, and no gradient flows into earlier iterations",
     Effect.MEANT: "gradients change, to those that the rest of the code says are meant",
     Effect.CHANGED: "gradients change",
     Effect.UNKNOWN: "the gradients could not be compared",
 }
-GOES_ON = "Each pass goes on from the last value: if each is to begin anew, reset it instead"
+GOES_ON = "The value still goes on from pass to pass. If each pass is to begin anew, reset it instead"
 CONDITIONED = "not seen without what was changed for this run"
 RUNS = {
     RunOutcome.PASSED: "it passed the failing line",
@@ -100,10 +104,11 @@ OUTCOMES = {
     Outcome.UNSAFE: "unsafe: the edit is not shown to keep the gradients that the code describes",
     Outcome.STILL_FAILING: "still failing with the edit",
 }
-_DOUBTED = "unsafe: the edit keeps the gradients, but something else speaks against it"
-_NOT_KNOWN = "not known: the runs do not tell whether the edit keeps the gradients that the code describes"
-_MEANT = "safe: the edit gives the gradients of what the code means; it says something else"
+_DOUBTED = "unsafe: the edit keeps the gradients, but what is named below speaks against it"
+_NOT_KNOWN = "not known: the runs do not tell whether the edit keeps the gradients"
+_MEANT = "safe: the edit gives the gradients that the code is meant to give; as written, it gives others"
 _REFRESHED = "safe: the edit keeps the gradients that the code describes, computed with newer parameters"
+_TRUNCATED = "safe: the edit keeps the gradients within each iteration; none flows into earlier iterations"
 _NEWER = (Effect.REFRESHED, Effect.REFRESHED_TRUNCATED)
 JUDGED = {Outcome.SAFE, Outcome.UNSAFE, Outcome.STILL_FAILING}
 """Where an edit that somebody else offers was judged."""
@@ -180,14 +185,22 @@ def role(culprit: Culprit) -> str:
     said = said or ROLES.get(culprit.role, one_line(culprit.role))
     note = _OPERATOR.sub(r"\1", one_line(culprit.note))
     if "{}" in said:
+        said = said.replace("{} is", "{} are") if ", " in note.partition(" (")[0] else said
         return said.replace("{}", note or _UNNAMED.get(culprit.role, "the tensor"))
-    return f"{said} ({note})" if note else said
+    return f"{said} ({note})" if note and culprit.role not in _NAMELESS else said
 
 
 def told(report: Report, *, asides: bool = False) -> tuple[Culprit, ...]:
     """The places that explain a failure, in the order in which things happened; then the asides, where wanted."""
     found = report.diagnosis.culprits if report.diagnosis is not None else ()
-    return tuple(one for one in found if asides or not one.aside)
+    alike = groupby((one for one in found if asides or not one.aside), lambda one: (role(one), one.frame.file))
+    return tuple(_joined(*several) for _, several in alike)
+
+
+def _joined(first: Culprit, *others: Culprit) -> Culprit:
+    """One of several lines that do the same to the same; the others are told with it."""
+    lines = ", ".join(str(other.frame.line) for other in others)
+    return replace(first, note=f"{first.note} (also at line{'s' * (len(others) > 1)} {lines})") if lines else first
 
 
 def warning(fix: Fix) -> str:
@@ -238,6 +251,8 @@ def judged(report: Report) -> str:
         return _MEANT
     if report.outcome is Outcome.SAFE and any(one in _NEWER for one in effects):
         return _REFRESHED
+    if report.outcome is Outcome.SAFE and Effect.TRUNCATED in effects:
+        return _TRUNCATED
     if report.outcome is not Outcome.UNSAFE or not effects:
         return OUTCOMES[report.outcome]
     if Effect.UNKNOWN in effects:

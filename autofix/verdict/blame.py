@@ -1,28 +1,52 @@
-"""Says which loss a changed gradient belongs to, in the words of the user's code."""
+"""Says by what a gradient is changed, in the words of the user's code: which loss, and what the edit cuts off."""
 
 from __future__ import annotations
 
 import ast
+import contextlib
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
-from autofix.core.model import Change
+from autofix.core.model import Change, Target
+from autofix.experiments.compare import cuts_the_graph, first_departing
 from autofix.probe import wire
+from autofix.syntax.calls import name_of
 from autofix.syntax.source import Source, SourceError
+from autofix.syntax.sources import parsed
+from autofix.syntax.vocabulary import GRADIENT_MODES
+
+_ENDS = ("detach", "detach_", *GRADIENT_MODES)
+_LONG = 60
+_MOST = 3
 
 
-def blame(change: Change, reference: wire.Trace, candidate: wire.Trace) -> str:
-    """What happened to `change.parameter`, as ': it loses what `g_loss` sent' or ''."""
-    expected = _senders(change.parameter, reference)
-    got = _senders(change.parameter, candidate)
+def blame(
+    change: Change, reference: wire.Trace, edited: wire.Trace, target: Target, files: Mapping[Path, bytes]
+) -> str:
+    """Which loss reaches a parameter no more, or is another, and what the edit cuts off; begins with `;`, or ''."""
+    expected, got = (_senders(change.parameter, trace) for trace in (reference, edited))
     lost = [stack for site, stack in expected.items() if site not in got]
-    gained = [site for site in got if site not in expected]
-    if lost and not gained and len(lost) < len(expected):
-        return f"; it loses what {_named(lost)} sent"
-    if not got:
-        return f"; nothing of {_named(list(expected.values()))} reaches it any more" if expected else ""
-    if len(expected) == 1:
-        return f"; what {_named(list(expected.values()))} sends it is another"
-    return ""
+    gone = f"{_named(lost)} sends it no gradient any more" if lost and not got.keys() - expected.keys() else ""
+    cuts = _taken_out(target, files) if gone or cuts_the_graph(reference, edited) else []
+    clauses = (
+        gone or _value(change, reference, edited),
+        f"the edit takes out of the graph: {' and '.join(cuts[:_MOST])}" if cuts else "",
+    )
+    return "".join(f"; {clause}" for clause in clauses if clause)
+
+
+def _value(change: Change, reference: wire.Trace, candidate: wire.Trace) -> str:
+    """What the losses are at a step, where they are others, or that they are the same, and only their graph is not."""
+    departing = first_departing(reference, candidate)
+    if departing is None or departing[2] != change.step:
+        return ""
+    was, now = (step.losses for step in departing[:2])
+    if len(was) != len(now):
+        return f"{len(now)} losses go backward before that step, in the code {len(was)}"
+    pairs = ((f"{one:.4g}", f"{other:.4g}") for one, other in zip(was, now, strict=True))
+    other = next((f"its loss is {b} there instead of {a}" for a, b in pairs if a != b), "")
+    return other or "its loss has the same value, and another graph" * cuts_the_graph(reference, candidate)
 
 
 def _senders(parameter: str, trace: wire.Trace) -> dict[str, wire.Stack]:
@@ -31,8 +55,35 @@ def _senders(parameter: str, trace: wire.Trace) -> dict[str, wire.Stack]:
 
 
 def _named(stacks: list[wire.Stack]) -> str:
-    names = list(dict.fromkeys(f"`{name}`" for stack in stacks if (name := loss(stack))))
-    return " and ".join(names[:3]) or "that loss"
+    names = dict.fromkeys(f"`{name}` ({at(stack)})" for stack in stacks if (name := loss(stack)))
+    return " or ".join(list(names)[:_MOST]) or "that loss"
+
+
+def _taken_out(target: Target, files: Mapping[Path, bytes]) -> list[str]:
+    """What an edit adds that ends a graph, as it is written, with its line in the edited file."""
+    found = []
+    for path, data in files.items():
+        with contextlib.suppress(OSError, SourceError):
+            old, new = (_cuts(parsed(path, text)) for text in (target.read(path), data))
+            added = Counter(text for text, _ in new) - Counter(text for text, _ in old)
+            lines = {text: line for text, line in new if text in added}
+            found += [f"`{text}` (line {line} of the edited {path.name})" for text, line in lines.items()]
+    return found
+
+
+def _cuts(source: Source) -> list[tuple[str, int]]:
+    """The expressions that take a value or a block out of a graph, and their lines."""
+    return [
+        (ast.unparse(node)[:_LONG], node.lineno)
+        for node in ast.walk(source.tree)
+        if (isinstance(node, ast.Call) and name_of(node) in _ENDS)
+        or (isinstance(node, ast.Attribute) and node.attr == "data")
+    ]
+
+
+def at(place: wire.Stack) -> str:
+    """A place in the user's code, as people write it: main.py:12."""
+    return f"{place[0].file.rsplit('/', 1)[-1]}:{place[0].line}" if place else "the code"
 
 
 def loss(stack: wire.Stack) -> str:
@@ -45,5 +96,5 @@ def loss(stack: wire.Stack) -> str:
         node = source.node_at((frame.line, frame.column, frame.end_line, frame.end_column))
         if isinstance(node, ast.Call):
             held = isinstance(node.func, ast.Attribute) and node.func.attr == "backward" and not node.args
-            return ast.unparse(node.func.value if held and isinstance(node.func, ast.Attribute) else node)[:60]
+            return ast.unparse(node.func.value if held and isinstance(node.func, ast.Attribute) else node)[:_LONG]
     return ""

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from autofix.core.kinds import kinds
 from autofix.core.model import Reading
-from autofix.probe import wire
+from autofix.verdict.blame import at as at  # noqa: PLC0414  with it laws say where
 from autofix.verdict.runs import Runs
 
 PASSES = 2
@@ -32,11 +32,6 @@ class Ruling:
 
     word: Word
     sentence: str = ""
-
-
-def at(place: wire.Stack) -> str:
-    """A place in the user's code, as people write it: main.py:12."""
-    return f"{place[0].file.rsplit('/', 1)[-1]}:{place[0].line}" if place else "the code"
 
 
 SILENT, KEPT = Ruling(Word.SILENT), Ruling(Word.KEPT)

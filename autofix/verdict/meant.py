@@ -21,7 +21,7 @@ def meant(runs: Runs, found: Assessment) -> Assessment:
     """
     letters = runs.case.pool.letters
     if found.effect is Effect.REFRESHED and (why := worse(runs, replace(runs.code, constant=True))):
-        return replace(found, sentence=f"{found.sentence}; what was made once cannot be a constant: {why}")
+        return replace(found, sentence=f"{found.sentence}. What was made once cannot be a constant: {why}")
     departs = found.effect is Effect.CHANGED or (found.effect is Effect.TRUNCATED and runs.letter.reused)
     if not departs or letters.void or len(letters.readings) > 1:
         return found
@@ -33,8 +33,8 @@ def meant(runs: Runs, found: Assessment) -> Assessment:
         for reading in dict.fromkeys((*known, *law.readings(runs))):
             if law.says(runs, reading).word is Word.KEPT and _is_left(runs, reading) and follows(runs, reading):
                 sentence = (
-                    f"{whose(runs)} those of the code in which {law.clause}; the rest is as written; "
-                    f"without that change, {letter.sentence}"
+                    f"as the code is written, {letter.sentence}. With the edit, {law.clause}. "
+                    f"Nothing else changes: {whose(runs)} otherwise those of the code"
                 )
                 return replace(found, effect=Effect.MEANT, sentence=sentence, reading=reading)
     return found

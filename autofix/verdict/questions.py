@@ -93,9 +93,12 @@ def _refused(runs: Runs) -> Question | None:
     if said is LOSS_WORDS:
         names, text = ("sum", "mean"), "Is the sum of these values the loss, or their mean?"
     elif said is LEAF_WORDS:
-        names, text = ("leaf", "result"), "Is this a leaf of its own, or is the leaf behind it trained?"
+        names, text = ("leaf", "result"), "Is this tensor a new leaf, or does it keep its graph to what made it?"
     else:
-        names, text = ("update", "forward"), "Is this write an update of the values, or a part of the forward?"
+        names, text = (
+            ("update", "forward"),
+            "Is this write an update of the values, as under no_grad, or a part of the forward?",
+        )
     answers = [
         Answer(name, clause, Reading(refused)) for name, (refused, clause) in zip(names, said.items(), strict=True)
     ]

@@ -13,17 +13,20 @@ from autofix.probe import wire
 from autofix.verdict.blame import blame
 from autofix.verdict.runs import Runs
 
+_NAMED = 4
+"""Whose gradients are named at most, one by one."""
+
 
 def equal_to(runs: Runs, reading: Reading, *, same_live: bool) -> Assessment:
     """The effect of an edit that equals a reading of the code: live too, or with every step undone alone."""
     told = whose(runs)
     if reading.separated:
-        sentence = "each step uses its own loss alone; as written, a step also uses the gradient of another loss"
+        sentence = "each step uses its own loss alone. As written, a step also uses the gradient of another loss"
         apart = differences(runs.of(reading.letter), runs.edited, LIVE)
         return Assessment(Effect.CHANGED, sentence, tuple(apart), reading)
     if reading.truncated:
         effect = Effect.TRUNCATED if same_live else Effect.REFRESHED_TRUNCATED
-        sentence = f"{told} equal within each iteration; none flows into earlier iterations"
+        sentence = f"{told} equal within each iteration. None flows into earlier iterations"
         return Assessment(effect, sentence, (), reading)
     if same_live:
         return Assessment(Effect.IDENTICAL, f"{told} identical to those that the code describes", (), reading)
@@ -37,7 +40,7 @@ def _also_newer(runs: Runs, reading: Reading) -> str:
     calls = min((step.calls for step in full.steps if step.calls >= failed), default=0)
     failing = {step.optimizer for step in full.steps if step.calls == calls}
     named = dict.fromkeys(full.owner(index) for index in first_apart(full, runs.edited, failing))
-    return f"; so are those of {' and '.join(named)}, whose loss does not fail" if failing and named else ""
+    return f". So are those of {' and '.join(named)}, whose loss does not fail" if failing and named else ""
 
 
 def changed(runs: Runs, changes: Sequence[Change], reference: wire.Trace) -> Assessment:
@@ -45,11 +48,12 @@ def changed(runs: Runs, changes: Sequence[Change], reference: wire.Trace) -> Ass
     first = changes[0]
     if first.note:
         return Assessment(Effect.CHANGED, f"changed: {first.note}", tuple(changes))
-    more = len({change.parameter for change in changes}) - 1
-    others = f" (and {more} more)" if more else ""
+    others = list(dict.fromkeys(one.parameter for one in changes if one.parameter not in ("", first.parameter)))
+    more = _listed([*others[:1], *["others"] * (len(others) > 1)])
+    said = blame(first, reference, runs.edited, runs.case.pool.target, runs.files)
     sentence = (
-        f"changed: {first.parameter}{others} gets {norms(first)} at step {first.step + 1}"
-        f"{blame(first, reference, runs.edited)}"
+        f"changed: {first.parameter} gets {norms(first)} at step {first.step + 1}"
+        f"{said}{'; also changed: ' * bool(more)}{more}"
     )
     return Assessment(Effect.CHANGED, sentence, tuple(changes))
 
@@ -61,9 +65,7 @@ def one_of_two(runs: Runs, one: Assessment) -> Assessment:
     said = words(runs.letter)
     if why := runs.case.pool.letters.contradicted.get(mine):
         return replace(one, effect=Effect.CHANGED, sentence=f"changed: with this edit {why}")
-    sentence = (
-        f"the code can mean two things: this edit takes the first, {said[mine]}; the second is that {said[other]}"
-    )
+    sentence = f"the code can mean two things: that {said[mine]}, as in this edit; or that {said[other]}"
     return replace(one, effect=Effect.UNKNOWN, sentence=sentence)
 
 
@@ -71,12 +73,12 @@ def with_reading(runs: Runs, one: Assessment) -> Assessment:
     """With the reason why a refused operation is taken in the one way that is left, or why either way will do."""
     if runs.case.pool.letters.alike and one.effect.keeps_gradients:
         first, second = words(runs.letter).values()
-        return replace(one, sentence=f"{one.sentence}; whether {first} or {second}, the optimizers make the same steps")
-    if len(runs.case.pool.letters.contradicted) != 1:
+        return replace(one, sentence=f"{one.sentence}. Whether {first} or {second}, the optimizers make the same steps")
+    if len(runs.case.pool.letters.contradicted) != 1 or not one.effect.keeps_gradients:
         return one
     ((refused, why),) = runs.case.pool.letters.contradicted.items()
     said = words(runs.letter)[refused]
-    return replace(one, sentence=f"{one.sentence}; the other reading is ruled out: if {said}, {why}")
+    return replace(one, sentence=f"{one.sentence}. It cannot be meant that {said}: {why}")
 
 
 def whose(runs: Runs) -> str:
@@ -92,6 +94,8 @@ def whose(runs: Runs) -> str:
         label = ", ".join(owners[:3]) + (", ..." if len(owners) > 3 else "")  # noqa: PLR2004
         sizes.setdefault(label, []).append(len(live.names[index]))
     parts = [f"{label} ({_sized(several)})" for label, several in sizes.items()]
+    if len(parts) > _NAMED:
+        parts[_NAMED - 1 :] = [f"{len(parts) - _NAMED + 1} more"]
     steps = len(live.steps) or len(live.leaves)
     where = f"{steps} step{'s' if steps != 1 else ''}" if live.steps else f"{steps} backward calls"
     took = f", in {past:.0f} s beyond the failure," if past >= 1 else ""
