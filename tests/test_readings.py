@@ -322,6 +322,48 @@ def test_a_parameter_that_steps_no_more_after_a_write_was_updated(script: Script
     assert train.verify((write, write.replace("weight[2]", "weight.clone()[2]"))).outcome is Outcome.UNSAFE
 
 
+OWN_RULE = """
+    import torch
+    from torch import nn
+
+    torch.manual_seed(0)
+
+
+    class Machine(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight, self.seen = nn.Parameter(0.3 * torch.randn(4, 6)), nn.Parameter(torch.zeros(6))
+
+        def forward(self, x):
+            return torch.sigmoid(x @ self.weight.t())
+
+        def learn(self, x):
+            back = torch.sigmoid(torch.bernoulli(self(x)) @ self.weight + self.seen)
+            there = self(torch.bernoulli(back))
+            self.weight += 0.2 * (self(x) - there).t() @ x / len(x)
+            self.seen += 0.2 * (x - torch.bernoulli(back)).mean(0)
+
+
+    machine, head = Machine(), nn.Linear(4, 1)
+    optimizer = torch.optim.SGD([*machine.parameters(), *head.parameters()], lr=0.1)
+    for _ in range(4):
+        machine.learn(torch.rand(8, 6).round())
+    for _ in range(5):
+        loss = (head(machine(torch.rand(8, 6))) - 1).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+DRAWN = "there = self(torch.bernoulli(back))"
+
+
+@pytest.mark.parametrize(("drawn", "outcome"), [(DRAWN, Outcome.SAFE), ("there = self(back)", Outcome.UNSAFE)])
+def test_what_only_draws_lead_to_loses_no_gradient_by_a_write(script: Scripts, drawn: str, outcome: Outcome) -> None:
+    """Numbers that are drawn have none: what the loss does not use learns by its own rule alone."""
+    train = script(changed(OWN_RULE, (DRAWN, drawn)))
+    assert train.verify(("def learn", "@torch.no_grad()\n    def learn")).outcome is outcome
+
+
 POSITIONS = """
     import torch
     from torch import nn

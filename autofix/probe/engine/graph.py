@@ -14,6 +14,10 @@ Node = Any
 _KINDS: dict[type, bool] = {}
 LAID = ("TBackward0", "TransposeBackward0", "PermuteBackward0", "ViewBackward0", "ExpandBackward0")
 """How a parameter is laid out before it is applied."""
+_FLAT = tuple(
+    f"{name}Backward" for name in ("Bernoulli", "Poisson", "Normal", "Round", "Floor", "Ceil", "Trunc", "Sign")
+)
+"""The operations whose derivative is zero everywhere."""
 
 
 def _counted() -> int:
@@ -89,6 +93,11 @@ def since(age: int) -> Callable[[Node], bool]:
 def children(node: Node) -> list[Node]:
     """The nodes that a node leads to."""
     return [child for child, _ in node.next_functions if child is not None]
+
+
+def sends(node: Node) -> bool:
+    """Whether a node may send on anything but zeros, as one does not that draws, or rounds to whole numbers."""
+    return not node.name().startswith(_FLAT)
 
 
 def base(tensor: torch.Tensor) -> torch.Tensor:

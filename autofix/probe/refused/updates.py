@@ -43,7 +43,7 @@ class Updates(Listener):
         self._by_hand.wrote(args, kwargs, target)
         self._moving.wrote(func, args, target, named=caller.binds(func))
         values = [one for one in (*args, *kwargs.values()) if isinstance(one, torch.Tensor) and one is not target]
-        made_of = {id(leaf): leaf for leaf in graph.leaves(graph.walk(values)) if leaf is not target}
+        made_of = {id(leaf): leaf for leaf in graph.leaves(graph.walk(values, graph.sends)) if leaf is not target}
         self._made_of |= made_of
         owned = id(target) in self._owned and not self._owned.isdisjoint(made_of)
         self._in_forward = self._in_forward or (owned and caller.computing())
