@@ -292,6 +292,7 @@ def test_a_write_to_a_name_that_nothing_reads_is_found(old: str, new: str, name:
         ("w.zero_()", "w = torch.zeros_like(w)"),  # another module may import it
         ("def f(self):\n  q = self.q\n  q[0] = 1", "def f(self):\n  q = self.q.clone()\n  q[0] = 1\n  self.q = q"),
         ("def f(x):\n  return g(x)", "def f(x):\n  unused = g(x)\n  return g(x)"),  # no write is gone
+        ("def f(x):\n  h = x\n  h += 1\n  g(h, x)", "def f(x):\n  h = x\n  x = x + 1\n  h = x\n  g(h, x)"),
         ("for p in ps: pass", "for p in ps:\n  with torch.no_grad(): p -= 0.1 * p.grad"),
     ],
 )  # fmt: skip

@@ -37,8 +37,13 @@ def lost_write(path: Path, old: bytes, new: bytes) -> tuple[str, int]:
         if mine is None or (name and before.segment(mine) == after.segment(scope)):
             continue
         added, gone = _bindings(scope) - _bindings(mine), _writes(before, mine) - _writes(after, scope)
-        for statement, bound in Needed(after, scope, frozenset() if name else exported).unread():
-            if added[ast.unparse(statement)] and (gone or bound in _written_in(after, scope)):
+        unread = Needed(after, scope, frozenset() if name else exported).unread()
+        times = Counter(ast.unparse(statement) for statement in {statement for statement, _ in unread})
+        for statement, bound in unread:
+            text = ast.unparse(statement)
+            # Of two that are the same, the one that was there before may be the one that nothing reads any more.
+            new = added[text] and times[text] > _bindings(scope)[text] - added[text]
+            if new and (gone or bound in _written_in(after, scope)):
                 return bound, statement.lineno
     return "", 0
 

@@ -31,6 +31,20 @@ for _ in range(4):
     loss.backward()
     optimizer.step()
 """
+SUMMED = """\
+first, last = nn.Linear(3, 3), nn.Linear(3, 1)
+optimizer = torch.optim.SGD([*first.parameters(), *last.parameters()], lr=0.1)
+for _ in range(4):
+    x = torch.randn(5, 3).requires_grad_().sigmoid()
+    h = x
+    part = first(x)
+    h += part
+    loss = (last(h) - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+ADDED = "    h += part\n"
 
 
 class WriteIsLost(Property):
@@ -38,7 +52,10 @@ class WriteIsLost(Property):
     runs = ()
     sentence = "{subject} gets a new value that nothing reads, where a tensor was written in place: the write is lost"
     raises = (Example(SWAPPED, "p.copy_(b)", "p = b.clone()"),)
-    silent = (Example(SWAPPED, "p.copy_(b)", "p.data.copy_(b)"),)
+    silent = (
+        Example(SWAPPED, "p.copy_(b)", "p.data.copy_(b)"),
+        Example(SUMMED, ADDED, "    x = x + part\n    h = x\n"),
+    )
 
     def find(self, evidence: Evidence) -> Finding | None:
         for path, data in evidence.files.items():
