@@ -42,8 +42,8 @@ def lost_write(path: Path, old: bytes, new: bytes) -> tuple[str, int]:
         for statement, bound in unread:
             text = ast.unparse(statement)
             # Of two that are the same, the one that was there before may be the one that nothing reads any more.
-            new = added[text] and times[text] > _bindings(scope)[text] - added[text]
-            if new and (gone or bound in _written_in(after, scope)):
+            fresh = added[text] and times[text] > _bindings(scope)[text] - added[text]
+            if fresh and (gone or bound in _written_in(after, scope)):
                 return bound, statement.lineno
     return "", 0
 

@@ -83,9 +83,31 @@ UNUSED = UNUSED.replace("body(torch.randn(6, 3))", "body(torch.randn(6, 3).requi
 SHOWN = (KEPT[0], f"{KEPT[1]}\n    shown = seen.detach()")
 SHIFTED = WIDE.replace(WRITE, "hidden += 0.5")
 MASKED = WIDE.replace(WRITE, "hidden *= torch.ones(4)")
+STATED = """\
+class Cell(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.RNNCell(3, 4)
+        self.register_buffer("h", torch.zeros(5, 4))
+    def forward(self, x):
+        new = self.cell(x, self.h)
+        self.h.copy_(new)
+        return new.square().mean()
+
+net, head = Cell(), nn.Linear(3, 3)
+optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+for _ in range(6):
+    net.h = net.h.detach()
+    loss = sum(net(head(torch.randn(5, 3))) for _ in range(3))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+KEEP = "self.h.copy_(new)"
 _INDIFFERENT = (
     *("Add", "Sub", "Sum", "View", "Reshape", "UnsafeView", "Alias", "AsStrided", "ToCopy"),
     *("Squeeze", "Unsqueeze", "Expand", "Transpose", "Permute", "TBackward"),
+    *("Clone", "torch::autograd::CopyBackwards"),
 )
 """Operations that hand a gradient on as it is, whatever values they have."""
 
@@ -113,6 +135,7 @@ class LeftOutOfGraph(Property):
     silent = (
         Example(WIDE, WRITE, "hidden = hidden.clamp(-2, 2)"),
         Example(NORMED, NORM, "hidden = hidden.view(-1, 2).renorm(2, 0, 5.0).view(-1, 4)"),
+        Example(STATED, KEEP, "self.h = new"),
         Example(SHIFTED, "hidden += 0.5", "hidden.data += 0.5"),
         Example(WARMING, "score * float", "critic(made).mean() * float"),
         Example(THAWED.replace("FROZEN", "body.requires_grad_(False)"), *KEPT),

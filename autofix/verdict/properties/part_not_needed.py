@@ -128,6 +128,24 @@ for _ in range(8):
     norm = nn.utils.clip_grad_norm_(net.parameters(), 1e6)
     optimizer.step()
 """
+TOTAL = """\
+net = nn.Linear(3, 4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 100)
+for turn in range(8):
+    total = 0
+    loss = 0
+    for x in torch.randn(3, 5, 3):
+        total += net(x)
+        loss = loss + (total - 1).square().mean() + total.square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    scheduler.step()
+"""
+START = TOTAL[TOTAL.index("    total") :]
+GROWS, SUM = "total += net(x)", "total = net(x) if total is None else total + net(x)"
+STEPPED = "    scheduler.step()\n"
 BODY = CHAIN[CHAIN.index("    length") : CHAIN.index("for _")]
 IN_ROWS = """\
     with torch.enable_grad():
@@ -162,12 +180,15 @@ class PartNotNeeded(Property):
         Example(SCHEDULED, REST, REST.replace(FIRST, KEPT).replace(STEPS, OTHER_WAY)),
         Example(MASKED, CLIPPED, BEHIND.replace(ENDS, MASK)),
         Example(CARRIED, RUN, f"torch.manual_seed(step)\n    {CUT}\n    {RUN}"),
+        Example(TOTAL, START, START.replace("= 0\n", "= 0 if turn < 99 else 1\n").replace(GROWS, SUM)),
+        Example(TOTAL, START, START.replace("total = 0", "total = None").replace(GROWS, SUM).replace(STEPPED, "")),
         Example(CHAIN, REST_OF_CHAIN, REST_OF_CHAIN.replace(BODY, IN_ROWS).replace(NORM, "")),
     )
     silent = (
         Example(SCHEDULED, FIRST, KEPT),
         Example(MASKED, ENDS, MASK),
         Example(CHAIN, BODY, IN_ROWS),
+        Example(TOTAL, START, START.replace("total = 0", "total = None").replace(GROWS, SUM)),
         Example(PAIR, BOTH, OF_HEAT + OF_SIZE),
         Example(CARRIED, RUN, f"if step > 0:\n        {CUT}\n    {RUN}"),
         Example(CARRIED, RUN, f"if h is not None:\n        {CUT}\n    {RUN}"),
@@ -192,7 +213,8 @@ class PartNotNeeded(Property):
         idle = [part for part, other in evidence.without if _is_idle(evidence, part, other)]
         needed = {part.change for part, _ in evidence.without if part not in idle} - {""}
         for part in (one for one in idle if one.change not in needed):
-            if not (_stands_in(evidence, part, idle) or _is_replaced(evidence, part, idle)):
+            needed_so = (_stands_in, _is_replaced, _is_for_another)
+            if not any(so(evidence, part, idle) for so in needed_so):
                 frame = wire.Frame(str(part.path), part.line, 0, part.line, 0, "")
                 subject = f"{part.words} is not needed for the repair, and the runs compared do not show what it is for"
                 return self.found((frame,) if part.line else (), subject=subject)
@@ -239,6 +261,16 @@ def _is_replaced(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
     return bool(needed) and not any(
         _does_as_well(evidence, one, evidence.left_of(one.left_out(part.left_out(evidence.files)))) for one in needed
     )
+
+
+def _is_for_another(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
+    """Whether a changed statement is what another part asks for, which without it is not needed itself.
+
+    `total = None` for `total = 0` is for `x if total is None else total + x`: the runs show both, or neither.
+    """
+    left = part.left_out(evidence.files)
+    others = [one for one in evidence.parts_of(left) or () if part.change and not any(map(one.same_as, idle))]
+    return any(_does_as_well(evidence, one, evidence.left_of(one.left_out(left))) for one in others)
 
 
 def _stands_in(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
