@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from autofix.core.edit import Declined, EditConflict
@@ -24,6 +24,7 @@ from autofix.syntax.sources import Sources
 _MOVED = (
     "(lambda new: new * (1 + 0.01 * (new.detach() / new.detach().abs().mean()).nan_to_num().sin()))({})"  # zeros stay
 )
+_CUT = "(lambda it: it.detach() if hasattr(it, 'detach') else it)({})"
 _MOVE = "{0}.mul_(1 + 0.01 * ({0} / {0}.abs().mean()).nan_to_num().sin())"
 
 
@@ -171,6 +172,22 @@ def moved_values(target: Target, files: Mapping[Path, bytes], trace: wire.Trace)
         except (Declined, EditConflict):
             return {}
     return found
+
+
+def without_zeros(target: Target, files: Iterable[Path]) -> dict[Path, bytes]:
+    """These files with what a zero of the text multiplies cut from its graph: no gradient ever comes through there."""
+    found: dict[Path, bytes] = {}
+    for source in (Source(path, target.read(path)) for path in files):
+        products = [one for one in source.walk() if isinstance(one, ast.BinOp) and isinstance(one.op, ast.Mult)]
+        sides = [(one.left, one.right) for one in products] + [(one.right, one.left) for one in products]
+        steps = [embed(source, side, _CUT) for side, other in sides if _is_zero(other)]
+        with contextlib.suppress(Declined, EditConflict):
+            found |= {source.path: apply(source, rendered([one for some in steps for one in some]))} if steps else {}
+    return found
+
+
+def _is_zero(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float) and node.value == 0
 
 
 def _moved_by_alias(target: Target, files: Mapping[Path, bytes], trace: wire.Trace) -> dict[Path, bytes]:

@@ -5,10 +5,10 @@
 The edit takes operations out of the graph: a value is detached, computed under `torch.no_grad()` or left out of the
 loss, or what the code writes in place goes to `.data`. The gradients compared are the same all the same, because no
 gradient came through these operations yet, or they changed none: a weight that is 0 until a warm-up ends, a mask
-without a hit, a clamp or a norm that does not bind. Or an edit cuts, and the code switches on later what has no
-gradient now. Operations whose gradient is the same whatever they do (a sum, a view) are not counted, nor is what
-another operation replaces. Nothing is said of an edit that cuts the graph between passes, or computes anew after a
-step.
+without a hit, a clamp or a norm that does not bind. A zero that stands in the text stays one, and is not meant. Or an
+edit cuts, and the code switches on later what has no gradient now. Operations whose gradient is the same whatever
+they do (a sum, a copy, a view) are not counted, nor is what another operation replaces. Nothing is said of an edit that
+cuts the graph between passes, or computes anew after a step.
 
 ## Why it matters
 
@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Collection
 
 from autofix.core.model import Effect, Finding
+from autofix.experiments.compare import comparable
 from autofix.experiments.sketches import norm
 from autofix.probe import wire
 from autofix.syntax.sources import Sources
@@ -104,6 +105,20 @@ for _ in range(6):
     optimizer.step()
 """
 KEEP = "self.h.copy_(new)"
+RESTED = """\
+cell, head = nn.RNNCell(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
+h = torch.zeros(5, 4)
+for step in range(6):
+    h = h * 0.0
+    for _ in range(3):
+        h = cell(torch.randn(5, 3), h)
+    loss = (head(h) - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+REST = "h = h * 0.0"
 _INDIFFERENT = (
     *("Add", "Sub", "Sum", "View", "Reshape", "UnsafeView", "Alias", "AsStrided", "ToCopy"),
     *("Squeeze", "Unsqueeze", "Expand", "Transpose", "Permute", "TBackward"),
@@ -123,18 +138,21 @@ _WORDS = re.compile(rb"\w+|[*/%]")
 
 class LeftOutOfGraph(Property):
     name = "left-out-of-graph"
-    runs = ("edited", "followed", "trace")
+    runs = ("edited", "followed", "trace", "without_zeros")
     sentence = "the edit leaves {subject}"
     raises = (
         Example(WIDE, WRITE, "hidden.data.clamp_(-2, 2)"),
         Example(NORMED, NORM, "hidden.data.view(-1, 2).renorm_(2, 0, 5.0)"),
         Example(MASKED, "    hidden *= torch.ones(4)\n", ""),
+        Example(RESTED.replace("* 0.0", "* float(step > 999)"), "h = h *", "h = h.detach() *"),
         Example(WARMING, "score * float", "score.detach() * float"),
         Example(THAWED.replace("FROZEN", "body.requires_grad_(False)"), *CUT),
     )
     silent = (
         Example(WIDE, WRITE, "hidden = hidden.clamp(-2, 2)"),
         Example(NORMED, NORM, "hidden = hidden.view(-1, 2).renorm(2, 0, 5.0).view(-1, 4)"),
+        Example(RESTED, REST, "h = torch.zeros_like(h)"),
+        Example(RESTED, REST, "h = h.detach() * 0.0"),
         Example(STATED, KEEP, "self.h = new"),
         Example(SHIFTED, "hidden += 0.5", "hidden.data += 0.5"),
         Example(WARMING, "score * float", "critic(made).mean() * float"),
@@ -152,7 +170,7 @@ class LeftOutOfGraph(Property):
         written = [write.stack for saved in evidence.trace.saved for write in saved.writes if write.optimizer < 0]
         if not written and evidence.assessment.effect is not Effect.IDENTICAL:
             return None  # another reading may cut there, too
-        if _are_gone(evidence.followed, evidence.edited):
+        if _are_gone(evidence.followed, evidence.edited) and not _is_behind_zeros(evidence):
             what = "what is written here" if written else "operations"
             return self.found(
                 written[0] if written else (),
@@ -194,6 +212,12 @@ def _are_gone(wanted: wire.Trace, got: wire.Trace) -> bool:
                 return False
             gone = gone or (bool(before - after) and not by_hand)
     return gone
+
+
+def _is_behind_zeros(evidence: Evidence) -> bool:
+    """Whether no more is left out than what a zero of the text multiplies: `h * 0` puts a state to rest."""
+    cut = evidence.without_zeros
+    return cut is not None and not comparable(cut) and not _are_gone(cut, evidence.edited)
 
 
 def _counted(step: wire.Step) -> Counter[str]:
