@@ -36,9 +36,6 @@ class GradientsMiscounted(Rule):
         "this backward lacks the gradient of an argument that needs one: return its derivative, None for the others",
     )
     examples = Example.each("""\
-import torch
-
-torch.manual_seed(0)
 ! the strength of a gradient reversal
 class Reverse(torch.autograd.Function):
     @staticmethod

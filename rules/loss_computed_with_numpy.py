@@ -44,9 +44,7 @@ class LossComputedWithNumpy(Rule):
     tier = Tier.MEANT
     examples = Example.each("""\
 import math
-
 import numpy as np
-import torch
 ! a distance
 net = torch.nn.Linear(2, 1)
 x = torch.randn(5, 2)

@@ -18,8 +18,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autofix.check.finder import Finder, Spot, backwards
-from autofix.core.examples import examples
+from autofix.check.finder import Finder, Spot, backwards, examples
 from autofix.syntax.calls import path_of, whole
 from autofix.syntax.facts import Bind, Block, Call, Scope
 
@@ -33,8 +32,6 @@ class GraphKeptForLogging(Finder):
     title = "A loss is kept together with its graph"
     words = (b"backward",)
     finds, passes = examples("""\
-import torch
-
 !
 model = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(model.parameters(), lr=0.1)

@@ -17,8 +17,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autofix.check.finder import Finder, Spot, backwards, value_at
-from autofix.core.examples import examples
+from autofix.check.finder import Finder, Spot, backwards, examples, value_at
 from autofix.syntax.facts import Bind, Scope
 
 _NEW = {"torch.tensor", "torch.autograd.Variable", "torch.autograd.variable.Variable", "torch.FloatTensor"}
@@ -31,8 +30,6 @@ class LossMadeALeaf(Finder):
     title = "The loss is cut off from its graph and marked as requiring a gradient"
     words = (b"backward", b"requires_grad")
     finds, passes = examples("""\
-import torch
-
 !
 from torch.autograd import Variable
 

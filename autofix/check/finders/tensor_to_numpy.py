@@ -12,8 +12,7 @@ the deepcopy protocol".
 It stays silent where the tensor may require no gradient.
 """
 
-from autofix.check.finder import Finder
-from autofix.core.examples import examples
+from autofix.check.finder import Finder, examples
 
 
 class TensorToNumpy(Finder):
@@ -27,8 +26,6 @@ class TensorToNumpy(Finder):
     }
     made = "the tensor is made here"
     finds, passes = examples("""\
-import torch
-
 !
 net = torch.nn.Linear(2, 1)
 print(net(torch.randn(4, 2)).numpy())  # found
