@@ -31,7 +31,6 @@ net = torch.nn.Linear(2, 1)
 print(net(torch.randn(4, 2)).numpy())  # found
 !
 import numpy as np
-import torch
 
 net, history = torch.nn.Linear(2, 1), []
 for x in torch.randn(3, 4, 2):
@@ -46,7 +45,6 @@ with torch.no_grad():
 import copy
 
 import numpy as np
-import torch
 
 net = torch.nn.Linear(2, 1)
 twin = copy.deepcopy(net)
