@@ -153,14 +153,10 @@ def _plain(bind: Bind) -> bool:
 
 def _outlives(scope: Scope, where: str, loop: Block) -> bool:
     """Whether the list or total is made before the loop and lives on after a pass."""
-    binds = [bind for bind in scope.binds.get(where, ()) if bind.how == "=" and not _adds(bind)]
+    binds = [bind for bind in scope.binds.get(where, ()) if bind.how == "=" and _added(bind) is None]
     if where.startswith("self."):
         return not any(bind.block.inside(loop) for bind in binds)
     return bool(binds) and all(not bind.block.inside(loop) and bind.block is not loop for bind in binds)
-
-
-def _adds(bind: Bind) -> bool:
-    return _added(bind) is not None
 
 
 def _used_in_loss(scope: Scope, where: str) -> bool:
