@@ -25,7 +25,8 @@ import repairs
 import stages
 from measure import ROOT, Figure
 
-from autofix.experiments.client import Probe, cores
+from autofix.core.own import cores
+from autofix.experiments.client import Probe
 
 PAGE, RECORD = ROOT / "docs/performance.md", ROOT / "docs/performance.json"
 BEGIN, END = "<!-- figures: written by benchmarks/performance.py -->", "<!-- end of figures -->"

@@ -34,9 +34,6 @@ class AttributeMadeOnce(Rule):
     tier = Tier.PASS
     examples = Example.each("""\
 import functools
-import torch
-
-torch.manual_seed(0)
 ! another class reads it, and the value is made in several steps
 class Prior(torch.nn.Module):
     def __init__(self, size, floor=0.1):

@@ -34,9 +34,6 @@ class BackwardForEachOptimizer(Rule):
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.ORDER
     examples = Example.each("""\
-import torch
-
-torch.manual_seed(0)
 ! in a loop over the optimizers
 one, two = torch.nn.Linear(3, 4), torch.nn.Sequential(torch.nn.Tanh(), torch.nn.Linear(4, 1))
 opts = [torch.optim.Adam(one.parameters()), torch.optim.SGD(two.parameters(), lr=0.1)]

@@ -39,7 +39,6 @@ class BackwardFreesSharedGraph(Rule):
     tier = Tier.KEEP
     usual = "freed", "losses that share a graph are usually added up, and go backward once"
     examples = Example.each("""\
-import torch
 ! two losses share a part
 w = torch.ones(3, requires_grad=True)
 h = (w * 2).exp()

@@ -39,9 +39,6 @@ class BackwardThroughTheCut(Rule):
     causes = frozenset({Cause.FREED_GRAPH})
     tier = Tier.MEANT
     examples = Example.each("""\
-import torch
-
-torch.manual_seed(0)
 ! where it is taken
 client, server = torch.nn.Linear(3, 4), torch.nn.Sequential(torch.nn.Tanh(), torch.nn.Linear(4, 1))
 own, theirs = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (client, server))

@@ -31,7 +31,6 @@ class CachedAroundUpdates(Rule):
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.ANSWER
     examples = Example.each("""\
-import torch
 from torch.nn.utils import parametrize
 ! a loop over passes
 class Rotation(torch.nn.Module):
@@ -39,7 +38,6 @@ class Rotation(torch.nn.Module):
         return torch.matrix_exp(x - x.t())
 
 
-torch.manual_seed(0)
 net = torch.nn.Linear(3, 3)
 parametrize.register_parametrization(net, "weight", Rotation())
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -71,7 +69,6 @@ class Trainer:
                 self.opt.step()
 
 
-torch.manual_seed(0)
 Trainer().fit(torch.randn(4, 5, 3))
 ! a loop that counts
 from torch.nn.utils.parametrize import cached, register_parametrization
@@ -82,7 +79,6 @@ class Bounded(torch.nn.Module):
         return x.tanh()
 
 
-torch.manual_seed(0)
 net = torch.nn.Linear(3, 1)
 register_parametrization(net, "weight", Bounded())
 opt, step = torch.optim.SGD(net.parameters(), lr=0.1), 0

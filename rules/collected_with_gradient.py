@@ -35,10 +35,7 @@ class CollectedWithGradient(Rule):
     conventional = True
     usual = "shared", "what is made here for later passes, as a target is, is usually computed without gradient"
     examples = Example.each("""\
-import torch
 import torch.nn.functional as F
-
-torch.manual_seed(0)
 ! a rollout and its log-probabilities
 net = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 3))
 opt = torch.optim.Adam(net.parameters(), lr=0.05)

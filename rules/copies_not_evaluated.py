@@ -46,9 +46,6 @@ class CopiesNotEvaluated(Rule):
     applicability = Applicability.UNSAFE
     examples = Example.each("""\
 import copy
-import torch
-
-torch.manual_seed(0)
 ! unsafe: no run of the code as it stands has gradients to compare with
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

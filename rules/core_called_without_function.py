@@ -37,11 +37,6 @@ class CoreCalledWithoutFunction(Rule):
     tier = Tier.ANSWER
     examples = Example.each("""\
 import numpy as np
-import torch
-
-torch.manual_seed(0)
-
-
 def core(d, scale):
     return np.tanh(d * scale) ** 3
 

@@ -38,9 +38,6 @@ class CutValueUsedAgain(Rule):
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.MEANT
     examples = Example.each("""\
-import torch
-
-torch.manual_seed(0)
 ! another method has made it for its own loss
 class Both:
     def __init__(self):

@@ -37,9 +37,6 @@ class DerivativeByBackward(Rule):
     tier = Tier.CREATE
     conventional = True
     examples = Example.each("""\
-import torch
-
-torch.manual_seed(0)
 ! unsafe: the code does not say whether the derivative is a constant
 critic = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
 opt = torch.optim.SGD(critic.parameters(), lr=0.1)

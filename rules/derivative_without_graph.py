@@ -40,9 +40,7 @@ class DerivativeWithoutGraph(Rule):
     tier = Tier.ANSWER
     usual = "failed", "a backward that is to be differentiated again is usually made of torch operations, unmarked"
     examples = Example.each("""\
-import torch
 ! the derivative of a derivative
-torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(1, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1, bias=False))
 x = torch.rand(8, 1, requires_grad=True)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -66,7 +64,6 @@ class Field(torch.nn.Module):
 +        return torch.autograd.grad(self.energy(x).tanh().sum(), x, create_graph=True)[0].flip(1)
 
 
-torch.manual_seed(0)
 x = torch.rand(8, 2, requires_grad=True)
 field = Field()
 opt = torch.optim.SGD(field.parameters(), lr=0.1)
@@ -87,7 +84,6 @@ for _ in range(3):
     loss.backward()
     opt.step()
 ! the outer derivative is allowed to find nothing, and gives None
-torch.manual_seed(0)
 net = torch.nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
@@ -105,7 +101,6 @@ for _ in range(4):
 ! two derivatives at the same point, each of its own forward
 from torch.autograd.functional import hessian, jacobian
 
-torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1, bias=False))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):

@@ -40,10 +40,7 @@ class FilledInCheckpoint(Rule):
     causes = frozenset({Cause.RECOMPUTED_OTHERWISE})
     tier = Tier.MEANT
     examples = Example.each("""\
-import torch
 from torch.utils.checkpoint import checkpoint
-
-torch.manual_seed(0)
 ! what several blocks share
 class Block(torch.nn.Module):
     def __init__(self, bias):

@@ -32,9 +32,6 @@ class FilledLeaf(Rule):
     causes = frozenset({Cause.LEAF_MODIFIED})
     tier = Tier.MEANT
     examples = Example.each("""\
-import torch
-
-torch.manual_seed(0)
 cell = torch.nn.GRUCell(3, 4)
 opt = torch.optim.SGD(cell.parameters(), lr=0.1)
 ! results of a loop

@@ -37,7 +37,6 @@ class ForwardRunTwice(Rule):
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.MEANT
     examples = Example.each("""\
-import torch
 ! its result gets a name
 class Net(torch.nn.Module):
     def __init__(self):
@@ -50,7 +49,6 @@ class Net(torch.nn.Module):
         return h[:, 0], h[:, 1:]
 
 
-torch.manual_seed(0)
 net = Net()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
@@ -73,7 +71,6 @@ def encode(layer, x):
     return h.mean(), h.std()
 
 
-torch.manual_seed(0)
 layer = torch.nn.Linear(2, 3)
 opt = torch.optim.SGD(layer.parameters(), lr=0.1)
 for _ in range(4):

@@ -69,9 +69,6 @@ class FrozenWithTheRest(Rule):
     causes = frozenset({Cause.NO_GRAPH})
     tier = Tier.MEANT
     examples = Example.each("""\
-import torch
-
-torch.manual_seed(0)
 ! the optimizer was given the head
 net = torch.nn.Module()
 net.body = torch.nn.Linear(2, 4)

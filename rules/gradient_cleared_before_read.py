@@ -35,9 +35,6 @@ class GradientClearedBeforeRead(Rule):
     causes = frozenset({Cause.GRADIENT_NONE})
     tier = Tier.ORDER
     examples = Example.each("""\
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(3, 2)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 ! a callback reads the gradient of the batch

@@ -34,7 +34,6 @@ class GradientOfResult(Rule):
     causes = frozenset({Cause.NONLEAF_GRADIENT})
     tier = Tier.MEANT
     examples = Example.each("""\
-import torch
 from torch import nn
 ! the result has a name
 w = torch.ones(3, requires_grad=True)
@@ -59,7 +58,6 @@ class Net(nn.Module):
         return x
 
 
-torch.manual_seed(0)
 net = Net()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
@@ -70,7 +68,6 @@ for _ in range(4):
 with torch.no_grad():
     print(net.eval()(torch.randn(5, 3)).sum().item())
 ! unsafe: the code does not say that the network is not to learn by what a round refines
-torch.manual_seed(0)
 net, head = torch.nn.Linear(3, 2), torch.nn.Linear(2, 1)
 opt = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
 for _ in range(4):

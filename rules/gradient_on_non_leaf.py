@@ -50,9 +50,6 @@ class GradientOnNonLeaf(Rule):
     tier = Tier.MEANT
     usual = "made", "only leaves keep a gradient, and this is a result: ask the leaf for it, or call retain_grad() here"
     examples = Example.each("""\
-import torch
-
-torch.manual_seed(0)
 ! the flag stands inside
 -w = torch.randn(3, requires_grad=True) * 0.1
 +w = (torch.randn(3) * 0.1).requires_grad_()

@@ -37,7 +37,6 @@ class GradientStillNone(Rule):
     tier = Tier.MEANT
     usual = "failed", "a gradient is usually read behind the backward that reaches its tensor, and set where it is None"
     examples = Example.each("""\
-import torch
 ! the first of several is set
 w = torch.ones(3, requires_grad=True)
 opt = torch.optim.SGD([w], lr=0.1)

@@ -34,13 +34,8 @@ class GradientWatchedWithoutGraph(Rule):
     causes = frozenset({Cause.HOOK_REFUSED})
     tier = Tier.MEANT
     examples = Example.each("""\
-import torch
-
-torch.manual_seed(0)
 body, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
 opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
-
-
 ! a validation between the passes runs the same forward
 def forward(x):
     h = body(x).tanh()

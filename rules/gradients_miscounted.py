@@ -17,11 +17,10 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax.calls import Function
+from autofix.syntax import live
 from autofix.syntax.edits import Step, embed, replace
 
 WHY = "The backward then gives one gradient for each argument of its forward, and none to those that need none."
-_NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 class GradientsMiscounted(Rule):
@@ -36,9 +35,6 @@ class GradientsMiscounted(Rule):
         "this backward lacks the gradient of an argument that needs one: return its derivative, None for the others",
     )
     examples = Example.each("""\
-import torch
-
-torch.manual_seed(0)
 ! the strength of a gradient reversal
 class Reverse(torch.autograd.Function):
     @staticmethod
@@ -142,7 +138,7 @@ Three.apply(w * 2, w, 3).sum().backward()
                 source, function = sources.source(frame.file), sources.function(frame)
                 if source is None or function is None:
                     raise Declined("the backward is no function of a file that may be edited")
-                edits = [edit for one in _returns(function) for edit in _spread(source, one, places, len(needs))]
+                edits = [edit for one in live.returned(function) for edit in _spread(source, one, places, len(needs))]
                 yield self.propose(edits, WHY)
 
 
@@ -154,17 +150,6 @@ def _places(given: int, needs: str) -> list[int]:
     if len(needing) != given:
         raise Declined("it gives no gradient for an argument that needs one")
     return needing
-
-
-def _returns(function: Function) -> list[ast.expr]:
-    """The values that a function returns, in its own body."""
-    found, queue = list[ast.expr](), list[ast.AST](function.body)
-    for node in queue:
-        if isinstance(node, ast.Return) and node.value is not None:
-            found.append(node.value)
-        elif not isinstance(node, _NESTED):
-            queue += ast.iter_child_nodes(node)
-    return found
 
 
 def _spread(source: Source, value: ast.expr, places: Sequence[int], count: int) -> list[Step]:

@@ -37,9 +37,6 @@ class GraphCarriedOver(Rule):
     usual = ("carried", "a state that a pass takes over from the one before usually comes without its graph: detach it")
     examples = Example.each("""\
 from collections import deque
-import torch
-
-torch.manual_seed(0)
 ! a hidden state
 cell, head = torch.nn.GRUCell(2, 4), torch.nn.Linear(4, 1)
 opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)

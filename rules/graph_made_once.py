@@ -36,9 +36,6 @@ class GraphMadeOnce(Rule):
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.PASS
     examples = Example.each("""\
-import torch
-
-torch.manual_seed(0)
 ! a penalty that is never made again would train in the first pass alone
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

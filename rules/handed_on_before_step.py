@@ -32,9 +32,6 @@ class HandedOnBeforeStep(Rule):
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.AGAIN
     examples = Example.each("""\
-import torch
-
-torch.manual_seed(0)
 ! the value of the next state becomes that of the state
 critic = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
 opt = torch.optim.SGD(critic.parameters(), lr=0.1)

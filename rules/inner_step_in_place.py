@@ -34,9 +34,6 @@ class InnerStepInPlace(Rule):
     causes = frozenset({Cause.LEAF_MODIFIED})
     tier = Tier.AGAIN
     examples = Example.each("""\
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(3, 1)
 opt = torch.optim.Adam(net.parameters(), lr=0.1)
 x, y = torch.randn(8, 3), torch.randn(8, 1)

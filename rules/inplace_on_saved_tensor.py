@@ -44,7 +44,6 @@ class InplaceOnSavedTensor(Rule):
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.MEANT
     examples = Example.each("""\
-import torch
 from torch import nn
 ! an operator that writes
 h, skip = torch.ones(3, requires_grad=True), torch.ones(3)
@@ -82,7 +81,6 @@ class Positive(torch.nn.Linear):
         return super().forward(x)
 
 
-torch.manual_seed(0)
 net = Positive(3, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
@@ -125,7 +123,6 @@ loss = w.pow(2).sum()
 opt.step()
 loss.backward()
 ! an item of a list is a tensor of its own
-torch.manual_seed(0)
 sides = torch.nn.ModuleList([torch.nn.Linear(4, 4) for _ in range(3)])
 opt = torch.optim.SGD(sides.parameters(), lr=0.1)
 for _ in range(3):

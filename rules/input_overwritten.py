@@ -33,10 +33,7 @@ class InputOverwritten(Rule):
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.PASS
     examples = Example.each("""\
-import torch
 from types import SimpleNamespace
-
-torch.manual_seed(0)
 ! unsafe: the loop may be meant to go on from what the pass before made
 net, head = torch.nn.Linear(4, 4), torch.nn.Linear(4, 3)
 opt = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)

@@ -31,7 +31,6 @@ class IntegerRequiresGrad(Rule):
     causes = frozenset({Cause.NO_GRAPH})
     tier = Tier.MEANT
     examples = Example.each("""\
-import torch
 ! a literal
 -w = torch.tensor([1, -2], requires_grad=True)
 +w = torch.tensor([1.0, -2.0], requires_grad=True)

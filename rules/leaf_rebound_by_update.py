@@ -40,9 +40,6 @@ class LeafReboundByUpdate(Rule):
     causes = frozenset({Cause.NONLEAF_GRADIENT, Cause.NO_GRAPH, Cause.FREED_GRAPH})
     tier = Tier.ANSWER
     examples = Example.each("""\
-import torch
-
-torch.manual_seed(0)
 ! nothing zeroes the gradient
 w = torch.zeros(3, requires_grad=True)
 for _ in range(4):

@@ -23,7 +23,7 @@ import ast
 from collections.abc import Iterator
 
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax import calls
+from autofix.syntax import calls, live
 from autofix.syntax.blocks import function_named
 from autofix.syntax.edits import Step
 from autofix.syntax.translate.functions import Translation
@@ -44,9 +44,7 @@ class LossComputedWithNumpy(Rule):
     tier = Tier.MEANT
     examples = Example.each("""\
 import math
-
 import numpy as np
-import torch
 ! a distance
 net = torch.nn.Linear(2, 1)
 x = torch.randn(5, 2)
@@ -230,11 +228,8 @@ def _results(diagnosis: Diagnosis, sources: Sources) -> Iterator[Loss]:
     for origin in diagnosis.trace.origins:
         for frame in origin.stack:
             source, function = sources.source(frame.file), sources.function(frame)
-            if source is not None and function is not None:
-                own = [one for one in ast.walk(function) if isinstance(one, ast.Return)]
-                values = tuple(one.value for one in own if one.value and source.function(one) is function)
-                if values:
-                    yield source, function, values
+            if source is not None and function is not None and (values := tuple(live.returned(function))):
+                yield source, function, values
 
 
 def _losses(diagnosis: Diagnosis, sources: Sources) -> Iterator[Loss]:

@@ -60,9 +60,6 @@ class LossCutFromGraph(Rule):
     tier = Tier.MEANT
     examples = Example.each("""\
 import numpy
-import torch
-
-torch.manual_seed(0)
 ! a tensor made of numbers
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

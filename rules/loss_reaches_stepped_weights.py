@@ -35,9 +35,6 @@ class LossReachesSteppedWeights(Rule):
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.AGAIN
     examples = Example.each("""\
-import torch
-
-torch.manual_seed(0)
 ! the head is stepped next
 E = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
 H = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))

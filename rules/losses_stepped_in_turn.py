@@ -42,9 +42,6 @@ class LossesSteppedInTurn(Rule):
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.PASS
     examples = Example.each("""\
-import torch
-
-torch.manual_seed(0)
 ! a loop over optimizers
 actor = torch.nn.Linear(2, 1)
 critic = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))

@@ -33,9 +33,6 @@ class NewResultUnused(Rule):
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.MEANT
     examples = Example.each("""\
-import torch
-
-torch.manual_seed(0)
 ! unsafe: the code makes its second loss of the first outputs
 class Task:
     def __init__(self):

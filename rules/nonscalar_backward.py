@@ -37,9 +37,6 @@ class NonscalarBackward(Rule):
     tier = Tier.MEANT
     usual = "failed", "a loss is usually brought to one number by mean() or sum() before it goes backward"
     examples = Example.each("""\
-import torch
-
-torch.manual_seed(0)
 ! Adam moves all parameters alike, whether the mean or the sum is trained
 net = torch.nn.Linear(2, 3)
 opt = torch.optim.Adam(net.parameters())

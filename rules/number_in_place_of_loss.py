@@ -32,9 +32,6 @@ class NumberInPlaceOfLoss(Rule):
     tier = Tier.MEANT
     usual = "constant", "a number has no graph: skip the backward of a pass without a loss, or let the number be a leaf"
     examples = Example.each("""\
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 ! a batch without anything to find

@@ -43,16 +43,11 @@ class OutputReplayed(Rule):
     tier = Tier.PASS
     examples = Example.each("""\
 import random
-import torch
 from torch.distributions import Categorical
-
 random.seed(0)
-torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 memory = []
-
-
 ! records are taken one by one
 ! unsafe: what was stored may be meant as it was
 def act(state):

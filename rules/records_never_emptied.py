@@ -47,9 +47,6 @@ class RecordsNeverEmptied(Rule):
     examples = Example.each("""\
 import random
 from collections import deque, namedtuple
-import torch
-
-torch.manual_seed(0)
 ! a list of losses
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

@@ -35,10 +35,8 @@ class ResultGivenToOptimizer(Rule):
     causes = frozenset({Cause.NONLEAF_GRADIENT})
     tier = Tier.ANSWER
     examples = Example.each("""\
-import torch
 from torch import nn
 ! a matrix opened into its rows
-torch.manual_seed(0)
 W, b = torch.randn(3, 2, requires_grad=True), torch.zeros(2, requires_grad=True)
 -opt = torch.optim.SGD([*W, b], lr=0.1)
 +opt = torch.optim.SGD([W, b], lr=0.1)
@@ -91,7 +89,6 @@ class Masked(torch.nn.Module):
         return self.layer(x)
 
 
-torch.manual_seed(0)
 net = Masked(torch.nn.Linear(3, 2))
 -opt = torch.optim.SGD(net.parameters(), lr=0.1)
 +opt = torch.optim.SGD([p for p in net.parameters() if p.is_leaf], lr=0.1)
@@ -118,7 +115,6 @@ for _ in range(4):
     (latent.code - torch.arange(4.0)).pow(2).sum().backward()
     opt.step()
 ! unsafe: either may be meant, the whole table or a row of its own
-torch.manual_seed(0)
 table = torch.randn(5, 4, requires_grad=True)
 row = table[2]
 -opt = torch.optim.SGD([row], lr=0.1)

@@ -33,9 +33,6 @@ class ResultIntoGivenMemory(Rule):
     tier = Tier.MEANT
     usual = "failed", "a result with a graph usually gets a name of its own, not memory that is given by out="
     examples = Example.each("""\
-import torch
-
-torch.manual_seed(0)
 ! a workspace that a module keeps
 class Bilinear(torch.nn.Module):
     def __init__(self):

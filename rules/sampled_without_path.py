@@ -31,12 +31,9 @@ class SampledWithoutPath(Rule):
     causes = frozenset({Cause.NO_GRAPH})
     tier = Tier.ANSWER
     examples = Example.each("""\
-import torch
 from torch import distributions as D
 from torch.distributions import Normal
 from torch.distributions import RelaxedOneHotCategorical as Relaxed
-
-torch.manual_seed(0)
 ! a latent variable
 net, decode = torch.nn.Linear(4, 4), torch.randn(2, 4)
 opt = torch.optim.SGD(net.parameters(), lr=0.05)

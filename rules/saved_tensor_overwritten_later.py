@@ -40,7 +40,6 @@ class SavedTensorOverwrittenLater(Rule):
     tier = Tier.COPY
     usual = "written", "what backward still needs is written here: write to a copy, or where that backward has been"
     examples = Example.each("""\
-import torch
 ! an operand
 w, bank = torch.ones(2, requires_grad=True), torch.ones(2, 3)
 -score = w @ bank

@@ -35,17 +35,12 @@ class SolvedWithoutTape(Rule):
     applicability = Applicability.UNSAFE
     conventional = True
     examples = Example.each("""\
-import torch
-
-torch.manual_seed(0)
 cell, head = torch.nn.Linear(4, 4), torch.nn.Linear(4, 1)
 opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
 
 
 def f(z, x):
     return torch.tanh(0.3 * cell(z) + x)
-
-
 ! the loop stands in the block
 ! unsafe: the gradient of one step is not that of all steps
 for _ in range(4):

@@ -33,12 +33,8 @@ class StateNeverReset(Rule):
     title = "Begin each pass anew"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.PASS
-    examples = (
-        Example("""\
+    examples = Example.each("""\
 ! unsafe: each pass may be meant to go on from what the one before left
-import torch
-
-torch.manual_seed(0)
 cell, head = torch.nn.GRUCell(4, 4), torch.nn.Linear(4, 4)
 opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
 for _ in range(5):
@@ -52,12 +48,7 @@ for _ in range(5):
     loss.backward()
     opt.step()
 +    del said
-"""),
-        Example("""\
 ! unsafe: the same of a start that a function is given, which asks for None
-import torch
-
-
 class Decoder(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -71,7 +62,6 @@ class Decoder(torch.nn.Module):
         return self.state
 
 
-torch.manual_seed(0)
 encoder, decoder = torch.nn.Linear(3, 4), Decoder()
 opt = torch.optim.SGD([*encoder.parameters(), *decoder.parameters()], lr=0.1)
 for _ in range(5):
@@ -79,12 +69,7 @@ for _ in range(5):
     opt.zero_grad()
     decoder(torch.randn(3, 6, 2), encoder(torch.randn(6, 3))).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! unsafe: the same of a start that is a parameter, and of an attribute that may not be there
-import torch
-
-
 class Evolving(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -97,7 +82,6 @@ class Evolving(torch.nn.Module):
         return x @ self.weight
 
 
-torch.manual_seed(0)
 net = Evolving()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(5):
@@ -106,12 +90,7 @@ for _ in range(5):
     loss.backward()
     opt.step()
 +    del net.weight
-"""),
-        Example("""\
 ! unsafe: an evaluation gives the state its start before each sequence
-import torch
-
-
 class Reader(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -133,7 +112,6 @@ def evaluate(net):
             print(net(x).item())
 
 
-torch.manual_seed(0)
 model = Reader()
 opt = torch.optim.SGD(model.parameters(), lr=0.1)
 for x in torch.randn(4, 5, 1, 2):
@@ -142,12 +120,7 @@ for x in torch.randn(4, 5, 1, 2):
     model(x).pow(2).mean().backward()
     opt.step()
 evaluate(model)
-"""),
-        Example("""\
 ! who carries a state over has to begin somewhere
-import torch
-
-torch.manual_seed(0)
 cell, head = torch.nn.GRUCell(2, 4), torch.nn.Linear(4, 1)
 opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
 h = None
@@ -159,12 +132,7 @@ for _ in range(5):
     opt.zero_grad()
     head(h).pow(2).mean().backward()
     opt.step()
-"""),
-        Example("""\
 ! the code itself begins anew now and then
-import torch
-
-torch.manual_seed(0)
 cell, head = torch.nn.GRUCell(2, 4), torch.nn.Linear(4, 1)
 opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
 for epoch in range(2):
@@ -176,12 +144,7 @@ for epoch in range(2):
         opt.zero_grad()
         head(h).pow(2).mean().backward()
         opt.step()
-"""),
-        Example("""\
 ! an average begins with its first value, which each step adds to it
-import torch
-
-torch.manual_seed(0)
 net = torch.nn.Linear(2, 4)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 mean = None
@@ -192,8 +155,7 @@ for _ in range(5):
     opt.zero_grad()
     (z - mean).pow(2).mean().backward()
     opt.step()
-"""),
-    )
+""")
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For each variable that has a start: behind the step that follows the failing backward."""

@@ -49,9 +49,6 @@ class StepBetweenForwardAndBackward(Rule):
     tier = Tier.ORDER
     usual = "stepped", _USUAL
     examples = Example.each("""\
-import torch
-
-torch.manual_seed(0)
 G, D = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
 g_opt, d_opt = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (G, D))
 ! the last part again

@@ -41,7 +41,6 @@ class TensorAssignedToParameter(Rule):
         "new values are usually copied into a parameter without gradient; a value of this pass has a name of its own",
     )
     examples = Example.each("""\
-import torch
 import torch.nn.functional as F
 ! unsafe: the value has a graph, and may be meant as the new one of the parameter
 class Masked(torch.nn.Module):

@@ -38,9 +38,6 @@ class TensorsJoinedByNumpy(Rule):
     tier = Tier.MEANT
     examples = Example.each("""\
 import numpy as np
-import torch
-
-torch.manual_seed(0)
 ! a mean of layers
 class Layers(torch.nn.Module):
     def __init__(self):

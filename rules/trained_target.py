@@ -37,11 +37,8 @@ class TrainedTarget(Rule):
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.MEANT
     examples = Example.each("""\
-import torch
 from torch import nn
 from torch.nn import functional as F
-
-torch.manual_seed(0)
 ! the target by its keyword, behind a step
 guess, value = nn.Linear(4, 3), nn.Linear(4, 1)
 guess_opt = torch.optim.SGD(guess.parameters(), lr=0.1)

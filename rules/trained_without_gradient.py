@@ -40,9 +40,6 @@ class TrainedWithoutGradient(Rule):
     tier = Tier.MEANT
     examples = Example.each("""\
 import contextlib
-import torch
-
-torch.manual_seed(0)
 ! a block
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

@@ -37,9 +37,6 @@ class UndetachedSharedInput(Rule):
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.MEANT
     examples = Example.each("""\
-import torch
-
-torch.manual_seed(0)
 ! the critic's loss goes back into the generator
 G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
 g_opt = torch.optim.SGD(G.parameters(), lr=0.1)

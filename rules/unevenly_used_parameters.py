@@ -50,12 +50,10 @@ class UnevenlyUsedParameters(Rule):
     )
     examples = Example.each("""\
 import tempfile
-import torch
 ! one head for each kind of batch
 from torch.nn.parallel import DistributedDataParallel as DDP
 
 torch.distributed.init_process_group("gloo", f"file://{tempfile.mkdtemp()}/store", rank=0, world_size=1)
-torch.manual_seed(0)
 
 
 class Net(torch.nn.Module):
@@ -79,7 +77,6 @@ torch.distributed.destroy_process_group()
 from torch import nn
 
 torch.distributed.init_process_group("gloo", f"file://{tempfile.mkdtemp()}/store", rank=0, world_size=1)
-torch.manual_seed(0)
 net = nn.Linear(3, 2)
 net.weights = nn.Parameter(torch.zeros(2))
 -net = nn.parallel.DistributedDataParallel(net, find_unused_parameters=True)
@@ -94,7 +91,6 @@ torch.distributed.destroy_process_group()
 from torch.utils.checkpoint import checkpoint
 
 torch.distributed.init_process_group("gloo", f"file://{tempfile.mkdtemp()}/store", rank=0, world_size=1)
-torch.manual_seed(0)
 
 
 class Net(torch.nn.Module):
@@ -122,7 +118,6 @@ world = dict(RANK="0", LOCAL_RANK="0", WORLD_SIZE="1", MASTER_ADDR="127.0.0.1", 
 os.environ.update(world)
 -accelerator = Accelerator(cpu=True)
 +accelerator = Accelerator(cpu=True, kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=True)])
-torch.manual_seed(0)
 
 
 class Net(torch.nn.Module):
@@ -144,7 +139,6 @@ for k in range(4):
 from torch.utils.checkpoint import checkpoint
 
 torch.distributed.init_process_group("gloo", f"file://{tempfile.mkdtemp()}/store", rank=0, world_size=1)
-torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 3))
 net.forward = lambda x: checkpoint(net[1], net[0](x).relu(), use_reentrant=True)
 flags = dict(find_unused_parameters=True)

@@ -43,9 +43,6 @@ class UnusedInput(Rule):
     )
     examples = Example.each("""\
 from functools import partial
-import torch
-
-torch.manual_seed(0)
 ! where it is made
 net = torch.nn.Linear(1, 1)
 -x = torch.rand(4, 1)

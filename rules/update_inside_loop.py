@@ -37,9 +37,6 @@ class UpdateInsideLoop(Rule):
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.ORDER
     examples = Example.each("""\
-import torch
-
-torch.manual_seed(0)
 ! a loss that a loop adds up
 cell, head = torch.nn.GRUCell(2, 3), torch.nn.Linear(3, 1)
 opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)

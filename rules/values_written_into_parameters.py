@@ -33,10 +33,7 @@ class ValuesWrittenIntoParameters(Rule):
     causes = frozenset({Cause.GRADIENT_NONE, Cause.UNUSED_INPUT})
     tier = Tier.MEANT
     examples = Example.each("""\
-import torch
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
-
-torch.manual_seed(0)
 ! all from one vector
 net = torch.nn.Linear(3, 1)
 base, E = parameters_to_vector(net.parameters()).detach(), torch.randn(4, 2)

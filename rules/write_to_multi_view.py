@@ -51,7 +51,6 @@ class WriteToMultiView(Rule):
     causes = frozenset({Cause.VIEW_MODIFIED})
     tier = Tier.MEANT
     examples = Example.each("""\
-import torch
 ! one of two chunks
 w = torch.ones(2, 4, requires_grad=True)
 f, g = (w * 2).chunk(2, dim=1)

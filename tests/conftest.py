@@ -13,7 +13,9 @@ from subprocess import CompletedProcess
 import pytest
 from hypothesis import settings
 from scripts import Scripts
+from training import Repairs, repair, written
 
+from autofix.core.model import Report
 from autofix.experiments.client import Probe
 
 # Set here and not in a fixture: rich and typer read some of these when they are imported.
@@ -98,3 +100,15 @@ def typed(
         return CompletedProcess(words, status, *capfd.readouterr())
 
     return run
+
+
+@pytest.fixture
+def repaired(probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repairs:
+    """What `autofix fix` makes of the text of `train.py` in the current folder, with the options that are given."""
+    monkeypatch.chdir(tmp_path)
+
+    def fix(text: str, **given: object) -> Report:
+        written(tmp_path, {"train.py": text})
+        return repair(probe, "train.py", **given)  # type: ignore[arg-type]
+
+    return fix

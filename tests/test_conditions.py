@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from sampled import one_in
-from training import CURE, NETS, STEP, added, repair, safe, written
+from training import CURE, NETS, STEP, Repairs, added, repair, safe, written
 
 from autofix import cli, render
 from autofix.core.model import Applicability, Outcome, Target
@@ -171,10 +171,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_what_asks_for_cuda_runs_here_and_the_report_says_so(
-    probe: Probe, here: Path, capsys: pytest.CaptureFixture[str]
+    repaired: Repairs, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    written(here, {"train.py": CUDA})
-    report = repair(probe, "train.py", device="cpu")
+    report = repaired(CUDA, device="cpu")
     assert added(safe(report)) == [CURE]
     assert [word for word in report.conditions if "CUDA was asked for" in word or "mixed precision" in word]
     render.show(report, render.Snapshot(report), render.Look(), sys.stdout)
@@ -184,9 +183,7 @@ def test_what_asks_for_cuda_runs_here_and_the_report_says_so(
 
 
 @pytest.mark.parametrize(("device", "known"), [("auto", True), ("asis", False)])
-def test_what_asks_for_cuda_behind_the_failure_runs_here_too(
-    probe: Probe, here: Path, device: str, known: bool
-) -> None:
+def test_what_asks_for_cuda_behind_the_failure_runs_here_too(repaired: Repairs, device: str, known: bool) -> None:
     script = """\
 import torch
 net, scale = torch.nn.Linear(3, 1), torch.ones(1, requires_grad=True)
@@ -197,13 +194,12 @@ for _ in range(3):
     (net.cuda()(torch.ones(1, 3).cuda()) * scale.cuda()).sum().backward()
     optimizer.step()
 """
-    written(here, {"train.py": script})
-    report = repair(probe, "train.py", device=device, select=["AG301"])
+    report = repaired(script, device=device, select=["AG301"])
     assert any("CUDA was asked for" in word for word in report.conditions) == known
     assert (report.fixes[0].verdict.failure is None) == known
 
 
-def test_a_move_makes_a_copy_as_it_would_on_a_gpu(probe: Probe, here: Path) -> None:
+def test_a_move_makes_a_copy_as_it_would_on_a_gpu(repaired: Repairs) -> None:
     script = """\
 import torch
 w = torch.ones(3, requires_grad=True).cuda()
@@ -218,8 +214,7 @@ assert layer.weight.cuda() is layer.weight and layer.weight.is_leaf
 (w * 2).sum().backward()
 w.grad.zero_()
 """
-    written(here, {"train.py": script})
-    report = repair(probe, "train.py")
+    report = repaired(script)
     assert report.diagnosis is not None, report.message
     assert report.diagnosis.cause == "nonleaf_gradient"
     assert report.diagnosis.failure.stack[0].line == 12
@@ -231,9 +226,8 @@ def test_a_script_that_is_too_slow_without_its_gpu_is_told_so(probe: Probe, here
     assert report.outcome is Outcome.TIMED_OUT
 
 
-def test_as_it_is_a_script_without_its_gpu_just_fails(probe: Probe, here: Path) -> None:
-    written(here, {"train.py": CUDA})
-    report = repair(probe, "train.py", device="asis")
+def test_as_it_is_a_script_without_its_gpu_just_fails(repaired: Repairs) -> None:
+    report = repaired(CUDA, device="asis")
     assert report.outcome is Outcome.OTHER_FAILURE
     assert not report.conditions
 
@@ -262,9 +256,8 @@ def test_what_has_no_stand_in_is_named(probe: Probe, here: Path) -> None:
     assert "take .item() of a loss" in repair(probe, "old.py").message
 
 
-def test_a_package_that_nobody_knows_is_left_out_and_leaves_no_edit_safe(probe: Probe, here: Path) -> None:
-    written(here, {"train.py": f"import helpful.deep\nfrom helpful import Base\n{NETS}{LOOPED}"})
-    report = repair(probe, "train.py", stand_in=True)
+def test_a_package_that_nobody_knows_is_left_out_and_leaves_no_edit_safe(repaired: Repairs) -> None:
+    report = repaired(f"import helpful.deep\nfrom helpful import Base\n{NETS}{LOOPED}", stand_in=True)
     assert "helpful is not installed: what it does is left out" in report.conditions
     assert added(report.fixes[0]) == [CURE]
     assert report.fixes[0].verdict.applicability is Applicability.UNSAFE
@@ -290,17 +283,15 @@ def test_a_file_outside_the_project_is_said_to_be_kept_by_the_fence(
     assert (f"only below its project, {here}" in said, f"git init {here.parent}`" in said) == (outside, outside)
 
 
-def test_environments_networks_and_places_to_save_are_stood_in_for(probe: Probe, here: Path) -> None:
-    written(here, {"train.py": WRAPPED})
-    report = repair(probe, "train.py", stand_in=True)
+def test_environments_networks_and_places_to_save_are_stood_in_for(repaired: Repairs) -> None:
+    report = repaired(WRAPPED, stand_in=True)
     assert report.outcome is Outcome.CLEAN, report.message
     said = " ".join(report.conditions)
     assert all(word in said for word in ("HalfCheetah", "resnet18", "/nowhere_at_all", "the folder models"))
 
 
-def test_a_checkpoint_that_is_stood_in_for_leaves_no_edit_safe(probe: Probe, here: Path) -> None:
-    written(here, {"train.py": FOLDER})
-    report = repair(probe, "train.py", stand_in=True)
+def test_a_checkpoint_that_is_stood_in_for_leaves_no_edit_safe(repaired: Repairs) -> None:
+    report = repaired(FOLDER, stand_in=True)
     assert added(report.fixes[0]) == [CURE]
     assert report.fixes[0].verdict.applicability is Applicability.UNSAFE
     assert "depends-on-stand-in" in [one.property for one in report.fixes[0].verdict.findings]
@@ -308,9 +299,8 @@ def test_a_checkpoint_that_is_stood_in_for_leaves_no_edit_safe(probe: Probe, her
     assert all(word in said for word in ("best.pt", "missing/images", "imdb", "CartPole"))
 
 
-def test_a_run_that_reaches_its_limit_says_what_it_saw_and_what_to_try(probe: Probe, here: Path) -> None:
-    written(here, {"train.py": LONG})
-    report = repair(probe, "train.py", time_limit=3)
+def test_a_run_that_reaches_its_limit_says_what_it_saw_and_what_to_try(repaired: Repairs) -> None:
+    report = repaired(LONG, time_limit=3)
     assert report.outcome is Outcome.NO_FAILURE_WITHIN_LIMIT
     assert "backward calls and" in report.message
     assert "it was at train.py:1" in report.message
@@ -320,25 +310,23 @@ def test_a_run_that_reaches_its_limit_says_what_it_saw_and_what_to_try(probe: Pr
 @pytest.mark.parametrize("asked", [{"shorten": 2}, {"skip_to": "18"}], ids=["shorten", "skip-to"])
 def test_loops_end_early_when_asked(probe: Probe, here: Path, asked: dict[str, object]) -> None:
     written(here, {"train.py": LONG})
-    report = repair(probe, "train.py", **asked)  # type: ignore[arg-type]
+    report = repair(probe, "train.py", **asked)
     assert added(safe(report)) == [CURE]
     assert any("the loop at train.py:" in condition for condition in report.conditions)
 
 
-def test_a_run_that_reaches_its_limit_in_the_middle_of_what_is_redirected_says_so_too(probe: Probe, here: Path) -> None:
-    written(here, {"train.py": BUSY})
-    report = repair(probe, "train.py", time_limit=6, device="cpu")
+def test_a_run_that_reaches_its_limit_in_the_middle_of_what_is_redirected_says_so_too(repaired: Repairs) -> None:
+    report = repaired(BUSY, time_limit=6, device="cpu")
     assert (report.outcome, report.calls) == (Outcome.NO_FAILURE_WITHIN_LIMIT, 1), report.message
     assert "1 backward call and 0 optimizer steps" in report.message
 
 
-def test_layers_and_time_steps_are_no_training_loops(probe: Probe, here: Path) -> None:
+def test_layers_and_time_steps_are_no_training_loops(repaired: Repairs) -> None:
     script = f"{NETS}x = torch.zeros(1)\nfor step in range(50):\n    x = x + 1\nassert x == 50\n{STEP}"
-    written(here, {"train.py": script})
-    assert safe(repair(probe, "train.py", shorten=2))
+    assert safe(repaired(script, shorten=2))
 
 
-def test_a_derivative_too_small_to_show_in_the_loss_still_leaves_a_doubt(probe: Probe, here: Path) -> None:
+def test_a_derivative_too_small_to_show_in_the_loss_still_leaves_a_doubt(repaired: Repairs) -> None:
     script = """\
 import torch
 torch.manual_seed(0)
@@ -353,8 +341,7 @@ for _ in range(8):
     loss.backward()
     optimizer.step()
 """
-    written(here, {"train.py": script})
-    report = repair(probe, "train.py", select=["AG201"])
+    report = repaired(script, select=["AG201"])
     assert report.fixes
     assert all(fix.verdict.applicability is Applicability.UNSAFE for fix in report.fixes)
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
-from training import added, repair, safe
+from training import Repairs, added, safe
 
 from autofix.core.model import Cause
-from autofix.experiments.client import Probe
 
 pytestmark = pytest.mark.torch
 
@@ -113,44 +111,28 @@ for _ in range(3):
 """
 
 
-def test_a_step_that_is_the_whole_training_is_ended_and_told(
-    probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "train.py").write_text(WHOLE_TRAINING)
-    report = repair(probe, "train.py", select=["AG407"])
+def test_a_step_that_is_the_whole_training_is_ended_and_told(repaired: Repairs) -> None:
+    report = repaired(WHOLE_TRAINING, select=["AG407"])
     (line,) = added(safe(report))
     assert line == "u_x = torch.autograd.grad(u, x, torch.ones_like(u), retain_graph=True, create_graph=True)[0]"
     ended = re.compile(r"each step of LBFGS was ended after \d+ of its 100000000 iterations")
     assert any(map(ended.fullmatch, report.conditions)), report.conditions
 
 
-def test_a_gpu_that_is_chosen_before_anything_is_put_there_is_done_without(
-    probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "train.py").write_text(f"import torch\n\ntorch.cuda.set_device('cuda:0')\n{ON_ONE_LINE}")
-    report = repair(probe, "train.py", select=["AG101"])
+def test_a_gpu_that_is_chosen_before_anything_is_put_there_is_done_without(repaired: Repairs) -> None:
+    report = repaired(f"import torch\n\ntorch.cuda.set_device('cuda:0')\n{ON_ONE_LINE}", select=["AG101"])
     assert ".add(1.0)" in added(safe(report))[0]
 
 
-def test_edits_that_come_to_the_same_files_are_tried_once(
-    probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "train.py").write_text(KEPT)
-    report = repair(probe, "train.py", select=["AG201", "AG202", "AG203"])
+def test_edits_that_come_to_the_same_files_are_tried_once(repaired: Repairs) -> None:
+    report = repaired(KEPT, select=["AG201", "AG202", "AG203"])
     files = [frozenset(fix.candidate.files.items()) for fix in (*report.fixes, *report.rejected)]
     assert len(files) > 1
     assert len(set(files)) == len(files)
 
 
-def test_a_write_on_the_line_that_saved_what_it_spoils_is_named(
-    probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "train.py").write_text(ON_ONE_LINE)
-    report = repair(probe, "train.py", select=["AG101"])
+def test_a_write_on_the_line_that_saved_what_it_spoils_is_named(repaired: Repairs) -> None:
+    report = repaired(ON_ONE_LINE, select=["AG101"])
     assert report.diagnosis is not None
     assert ("written", 7) in {(culprit.role, culprit.frame.line) for culprit in report.diagnosis.culprits}
     fix = safe(report)
@@ -158,23 +140,15 @@ def test_a_write_on_the_line_that_saved_what_it_spoils_is_named(
     assert fix.candidate.whys[0].startswith("The result becomes a new tensor")
 
 
-def test_a_gradient_that_is_none_may_be_given_to_a_function_that_dies_of_it(
-    probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "train.py").write_text(GIVEN_NONE)
-    report = repair(probe, "train.py", select=["AG302"])
+def test_a_gradient_that_is_none_may_be_given_to_a_function_that_dies_of_it(repaired: Repairs) -> None:
+    report = repaired(GIVEN_NONE, select=["AG302"])
     assert report.diagnosis is not None
     assert report.diagnosis.cause is Cause.NONLEAF_GRADIENT
     assert "requires_grad_()" in "".join(added(safe(report)))
 
 
-def test_a_loss_that_was_cut_and_then_flagged_is_one_without_a_graph(
-    probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "train.py").write_text(FLAGGED)
-    report = repair(probe, "train.py", select=["AG401"])
+def test_a_loss_that_was_cut_and_then_flagged_is_one_without_a_graph(repaired: Repairs) -> None:
+    report = repaired(FLAGGED, select=["AG401"])
     assert report.diagnosis is not None
     assert report.diagnosis.cause is Cause.NO_GRAPH
     assert added(safe(report)) == ["return (1 - net(x).softmax(1)[:, 0]).max()"]

@@ -540,28 +540,24 @@ def test_a_statement_that_is_there_already_stays() -> None:
 @pytest.mark.parametrize(
     "build",
     [
-        lambda found: wrap(found, [], "with n:"),
-        lambda found: wrap(found, [found.tree.body[1], found.tree.body[3]], "with n:"),
-        lambda found: wrap(found, found.tree.body[:1], "with n:"),
-        lambda found: insert_before(found, found.tree.body[1], ["new()"]),
-        lambda found: insert_after(found, found.tree.body[0], ["new()"]),
-        lambda found: insert_before(found, found.tree.body[2].orelse[0], ["new()"]),
-        lambda found: delete(found, found.tree.body[2].orelse[0]),
-        lambda found: move_after(found, [found.tree.body[2]], found.tree.body[2].body[0]),
-        lambda found: move_before(found, [found.tree.body[3]], found.tree.body[0]),
-        lambda found: move_after(found, [found.tree.body[0]], found.tree.body[3]),
-    ],
-    ids=[
-        "nothing",
-        "no neighbours",
-        "docstring",
-        "before __future__",
-        "between docstring and __future__",
-        "before elif",
-        "elif",
-        "into itself",
-        "before the docstring",
-        "the docstring",
+        pytest.param(lambda found: wrap(found, [], "with n:"), id="nothing"),
+        pytest.param(
+            lambda found: wrap(found, [found.tree.body[1], found.tree.body[3]], "with n:"), id="no neighbours"
+        ),
+        pytest.param(lambda found: wrap(found, found.tree.body[:1], "with n:"), id="docstring"),
+        pytest.param(lambda found: insert_before(found, found.tree.body[1], ["new()"]), id="before __future__"),
+        pytest.param(
+            lambda found: insert_after(found, found.tree.body[0], ["new()"]), id="between docstring and __future__"
+        ),
+        pytest.param(lambda found: insert_before(found, found.tree.body[2].orelse[0], ["new()"]), id="before elif"),
+        pytest.param(lambda found: delete(found, found.tree.body[2].orelse[0]), id="elif"),
+        pytest.param(
+            lambda found: move_after(found, [found.tree.body[2]], found.tree.body[2].body[0]), id="into itself"
+        ),
+        pytest.param(
+            lambda found: move_before(found, [found.tree.body[3]], found.tree.body[0]), id="before the docstring"
+        ),
+        pytest.param(lambda found: move_after(found, [found.tree.body[0]], found.tree.body[3]), id="the docstring"),
     ],
 )
 def test_statements_that_cannot_be_moved_about_are_declined(build: Builder) -> None:

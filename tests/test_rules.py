@@ -15,7 +15,7 @@ from autofix.experiments.client import Probe
 from autofix.pipeline import verify
 from autofix.search import registry
 from autofix.search.propose import hints, propose
-from autofix.search.rule import Example, Rule, Sources
+from autofix.search.rule import HEAD, Example, Rule, Sources
 
 pytestmark = [
     pytest.mark.torch,
@@ -44,13 +44,10 @@ def written(folder: Path, text: str) -> Target:
 
 
 def test_every_example_of_a_text_begins_as_the_text_does() -> None:
-    repaired, declined = Example.each("import torch\n! a\n! unsafe: b\n-x = 1\n+x = 2\n! c\n@d\ndef f(): pass\n")
-    assert (repaired.before, repaired.after, repaired.unsafe) == (
-        "import torch\n\nx = 1\n",
-        "import torch\n\nx = 2\n",
-        True,
-    )
-    assert (declined.before, declined.after) == ("import torch\n\n\n@d\ndef f(): pass\n", None)
+    repaired, declined = Example.each("import copy\n! a\n! unsafe: b\n-x = 1\n+x = 2\n! c\n@d\ndef f(): pass\n")
+    head = f"import copy\n{HEAD}"
+    assert (repaired.before, repaired.after, repaired.unsafe) == (f"{head}x = 1\n", f"{head}x = 2\n", True)
+    assert (declined.before, declined.after) == (f"{head}\n\n@d\ndef f(): pass\n", None)
 
 
 def candidates(probe: Probe, target: Target, rule: Rule) -> list[Candidate]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 
 from autofix import pipeline
@@ -32,6 +33,10 @@ o1.step()
 """
 CURE = "b = model2(a.detach())"
 SCRIPT = f"{NETS}for _ in range(4):\n{textwrap.indent(STEP, '    ')}"
+
+
+Repairs = Callable[..., Report]
+"""Repairs the text of a script: the fixture `repaired`."""
 
 
 def repair(probe: Probe, *words: str, module: str | None = None, console: str | None = None,

@@ -5,7 +5,10 @@ from __future__ import annotations
 import functools
 from typing import ClassVar
 
+from autofix.core.examples import examples
 from autofix.core.kinds import described, kinds
+
+__all__ = ["HEAD", "Fault", "examples", "faults"]
 
 HEAD = """\
 import copy

@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 import psutil
 
-from autofix.experiments.client import cores
+from autofix.core.own import cores
 
 if sys.platform != "win32":
     import fcntl

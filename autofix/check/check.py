@@ -7,7 +7,6 @@ import contextlib
 import gc
 import io
 import multiprocessing
-import os
 import re
 import sys
 import tokenize
@@ -21,6 +20,7 @@ from autofix.check.abstract.values import PlayPlace
 from autofix.check.finder import Finder, Spot
 from autofix.check.finding import Checked, Finding, Note, Problem
 from autofix.check.known import among, finders, named, silenced
+from autofix.core.own import cores
 from autofix.syntax.source import Source, SourceError, parse
 from autofix.syntax.survey import survey
 
@@ -50,7 +50,7 @@ def check(
 
     Those that somebody `named` are a problem where they are no Python, also where they do not speak of torch.
     """
-    jobs = jobs or (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    jobs = jobs or cores()
     codes = [finder.code for finder in chosen]
     if jobs == 1 or len(files) < _WORTH_PROCESSES:
         results = [_check_some(files, codes, named)]

@@ -9,10 +9,13 @@ from typing import ClassVar, NamedTuple
 from autofix.check.abstract.tape import Event
 from autofix.check.abstract.values import PlayPlace
 from autofix.check.places import said
+from autofix.core import examples as texts
 from autofix.syntax.calls import path_of
 from autofix.syntax.facts import Bind, Block, Call, Scope
 from autofix.syntax.vocabulary import CUTS
 
+HEAD = "import torch\nfrom torch import nn\n\n"
+"""Stands before each example."""
 # Calls that neither compute gradients nor put any to zero, whatever they are called on.
 _HARMLESS = frozenset({
     "append", "clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "cpu", "cuda", "detach", "float", "format",
@@ -63,6 +66,11 @@ class Finder:
         sentence = self.kinds[event.kind].format(made=said(event.made_at, event), text=event.text)
         notes = ((event.made_at, self.made), (event.caused_at, self.caused))
         return spot(event.place, sentence, *(note for note in notes if note[1]))
+
+
+def examples(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The `finds` and the `passes` of one text, each behind a line `!`."""
+    return texts.examples(HEAD + text)
 
 
 def spot(place: PlayPlace, message: str, *notes: tuple[PlayPlace | None, str]) -> Spot:

@@ -10,28 +10,10 @@ from pathlib import Path
 from autofix.core.git import GitError, git
 
 # Folders that hold other people's code, or none that is read by people.
-SKIPPED = frozenset(
-    (
-        ".bzr",
-        ".direnv",
-        ".eggs",
-        ".git",
-        ".hg",
-        ".ipynb_checkpoints",
-        ".mypy_cache",
-        ".nox",
-        ".pytest_cache",
-        ".ruff_cache",
-        ".svn",
-        ".tox",
-        ".venv",
-        "__pycache__",
-        "__pypackages__",
-        "node_modules",
-        "site-packages",
-        "venv",
-    )
-)
+SKIPPED = frozenset({
+    ".bzr", ".direnv", ".eggs", ".git", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox", ".pytest_cache",
+    ".ruff_cache", ".svn", ".tox", ".venv", "__pycache__", "__pypackages__", "node_modules", "site-packages", "venv",
+})  # fmt: skip
 _SUFFIXES = (".py", ".pyw", ".pyi")
 _LISTED = (
     "ls-files",

@@ -81,7 +81,7 @@ class Pin:
         cwd = (target.cwd or target.script.parent).resolve()
         named = ["-m", target.module] if target.module else [os.path.relpath(target.script, cwd)]
         template = resources.files("autofix.render").joinpath("templates/pin.py.txt").read_text("utf-8")
-        rows = "\n".join(f"    {_quoted(line)}," for line in trained)
+        rows = "\n".join(f"    {json.dumps(line, ensure_ascii=False)}," for line in trained)
         listed = ", ".join(f"{size:.6g}" for size in sizes or ())
         return template.format(
             title=f"{target.module or target.script.name} ({one_line(title(fix))})", version=__version__, steps=steps,
@@ -118,7 +118,3 @@ def _watched(probe: Any, target: Target, files: Mapping[Path, bytes], pin: Path,
         raise _UnpinnedError(f"the script did not run to its steps under the test: {trace.detail or trace.outcome}")
     found: dict[str, Any] = json.loads(lines[-1].removeprefix(_MARK))
     return found
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Keeps our own processes free of what a user's PYTHONPATH holds: it belongs to the script alone."""
+"""Our own processes: how many go on at once, and that they import nothing of a user's PYTHONPATH."""
 
 from __future__ import annotations
 
@@ -28,3 +28,8 @@ def command(module: str) -> list[str]:
     """What starts a module of ours in a process of its own, which finds modules where this one does."""
     start = f"import runpy, sys; sys.path[:] = {sys.path!r}; runpy.run_module(sys.argv[1], run_name='__main__')"
     return [sys.executable, "-E", "-P", "-c", start, module]
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

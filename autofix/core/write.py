@@ -71,9 +71,14 @@ def put(path: Path, data: bytes) -> None:
     with contextlib.suppress(OSError):
         if path.read_bytes() == data:
             return
-    new = path.with_name(f".{path.name}.new")
-    new.write_bytes(data)
-    new.replace(path)
+    new = path.with_name(f".{path.name}.{secrets.token_hex(8)}.new")
+    try:
+        with new.open("xb") as file:  # never through a link that somebody else's project has there
+            file.write(data)
+        new.replace(path)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise
 
 
 def _concerned(error: OSError, root: Path) -> Path:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
+from autofix.core.own import cores
 from autofix.probe import codec, wire
 
 PROBE = Path(__file__).parent.parent / "probe"
@@ -26,11 +27,6 @@ _SINGLE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THR
 _KEEPING = {"MALLOC_MMAP_THRESHOLD_": str(1 << 25), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
 # In large pages, half of what the server holds: a fork copies, and its end takes apart, that many fewer entries.
 _LARGE = "glibc.malloc.hugetlb=1"
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 JOBS = min(4, cores())

@@ -9,7 +9,6 @@ from pathlib import Path
 from lsprotocol import types
 
 from autofix.check.finding import Finding
-from autofix.core.edit import Edit
 from autofix.core.model import Applicability, Fix, Report
 from autofix.lsp.documents import Document, EditorText
 from autofix.lsp.positions import Columns, touch
@@ -122,7 +121,7 @@ class RunResult:
         edits: dict[tuple[str, int | None], list[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit]] = {}
         for edit in fix.candidate.edits:
             document = client.shown(edit.path)
-            place = _place(edit, fix.originals[edit.path])
+            place = Place(edit.path, *Source(edit.path, fix.originals[edit.path]).characters(edit.start, edit.end))
             made = document.text_edit(place, edit.text, client.columns) if document is not None else None
             if made is None:
                 return None
@@ -164,11 +163,6 @@ def finding(found: Finding, place: Place, document: Document, columns: Columns) 
     part, span = document.range(place, columns)
     message = f"{words.one_line(found.message)} ({_UNVERIFIED})"
     return part, types.Diagnostic(span, message, types.DiagnosticSeverity.Warning, found.code, source=SOURCE)
-
-
-def _place(edit: Edit, data: bytes) -> Place:
-    """The span that an edit replaces."""
-    return Place(edit.path, *Source(edit.path, data).characters(edit.start, edit.end))
 
 
 def _annotation(fix: Fix) -> types.ChangeAnnotation:

@@ -32,6 +32,9 @@ __all__ = [
     "Tier",
 ]
 
+HEAD = "import torch\n\ntorch.manual_seed(0)\n"
+"""Stands in each example, behind the imports with which their text begins."""
+_IMPORTS = re.compile(r"\A(?:(?:import|from) .*\n)*")
 _DEFINES = re.compile(r"[+-]?(?:class|def|@)")
 
 
@@ -49,9 +52,9 @@ class Example:
     def each(cls, text: str) -> tuple[Example, ...]:
         """The examples of one text: each begins with its notes, and its script with what stands before them all."""
         beginning, *parts = re.split(r"^((?:!.*\n)+)", text, flags=re.MULTILINE)
-        imports = beginning.rpartition("\n\n")[2].startswith(("import ", "from "))
-        scripts = (("\n\n" if _DEFINES.match(body) else "\n" * imports) + body for body in parts[1::2])
-        return tuple(cls(notes + beginning + script) for notes, script in zip(parts[::2], scripts, strict=True))
+        head = _IMPORTS.sub(rf"\g<0>{HEAD}", beginning, count=1)
+        scripts = ("\n\n" * bool(_DEFINES.match(body)) + body for body in parts[1::2])
+        return tuple(cls(notes + head + script) for notes, script in zip(parts[::2], scripts, strict=True))
 
     @property
     def before(self) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from autofix.syntax import names
-from autofix.syntax.calls import path_of
+from autofix.syntax.calls import Function, path_of
 from autofix.syntax.source import Source
 from autofix.syntax.writes import written
 
@@ -186,6 +186,11 @@ def nodes_of(scope: ast.AST) -> Iterator[ast.AST]:
         if not isinstance(node := waiting.pop(), _LATER):
             yield node
             waiting += [*ast.iter_child_nodes(node)][::-1]
+
+
+def returned(function: Function) -> list[ast.expr]:
+    """The values that a function itself returns, in the order of the text."""
+    return [one.value for one in nodes_of(function) if isinstance(one, ast.Return) and one.value is not None]
 
 
 def written_by(source: Source, statement: ast.AST) -> str:

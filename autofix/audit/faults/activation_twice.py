@@ -12,8 +12,7 @@ gradients are small, and the loss of C classes cannot fall below about log(1 + (
 A softmax whose result goes elsewhere, as attention weights do, is none of its business.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class ActivationTwice(Fault):

@@ -12,8 +12,7 @@ towards it as if something were learnt.
 Pairs that are made on purpose, by `unsqueeze` or `[:, None]` in the same function, are left alone.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class BroadcastByAccident(Fault):

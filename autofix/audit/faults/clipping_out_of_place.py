@@ -13,8 +13,7 @@ clipped.
 A call that asks for the norm alone, with a bound of infinity, may stand anywhere.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class ClippingOutOfPlace(Fault):

@@ -11,8 +11,7 @@ The step is that many times too small, as if the learning rate were.
 The number is the one seen in the run: how many backward calls one step used.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class DividedTwice(Fault):

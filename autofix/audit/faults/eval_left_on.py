@@ -12,8 +12,7 @@ would show it.
 Single layers that are kept in eval mode, as frozen batch norm is, are left alone.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class EvalLeftOn(Fault):

@@ -13,8 +13,7 @@ Gradients that are gathered on purpose over several backward calls and used by o
 alone.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class GradientLeftOver(Fault):

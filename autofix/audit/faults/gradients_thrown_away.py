@@ -14,8 +14,7 @@ Gradients that a loss sends to a further network and that are cleared before its
 thrown away on purpose.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class GradientsThrownAway(Fault):

@@ -15,8 +15,7 @@ That parameters never take part at all is another matter (AG509). A part that is
 is never named.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class GraphCut(Fault):

@@ -12,8 +12,7 @@ Weights that another network computes, and inner copies with an optimizer of the
 owner.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class LayerMadeAnew(Fault):

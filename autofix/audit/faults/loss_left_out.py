@@ -13,8 +13,7 @@ A loss that is computed for the log, and whose networks other losses train, is n
 that are written out as sums and powers: they have no name to be known by.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class LossLeftOut(Fault):

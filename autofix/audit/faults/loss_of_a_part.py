@@ -11,8 +11,7 @@ All but the last batch of each epoch is wasted. The printed loss is a real one.
 A forward on another line, as of a validation, is none of the loop's.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class LossOfAPart(Fault):

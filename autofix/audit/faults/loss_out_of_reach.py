@@ -12,8 +12,7 @@ activation is driven to its bound, where its gradient is 0.
 Why a loss became NaN. A loss that is infinite for a moment, as with a scaler, is no finding.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class LossOutOfReach(Fault):

@@ -13,8 +13,7 @@ An actor's loss that also trains the critic moves the critic to where the actor 
 Which of the networks a loss is meant for.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class LossTrainsTwoNetworks(Fault):

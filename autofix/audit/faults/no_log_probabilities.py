@@ -13,8 +13,7 @@ distributions.
 It looks at values, so mixtures and other normalised log-probabilities are right however they were made.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class NoLogProbabilities(Fault):

@@ -11,8 +11,7 @@ What was to be frozen is trained.
 A module's own option of that name, set by the module itself, is its own affair.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class NoSuchFlag(Fault):

@@ -11,8 +11,7 @@ The network goes on with the weights it was initialised with, as if it were pret
 A state of which some keys fit is loaded on purpose in part.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class NothingLoaded(Fault):

@@ -12,8 +12,7 @@ gradient is; momentum never gathers.
 An inner loop that adapts and puts the weights back is no fault, nor an optimizer without a memory.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class OptimizerMadeAnew(Fault):

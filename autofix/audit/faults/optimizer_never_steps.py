@@ -12,8 +12,7 @@ The network stays as it was initialised.
 Nothing is said where the parameters are updated by hand, or before the script has ended.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class OptimizerNeverSteps(Fault):

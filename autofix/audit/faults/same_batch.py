@@ -12,8 +12,7 @@ A batch that is made once and used again, to see whether a network can learn it 
 left alone.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class SameBatch(Fault):

@@ -12,8 +12,7 @@ balance is another.
 Two losses that share a part of the graph are not one loss.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class SameLossTwice(Fault):

@@ -14,8 +14,7 @@ Where another dimension has as many elements as the batch has samples, nothing i
 dimension without a loss function of torch behind it is told: attention over the rows of one bag or graph is meant so.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class SamplesMixed(Fault):

@@ -12,8 +12,7 @@ its epsilon, weight decay and clipping.
 A scaler that is switched off does nothing, and nothing is said about it.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class ScalerMisused(Fault):

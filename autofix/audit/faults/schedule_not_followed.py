@@ -12,8 +12,7 @@ A run that was cut short says nothing about a schedule that is stepped once an e
 `optimizer.step()` is AG505.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class ScheduleNotFollowed(Fault):

@@ -13,7 +13,7 @@ Weights are shared on purpose, too; so it is told, and is no alarm. Tied weights
 alone.
 """
 
-from autofix.audit.fault import Fault
+from autofix.audit.fault import Fault, examples
 
 
 class SharedByAccident(Fault):
@@ -24,8 +24,8 @@ class SharedByAccident(Fault):
         ("one-memory-two-parameters", "{} are one memory: what is written to one is written to the other"),
         ("one-module-many-names", "this holds one module under several names: its weights are shared"),
     )
-    passes = (
-        """\
+    finds, passes = examples("""\
+!
 emb, out = nn.Embedding(6, 4), nn.Linear(4, 6, bias=False)
 out.weight = emb.weight
 opt = optim.SGD([*emb.parameters()], lr=0.1)
@@ -34,5 +34,4 @@ for _ in range(5):
     opt.zero_grad()
     F.cross_entropy(out(emb(ids)), ids).backward()
     opt.step()
-""",
-    )
+""")

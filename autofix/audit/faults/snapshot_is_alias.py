@@ -12,8 +12,7 @@ distance from the start is always 0.
 A state that is kept and saved at once, before the next step, is what it should be.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class SnapshotIsAlias(Fault):

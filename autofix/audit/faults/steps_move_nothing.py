@@ -13,7 +13,7 @@ A group that is kept still on purpose looks alike, and so does a perfect fit: it
 that begins at 0 and rises is left alone.
 """
 
-from autofix.audit.fault import Fault
+from autofix.audit.fault import Fault, examples
 
 
 class StepsMoveNothing(Fault):
@@ -21,8 +21,8 @@ class StepsMoveNothing(Fault):
 
     code, name = "AG545", "steps-move-nothing"
     noted = (("steps-move-nothing", "the steps leave {} as they are, although they have gradients"),)
-    passes = (
-        """\
+    finds, passes = examples("""\
+!
 net = nn.Linear(4, 1)
 opt = optim.SGD(net.parameters(), lr=0.1)
 rate = optim.lr_scheduler.LambdaLR(opt, lambda step: min(1.0, step / 10))
@@ -32,5 +32,4 @@ for _ in range(15):
     F.mse_loss(net(x), x[:, :1]).backward()
     opt.step()
     rate.step()
-""",
-    )
+""")

@@ -13,8 +13,7 @@ that this network never learns.
 It stays silent about an optimizer that is idle for a while and steps with gradients later or earlier.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class StepsWithoutGradient(Fault):

@@ -13,8 +13,7 @@ update which Q-learning and temporal differences describe, and it learns more sl
 Whether a residual gradient is wanted; then say so on the line.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class TargetTrains(Fault):

@@ -13,8 +13,7 @@ A teacher that nobody updates, as in distillation, is a line of the table. So is
 than the run.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class TeacherNeverMoves(Fault):

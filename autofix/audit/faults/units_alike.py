@@ -11,8 +11,7 @@ begin at one constant.
 A last layer that begins at 0 is no finding: its rows get different gradients.
 """
 
-from autofix.audit.fault import Fault
-from autofix.core.examples import examples
+from autofix.audit.fault import Fault, examples
 
 
 class UnitsAlike(Fault):

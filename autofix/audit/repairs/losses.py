@@ -21,6 +21,7 @@ from autofix.syntax.edits import (
     set_keyword,
 )
 from autofix.syntax.source import Source
+from autofix.syntax.writes import is_module
 
 _ACTIVATIONS = ("softmax", "sigmoid")
 _NORMALISING = ("softmax", "log_softmax", "normalize")
@@ -92,7 +93,7 @@ def along_batch(found: Found) -> Iterator[Offer]:
 
 def _along_features(source: Source, call: ast.AST) -> list[Step]:
     assert isinstance(call, ast.Call)  # noqa: S101  as it was found
-    bare = isinstance(call.func, ast.Attribute) and not _module(source, call.func.value)
+    bare = isinstance(call.func, ast.Attribute) and not is_module(source, call.func.value)
     at = 2 if name_of(call) == "normalize" else int(not bare and name_of(call) in _NORMALISING)
     return set_keyword(source, call, "dim", "1", position=at)
 
@@ -160,17 +161,10 @@ def _bound_to(source: Source, statement: ast.stmt) -> Iterator[ast.expr]:
 def _without(place: Place) -> list[Step]:
     call = place.node
     assert isinstance(call, ast.Call)  # noqa: S101  as it was found
-    on_value = isinstance(call.func, ast.Attribute) and not _module(place.source, call.func.value)
+    on_value = isinstance(call.func, ast.Attribute) and not is_module(place.source, call.func.value)
     if on_value:
         return list(receiver(place.source, call))
     return list(replace(place.source, call, place.source.segment(call.args[0]))) if call.args else []
-
-
-def _module(source: Source, node: ast.expr) -> bool:
-    """Whether an expression is the name of a module that the file imports."""
-    root = path_of(node).partition(".")[0]
-    imports = (one for one in source.walk() if isinstance(one, (ast.Import, ast.ImportFrom)))
-    return any((alias.asname or alias.name).partition(".")[0] == root for one in imports for alias in one.names)
 
 
 def _given(place: Place, position: int) -> Iterator[ast.expr]:

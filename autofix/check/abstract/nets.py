@@ -26,26 +26,12 @@ from autofix.check.abstract.values import (
 from autofix.syntax.vocabulary import INPLACE
 
 _WEIGHTED = (
-    "Linear",
-    "Conv",
-    "Norm",
-    "Embedding",
-    "RNN",
-    "LSTM",
-    "GRU",
-    "Transformer",
-    "Multihead",
-    "PReLU",
-    "Bilinear",
-)
+    "Linear", "Conv", "Norm", "Embedding", "RNN", "LSTM", "GRU", "Transformer", "Multihead", "PReLU", "Bilinear",
+)  # fmt: skip
 _RECURRENT = ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell")
 _SAVING_RESULT = {
-    "ReLU": "relu",
-    "Sigmoid": "sigmoid",
-    "Tanh": "tanh",
-    "Softmax": "softmax",
-    "LogSoftmax": "log_softmax",
-}
+    "ReLU": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Softmax": "softmax", "LogSoftmax": "log_softmax",
+}  # fmt: skip
 _KEEPING = {
     "GELU": "gelu", "SiLU": "silu", "Softplus": "softplus", "LeakyReLU": "leaky_relu", "ELU": "elu", "Identity": "",
     "Flatten": "flatten", "Dropout": "dropout", "Mish": "mish", "Unflatten": "unflatten", "Hardtanh": "hardtanh",

@@ -26,23 +26,12 @@ from autofix.check.abstract.values import (
 )
 
 _FLOATING = (
-    "torch.FloatTensor",
-    "torch.Tensor",
-    "torch.DoubleTensor",
-    "torch.tensor",
-    "torch.as_tensor",
-    "torch.asarray",
+    "torch.FloatTensor", "torch.Tensor", "torch.DoubleTensor", "torch.tensor", "torch.as_tensor", "torch.asarray",
     "torch.from_numpy",
-)
+)  # fmt: skip
 _QUIET = (
-    "manual_seed",
-    "save",
-    "set_default_dtype",
-    "set_num_threads",
-    "use_deterministic_algorithms",
-    "device",
-    "dtype",
-)
+    "manual_seed", "save", "set_default_dtype", "set_num_threads", "use_deterministic_algorithms", "device", "dtype",
+)  # fmt: skip
 _NOT_OPERATORS = (
     "torch.cuda.", "torch.backends.", "torch.distributed.", "torch.multiprocessing.", "torch.random.", "torch.version.",
     "torch.nn.utils.clip", "torch.onnx.", "torch.profiler.", "torch.hub.", "torch.set_", "torch.get_", "torch.is_",

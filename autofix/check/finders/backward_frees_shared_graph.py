@@ -15,9 +15,8 @@ It stays silent where a network or a function is not in the project, and where p
 from __future__ import annotations
 
 from autofix.check.abstract.tape import Event
-from autofix.check.finder import Finder, Spot, spot
+from autofix.check.finder import Finder, Spot, examples, spot
 from autofix.check.places import apart, carried, earlier_pass, made, made_once, said, seen_from_backward
-from autofix.core.examples import examples
 
 
 class BackwardFreesSharedGraph(Finder):
@@ -27,8 +26,6 @@ class BackwardFreesSharedGraph(Finder):
     title = "Two backwards through one graph"
     kinds = {"twice": ""}
     finds, passes = examples("""\
-import torch
-
 !
 trunk, a, b = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
 for _ in range(4):

@@ -18,8 +18,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autofix.check.finder import Finder, Spot, backwards, value_at
-from autofix.core.examples import examples
+from autofix.check.finder import Finder, Spot, backwards, examples, value_at
 from autofix.syntax.calls import path_of
 from autofix.syntax.facts import Bind, Scope
 
@@ -34,8 +33,6 @@ class ConstantLossTerm(Finder):
     title = "A term of the loss has no gradient"
     words = (b"backward", b"step")
     finds, passes = examples("""\
-import torch
-
 !
 def train(model, batches, opt):
     for x, y in batches:

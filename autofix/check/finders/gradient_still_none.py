@@ -10,8 +10,7 @@ The gradient of a leaf is None until a backward reaches it, and since torch 2.0 
 It stays silent where the tensor is not known to be such a leaf.
 """
 
-from autofix.check.finder import Finder
-from autofix.core.examples import examples
+from autofix.check.finder import Finder, examples
 
 
 class GradientStillNone(Finder):
@@ -25,8 +24,6 @@ class GradientStillNone(Finder):
     }
     made = "the tensor is made here"
     finds, passes = examples("""\
-import torch
-
 !
 x = torch.zeros(3, requires_grad=True)
 opt = torch.optim.Adam([x], lr=0.1)

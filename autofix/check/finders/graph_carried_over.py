@@ -15,9 +15,8 @@ It stays silent where a network or a function is not in the project: it might de
 from __future__ import annotations
 
 from autofix.check.abstract.tape import Event
-from autofix.check.finder import Finder, Spot, spot
+from autofix.check.finder import Finder, Spot, examples, spot
 from autofix.check.places import carried, collected, earlier_pass, made, said, taken_in
-from autofix.core.examples import examples
 
 
 class GraphCarriedOver(Finder):
@@ -27,8 +26,6 @@ class GraphCarriedOver(Finder):
     title = "A state is carried into the next iteration with its graph"
     kinds = {"twice": ""}
     finds, passes = examples("""\
-import torch
-
 !
 rnn, head = torch.nn.GRU(2, 4), torch.nn.Linear(4, 1)
 h = torch.zeros(1, 3, 4)

@@ -18,8 +18,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autofix.check.finder import Finder, Spot, backwards
-from autofix.core.examples import examples
+from autofix.check.finder import Finder, Spot, backwards, examples
 from autofix.syntax.calls import path_of, whole
 from autofix.syntax.facts import Bind, Block, Call, Scope
 
@@ -33,8 +32,6 @@ class GraphKeptForLogging(Finder):
     title = "A loss is kept together with its graph"
     words = (b"backward",)
     finds, passes = examples("""\
-import torch
-
 !
 model = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -156,14 +153,10 @@ def _plain(bind: Bind) -> bool:
 
 def _outlives(scope: Scope, where: str, loop: Block) -> bool:
     """Whether the list or total is made before the loop and lives on after a pass."""
-    binds = [bind for bind in scope.binds.get(where, ()) if bind.how == "=" and not _adds(bind)]
+    binds = [bind for bind in scope.binds.get(where, ()) if bind.how == "=" and _added(bind) is None]
     if where.startswith("self."):
         return not any(bind.block.inside(loop) for bind in binds)
     return bool(binds) and all(not bind.block.inside(loop) and bind.block is not loop for bind in binds)
-
-
-def _adds(bind: Bind) -> bool:
-    return _added(bind) is not None
 
 
 def _used_in_loss(scope: Scope, where: str) -> bool:

@@ -14,9 +14,8 @@ It stays silent where a network or a function is not in the project, and where p
 from __future__ import annotations
 
 from autofix.check.abstract.tape import Event
-from autofix.check.finder import Finder, Spot, spot
+from autofix.check.finder import Finder, Spot, examples, spot
 from autofix.check.places import earlier_pass, made, made_once, said, taken_in
-from autofix.core.examples import examples
 
 
 class GraphMadeOnce(Finder):
@@ -26,8 +25,6 @@ class GraphMadeOnce(Finder):
     title = "A graph is made before the loop and used in every pass"
     kinds = {"twice": ""}
     finds, passes = examples("""\
-import torch
-
 !
 lift, net = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
 data = lift(torch.randn(4, 2)).tanh()  # found

@@ -16,9 +16,8 @@ It stays silent under `no_grad`, and where it does not know that the operation b
 from __future__ import annotations
 
 from autofix.check.abstract.tape import Event
-from autofix.check.finder import Finder, Spot, spot
+from autofix.check.finder import Finder, Spot, examples, spot
 from autofix.check.places import said
-from autofix.core.examples import examples
 
 _UPDATES = ("step", "load_state_dict", "init")
 
@@ -30,9 +29,6 @@ class InplaceOnSavedTensor(Finder):
     title = "In-place write to a tensor that backward needs"
     kinds = {"overwritten": ""}
     finds, passes = examples("""\
-import torch
-from torch import nn
-
 !
 class Block(nn.Module):
     def forward(self, x):

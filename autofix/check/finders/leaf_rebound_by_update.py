@@ -11,8 +11,7 @@ Only leaves keep their gradient. For a result `.grad` is None, and the next use 
 It stays silent where the tensor may be a leaf or keep its gradient (`retain_grad()`).
 """
 
-from autofix.check.finder import Finder
-from autofix.core.examples import examples
+from autofix.check.finder import Finder, examples
 
 
 class LeafReboundByUpdate(Finder):
@@ -26,8 +25,6 @@ class LeafReboundByUpdate(Finder):
     }
     made = "the tensor is computed here"
     finds, passes = examples("""\
-import torch
-
 !
 w = torch.randn(3, requires_grad=True)
 for _ in range(3):

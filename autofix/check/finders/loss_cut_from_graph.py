@@ -15,9 +15,8 @@ It stays silent where any part of the loss may require a gradient.
 from __future__ import annotations
 
 from autofix.check.abstract.tape import Event
-from autofix.check.finder import Finder, Spot, spot
+from autofix.check.finder import Finder, Spot, examples, spot
 from autofix.check.places import said
-from autofix.core.examples import examples
 
 _WORDS = {
     "grad": "a derivative without create_graph=True has no graph", ".grad": "`.grad` has no graph",
@@ -32,8 +31,6 @@ class LossCutFromGraph(Finder):
     title = "backward() from a loss that has no graph"
     kinds = {"no-graph": ""}
     finds, passes = examples("""\
-import torch
-
 !
 net = torch.nn.Linear(2, 1)
 losses = []

@@ -17,8 +17,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autofix.check.finder import Finder, Spot, backwards, value_at
-from autofix.core.examples import examples
+from autofix.check.finder import Finder, Spot, backwards, examples, value_at
 from autofix.syntax.facts import Bind, Scope
 
 _NEW = {"torch.tensor", "torch.autograd.Variable", "torch.autograd.variable.Variable", "torch.FloatTensor"}
@@ -31,8 +30,6 @@ class LossMadeALeaf(Finder):
     title = "The loss is cut off from its graph and marked as requiring a gradient"
     words = (b"backward", b"requires_grad")
     finds, passes = examples("""\
-import torch
-
 !
 from torch.autograd import Variable
 
@@ -66,7 +63,8 @@ def train(model, x, opt):
             made = value_at(scope, name, call.order, call.block) if name else None
             if made is None or not _new_leaf(scope, made) or f"{name}.grad" in scope.loads:
                 continue
-            yield Spot(call.node, f"{name} was made a leaf in line {_line(made)}: its backward reaches no parameter")
+            line = getattr(made.node, "lineno", 0)
+            yield Spot(call.node, f"{name} was made a leaf in line {line}: its backward reaches no parameter")
 
 
 def _new_leaf(scope: Scope, made: Bind) -> bool:
@@ -78,7 +76,3 @@ def _new_leaf(scope: Scope, made: Bind) -> bool:
         for word in value.keywords
     )
     return marked and any(isinstance(node, ast.Name) for node in ast.walk(value.args[0]))
-
-
-def _line(bind: Bind) -> int:
-    return int(getattr(bind.node, "lineno", 0))

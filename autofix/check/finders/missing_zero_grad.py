@@ -17,8 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autofix.check.finder import Finder, Spot, backwards, is_optimizer, owners, steps
-from autofix.core.examples import examples
+from autofix.check.finder import Finder, Spot, backwards, examples, is_optimizer, owners, steps
 from autofix.syntax.facts import Block, Call, Scope
 
 # Other ways to be rid of old gradients; who knows what they act on.
@@ -34,8 +33,6 @@ class MissingZeroGrad(Finder):
     title = "No zero_grad() in a loop that steps"
     words = (b"backward", b".step(", b"optim")
     finds, passes = examples("""\
-import torch
-
 !
 model = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(model.parameters(), lr=0.1)

@@ -18,8 +18,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autofix.check.finder import Finder, Spot
-from autofix.core.examples import examples
+from autofix.check.finder import Finder, Spot, examples
 from autofix.syntax.facts import Bind, Scope
 
 _WITH_PARAMETERS = {
@@ -37,9 +36,6 @@ class ModulesInPlainList(Finder):
     title = "Layers in a plain list are not trained"
     words = (b"Module", b"self.", b"nn.")
     finds, passes = examples("""\
-import torch
-from torch import nn
-
 !
 class Net(nn.Module):
     def __init__(self):

@@ -10,8 +10,7 @@ torch refuses: "grad can be implicitly created only for scalar outputs".
 It stays silent where it does not know how many values a tensor has.
 """
 
-from autofix.check.finder import Finder
-from autofix.core.examples import examples
+from autofix.check.finder import Finder, examples
 
 
 class NonscalarBackward(Finder):
@@ -24,8 +23,6 @@ class NonscalarBackward(Finder):
     }
     made = "the loss is made here"
     finds, passes = examples("""\
-import torch
-
 !
 net, crit = torch.nn.Linear(2, 3), torch.nn.CrossEntropyLoss(reduction="none")
 loss = crit(net(torch.randn(4, 2)), torch.tensor([0, 1, 2, 0])) * torch.rand(4)

@@ -16,8 +16,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autofix.check.finder import Finder, Spot, makes_optimizer, owners
-from autofix.core.examples import examples
+from autofix.check.finder import Finder, Spot, examples, makes_optimizer, owners
 from autofix.syntax.facts import Bind, Scope
 
 _WITHOUT_PARAMETERS = {
@@ -33,9 +32,6 @@ class OptimizerOfReplacedParameters(Finder):
     title = "Parameters replaced after the optimizer was made"
     words = (b".parameters()", b"optim", b".step(")
     finds, passes = examples("""\
-import torch
-from torch import nn
-
 !
 def main(make, batches):
     model = make()

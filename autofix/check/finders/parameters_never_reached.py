@@ -17,8 +17,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autofix.check.finder import Finder, Spot
-from autofix.core.examples import examples
+from autofix.check.finder import Finder, Spot, examples
 from autofix.syntax.calls import path_of
 from autofix.syntax.facts import Module, Scope
 
@@ -39,9 +38,6 @@ class ParametersNeverReached(Finder):
     title = "A layer is made and never used"
     words = (b"nn", b"forward", b"__init__")
     finds, passes = examples("""\
-import torch
-from torch import nn
-
 !
 class Net(nn.Module):
     def __init__(self):

@@ -17,8 +17,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autofix.check.finder import Finder, Spot, backwards, is_network, makes_optimizer, owners
-from autofix.core.examples import examples
+from autofix.check.finder import Finder, Spot, backwards, examples, is_network, makes_optimizer, owners
 from autofix.syntax.facts import Scope
 
 _KNOWS = ("to", "cuda", "cpu", "train", "zero_grad", "float", "double")
@@ -31,9 +30,6 @@ class ParametersWithoutOptimizer(Finder):
     title = "A network in the loss that no optimizer owns"
     words = (b"backward", b"optim", b"parameters")
     finds, passes = examples("""\
-import torch
-from torch import nn
-
 !
 encoder = nn.Linear(4, 2)
 decoder = nn.Linear(2, 4)

@@ -14,9 +14,8 @@ It stays silent where a network or a function is not in the project: it might de
 from __future__ import annotations
 
 from autofix.check.abstract.tape import Event
-from autofix.check.finder import Finder, Spot, spot
+from autofix.check.finder import Finder, Spot, examples, spot
 from autofix.check.places import carried, collected, said
-from autofix.core.examples import examples
 
 
 class RecordsNeverEmptied(Finder):
@@ -26,8 +25,6 @@ class RecordsNeverEmptied(Finder):
     title = "A list still holds what an earlier pass has computed, with its graph"
     kinds = {"twice": ""}
     finds, passes = examples("""\
-import torch
-
 !
 net, saved = torch.nn.Linear(2, 1), []
 for x in torch.randn(5, 4, 2):

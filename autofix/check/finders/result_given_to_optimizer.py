@@ -12,8 +12,7 @@ It stays silent where it does not know the tensor. Where `.to(…)` changes noth
 was, and torch does not complain.
 """
 
-from autofix.check.finder import Finder
-from autofix.core.examples import examples
+from autofix.check.finder import Finder, examples
 
 
 class ResultGivenToOptimizer(Finder):
@@ -26,8 +25,6 @@ class ResultGivenToOptimizer(Finder):
     }
     made = "the tensor is computed here"
     finds, passes = examples("""\
-import torch
-
 !
 raw = torch.zeros(3, requires_grad=True)
 scale = raw.exp()

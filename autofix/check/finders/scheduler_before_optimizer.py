@@ -16,8 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autofix.check.finder import Finder, Spot, is_optimizer, makes_scheduler
-from autofix.core.examples import examples
+from autofix.check.finder import Finder, Spot, examples, is_optimizer, makes_scheduler
 from autofix.syntax.facts import Block, Call, Scope
 
 
@@ -28,8 +27,6 @@ class SchedulerBeforeOptimizer(Finder):
     title = "scheduler.step() before optimizer.step()"
     words = (b"lr_scheduler", b".step(", b"optim")
     finds, passes = examples("""\
-import torch
-
 !
 from torch.optim import lr_scheduler
 

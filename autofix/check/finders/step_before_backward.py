@@ -17,8 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autofix.check.finder import Finder, Spot, backwards, cleared_for, steps
-from autofix.core.examples import examples
+from autofix.check.finder import Finder, Spot, backwards, cleared_for, examples, steps
 from autofix.syntax.facts import Scope
 
 
@@ -29,8 +28,6 @@ class StepBeforeBackward(Finder):
     title = "step() before its backward()"
     words = (b"backward", b".step(", b"zero_grad")
     finds, passes = examples("""\
-import torch
-
 !
 model = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(model.parameters(), lr=0.1)

@@ -15,9 +15,8 @@ It stays silent where the optimizer's parameters are not known, or where none of
 from __future__ import annotations
 
 from autofix.check.abstract.tape import Event
-from autofix.check.finder import Finder, Spot, spot
+from autofix.check.finder import Finder, Spot, examples, spot
 from autofix.check.places import said, seen_from_backward, together
-from autofix.core.examples import examples
 
 
 class StepBetweenForwardAndBackward(Finder):
@@ -27,8 +26,6 @@ class StepBetweenForwardAndBackward(Finder):
     title = "step() between a forward and its backward"
     kinds = {"overwritten": ""}
     finds, passes = examples("""\
-import torch
-
 !
 G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
 opt_g, opt_d = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)

@@ -11,8 +11,7 @@ torch refuses: "cannot assign … as parameter 'weight' (torch.nn.Parameter or N
 It stays silent where anybody has reached into the module's own dictionaries before.
 """
 
-from autofix.check.finder import Finder
-from autofix.core.examples import examples
+from autofix.check.finder import Finder, examples
 
 
 class TensorAssignedToParameter(Finder):
@@ -22,8 +21,6 @@ class TensorAssignedToParameter(Finder):
     title = "A tensor is assigned to the name of a parameter"
     kinds = {"assigned-to-parameter": "a tensor is assigned to {text}, which is a parameter of this module"}
     finds, passes = examples("""\
-import torch
-
 !
 net = torch.nn.Linear(2, 3)
 net.weight = net.weight * 0.5  # found

@@ -12,8 +12,7 @@ the deepcopy protocol".
 It stays silent where the tensor may require no gradient.
 """
 
-from autofix.check.finder import Finder
-from autofix.core.examples import examples
+from autofix.check.finder import Finder, examples
 
 
 class TensorToNumpy(Finder):
@@ -27,14 +26,11 @@ class TensorToNumpy(Finder):
     }
     made = "the tensor is made here"
     finds, passes = examples("""\
-import torch
-
 !
 net = torch.nn.Linear(2, 1)
 print(net(torch.randn(4, 2)).numpy())  # found
 !
 import numpy as np
-import torch
 
 net, history = torch.nn.Linear(2, 1), []
 for x in torch.randn(3, 4, 2):
@@ -49,7 +45,6 @@ with torch.no_grad():
 import copy
 
 import numpy as np
-import torch
 
 net = torch.nn.Linear(2, 1)
 twin = copy.deepcopy(net)

@@ -15,9 +15,8 @@ It stays silent where a network, an optimizer or a function is not in the projec
 from __future__ import annotations
 
 from autofix.check.abstract.tape import Event
-from autofix.check.finder import Finder, Spot, spot
+from autofix.check.finder import Finder, Spot, examples, spot
 from autofix.check.places import apart, earlier_pass, made, said
-from autofix.core.examples import examples
 
 
 class UndetachedSharedInput(Finder):
@@ -27,8 +26,6 @@ class UndetachedSharedInput(Finder):
     title = "A loss reaches into a network that it does not train"
     kinds = {"twice": ""}
     finds, passes = examples("""\
-import torch
-
 !
 G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
 opt_g, opt_d = torch.optim.Adam(G.parameters()), torch.optim.Adam(D.parameters())

@@ -11,8 +11,7 @@ graph".
 It stays silent where an input may require a gradient.
 """
 
-from autofix.check.finder import Finder
-from autofix.core.examples import examples
+from autofix.check.finder import Finder, examples
 
 
 class UnusedInput(Finder):
@@ -25,8 +24,6 @@ class UnusedInput(Finder):
     }
     caused = "its graph ended here"
     finds, passes = examples("""\
-import torch
-
 !
 net = torch.nn.Linear(1, 1)
 t = torch.linspace(0, 1, 5).unsqueeze(1)

@@ -12,8 +12,7 @@ Autograd refuses: "a leaf Variable that requires grad is being used in an in-pla
 It stays silent where the tensor may require no gradient.
 """
 
-from autofix.check.finder import Finder
-from autofix.core.examples import examples
+from autofix.check.finder import Finder, examples
 
 
 class WriteToLeaf(Finder):
@@ -26,9 +25,6 @@ class WriteToLeaf(Finder):
     }
     made = "the leaf is made here"
     finds, passes = examples("""\
-import torch
-from torch import nn
-
 !
 w = torch.zeros(3, requires_grad=True)
 for _ in range(3):

@@ -14,9 +14,8 @@ It stays silent where the tensor may require no gradient.
 from __future__ import annotations
 
 from autofix.check.abstract.tape import Event
-from autofix.check.finder import Finder, Spot, spot
+from autofix.check.finder import Finder, Spot, examples, spot
 from autofix.check.places import said
-from autofix.core.examples import examples
 
 
 class WriteToMultiView(Finder):
@@ -26,8 +25,6 @@ class WriteToMultiView(Finder):
     title = "In-place write to one of several views"
     kinds = {"multi-view-written": "", "quiet-view-written": ""}
     finds, passes = examples("""\
-import torch
-
 !
 net = torch.nn.Linear(3, 4)
 i, f = net(torch.randn(2, 3)).chunk(2, dim=1)

@@ -16,8 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autofix.check.finder import Finder, Spot, backwards, cleared_for, steps
-from autofix.core.examples import examples
+from autofix.check.finder import Finder, Spot, backwards, cleared_for, examples, steps
 from autofix.syntax.facts import Scope
 
 
@@ -28,8 +27,6 @@ class ZeroedBeforeStep(Finder):
     title = "zero_grad() between backward() and step()"
     words = (b"backward", b".step(", b"zero_grad")
     finds, passes = examples("""\
-import torch
-
 !
 model = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -43,7 +40,6 @@ def update(self, loss):
     loss.backward()
     self.optimizer.zero_grad()  # found
     self.optimizer.step()
-    import torch
 !
 def train(opt, losses):
     losses[0].backward()

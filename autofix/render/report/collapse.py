@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from typing import Any
 
 from autofix.probe.wire import Frame, Graph, Node
@@ -181,20 +182,10 @@ def _convex(graph: Graph, keys: dict[int, tuple[Any, ...]]) -> dict[int, int]:
 
 def _order(graph: Graph) -> list[int]:
     """The nodes so that each comes after all that it is made from."""
-    waiting = [0] * len(graph.nodes)
-    for _, after in graph.edges:
-        waiting[after] += 1
-    users = _ends(graph.edges)
-    queue = deque(number for number, count in enumerate(waiting) if not count)
-    order: list[int] = []
-    while queue:
-        one = queue.popleft()
-        order.append(one)
-        for user in users[one]:
-            waiting[user] -= 1
-            if not waiting[user]:
-                queue.append(user)
-    return order
+    sorter = TopologicalSorter[int](dict.fromkeys(range(len(graph.nodes)), ()))
+    for before, after in graph.edges:
+        sorter.add(after, before)
+    return [*sorter.static_order()]
 
 
 def beside(pairs: Iterable[tuple[int, ...]]) -> dict[int, list[int]]:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import hashlib
-import os
 import re
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ from markupsafe import Markup, escape
 
 from autofix import __version__
 from autofix.core.model import Effect, Fix, Report
+from autofix.core.write import put
 from autofix.experiments.pictures import Pictures
 from autofix.render import words
 from autofix.render.account import account
@@ -65,17 +64,7 @@ def check(path: Path) -> None:
 def save(path: Path, page: str) -> None:
     """Write a page in place of an older one, whole or not at all; raises PageError where that cannot be."""
     try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".new")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
-                file.write(page)
-            mask = os.umask(0)
-            os.umask(mask)
-            Path(name).chmod(0o666 & ~mask)
-            Path(name).replace(path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        put(path, page.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise PageError(f"--report {path}: {error.strerror}") from None
 

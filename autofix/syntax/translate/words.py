@@ -61,24 +61,10 @@ WORDS: dict[str, Word] = {
     # Each element by itself.
     **_same(
         "abs absolute exp exp2 expm1 log log2 log10 log1p sqrt square reciprocal sin cos tan arcsin arccos arctan sinh "
-        "cosh tanh arcsinh arccosh arctanh deg2rad rad2deg sinc nan_to_num positive"
+        "cosh tanh arcsinh arccosh arctanh asin acos atan asinh acosh atanh deg2rad rad2deg sinc nan_to_num positive "
+        "i0 erf lgamma"
     ),
-    **_renamed(
-        {
-            "fabs": "abs",
-            "asin": "asin",
-            "acos": "acos",
-            "atan": "atan",
-            "asinh": "asinh",
-            "acosh": "acosh",
-            "atanh": "atanh",
-            "radians": "deg2rad",
-            "degrees": "rad2deg",
-            "i0": "i0",
-            "erf": "erf",
-            "lgamma": "lgamma",
-        }
-    ),
+    **_renamed({"fabs": "abs", "radians": "deg2rad", "degrees": "rad2deg"}),
     **_same("arctan2 hypot logaddexp logaddexp2 fmax fmin copysign", parameters=_PAIR, needs=_PAIR),
     "atan2": Word("atan2", _PAIR, _PAIR),
     "maximum": Word("maximum", _PAIR, _PAIR),
@@ -187,12 +173,8 @@ METHODS = {
 KEPT = {"T", "shape", "ndim", "flatten", "real", "imag"}
 """Attributes and methods that tensors have too, and that mean the same there."""
 SINGLE = {
-    "float32": ".float()",
-    "single": ".float()",
-    "float64": ".double()",
-    "double": ".double()",
-    "float": ".double()",
-}
+    "float32": ".float()", "single": ".float()", "float64": ".double()", "double": ".double()", "float": ".double()",
+}  # fmt: skip
 """Types to which `astype` casts, and what a tensor calls that."""
 WHOLE = ("int", "int8", "int16", "int32", "int64", "uint8", "long", "intp", "bool", "bool_")
 """Types to which a cast has no derivative."""
