@@ -179,14 +179,14 @@ def figures(text: str) -> int:
 def comparable(trace: wire.Trace) -> str:
     """Why a reference cannot be compared with, or ''."""
     if trace.outcome == "failed":
-        return f"the run to compare with failed: {trace.reason or 'no reason given'}"
+        return f"the reference run failed: {trace.reason or 'no reason given'}"
     if not trace.ended_well:
         why = ": ".join(filter(None, (trace.outcome.replace("_", " "), trace.reason)))
-        return f"the run to compare with ended early ({why})"
+        return f"the reference run ended early ({why})"
     if not trace.steps and not trace.leaves and not _NUMBER.search(trace.stdout):
-        return "the run to compare with shows no optimizer step, no gradient of a leaf and no printed number"
+        return "the reference run shows no optimizer step, no gradient of a leaf and no printed number"
     if any(math.isnan(value) for step in trace.steps for sketch in step.gradients for value in sketch):
-        return "the gradients to compare with are not numbers"
+        return "the gradients that the code describes are NaN: nothing can be compared with them"
     return ""
 
 
