@@ -20,7 +20,7 @@ from autofix.render.words import EFFECTS
 
 _ALTERNATIVES = 3
 _CHANGES = 5
-_LAWS = {"broken": "bold red", "kept": "green", "silent": "dim"}
+_LAWS = {"broken": "bold red", "kept": "green", "not judged": "dim"}
 _NEXT = "Next: change the edit, or see what `autofix fix` offers for this script"
 _REJECTED = 8
 _TRIED = 20
@@ -206,9 +206,9 @@ def question(report: Report, snapshot: Snapshot) -> Iterator[Text]:
         yield Text(f"As was answered ({asked.chosen}): ").append(words.one_line(asked.answer.clause))
         return
     yield Text(f"Question: {where}{words.one_line(asked.text)}", "bold")
-    yield Text("  No run can tell. Answer by one of these options; an edit that follows the answer can then be safe:")
     if asked.outdated:
         yield Text(f"  {words.one_line(asked.outdated)}", "yellow")
+    yield Text("  No run can tell. Answer by one of these options; an edit that follows the answer can then be safe:")
     for one in asked.answers:
         offer = words.unfollowed(one) if one.offer is None else f"fix {one.offer + 1}"
         yield Text(f"  --reading {one.name}: ").append(f"{words.one_line(one.clause)} ({offer})")
@@ -317,8 +317,8 @@ def _judged(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
         firsts.setdefault(change.parameter, change)
     # The sentence of the effect has told of the first one.
     for change in judged.verdict.changes if look.verbose else list(firsts.values())[1 : _CHANGES + 1]:
-        said = words.one_line(change.note or norms(change))
-        yield Text(f"  {words.one_line(change.parameter)}, step {change.step + 1}: {said}")
+        where = f"{words.one_line(change.parameter)}, step {change.step + 1}: " if change.parameter else ""
+        yield Text(f"  {where}{words.one_line(change.note or norms(change))}")
     if report.outcome is Outcome.UNSAFE:
         yield Text(_NEXT)
 

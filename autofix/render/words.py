@@ -21,7 +21,7 @@ ROLES = {
     "written": "the tensor is written in place here",
     "stepped": "this step writes the parameters in place",
     "stale": "a value from before the write is used here, after it",
-    "gave_none": "this derivative is None: its output is not made of what it is by",
+    "gave_none": "this derivative is None: its output does not depend on what it is taken by",
     "unset": "this gradient is None: no backward has reached its tensor",
     "cut": "the graph of {} ends here",
     "constant": "this number has no graph, and the loss is made of such numbers alone",
