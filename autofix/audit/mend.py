@@ -49,7 +49,7 @@ class Mending:
         if not self.candidate.rules:
             return None
         said = "; ".join(dict.fromkeys(keeps.value for keeps in self._kept))
-        summary = f"what it is for is gone, and nothing else came; {said}"
+        summary = f"run again, the fault is gone and no other came; {said}"
         # Never safe: the code ran as its letter says.
         return self.candidate, Verdict(RunOutcome.FINISHED, Effect.CHANGED, Applicability.UNSAFE, summary)
 

@@ -107,7 +107,7 @@ class _Story:
 
     def _modified(self) -> Iterator[Culprit]:
         for saved in self._trace.saved:
-            yield from self._at("saved", saved.made, saved.node)
+            yield from self._at("saved", saved.made, f"shape {list(saved.shape)}")
             for write in saved.writes:
                 yield from self._at("stepped" if write.optimizer >= 0 else "written", write.stack, write.op)
         if any(write.optimizer >= 0 for saved in self._trace.saved for write in saved.writes):

@@ -21,6 +21,7 @@ _CLOCK = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}:\d\d:\d\d(\.\d+)?")
 _NUMBER = re.compile(
     r"(?<![\w.])[-+]?(?:\d+\.\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|\d+(?:[eE][-+]?\d+)?|nan|inf)(?![\w.])"
 )
+_SETTING = re.compile(r"\('(\w+)', ((?:\([^)]*\)|[^()])*)\)")
 _MOST = 20
 _NOTHING = 1e-6
 """Beside the largest gradient of its step, a smaller one is what rounding left, as in a bias before a batch norm."""
@@ -179,14 +180,14 @@ def figures(text: str) -> int:
 def comparable(trace: wire.Trace) -> str:
     """Why a reference cannot be compared with, or ''."""
     if trace.outcome == "failed":
-        return f"the run to compare with failed: {trace.reason or 'no reason given'}"
+        return f"the reference run failed: {trace.reason or 'no reason given'}"
     if not trace.ended_well:
         why = ": ".join(filter(None, (trace.outcome.replace("_", " "), trace.reason)))
-        return f"the run to compare with ended early ({why})"
+        return f"the reference run ended early ({why})"
     if not trace.steps and not trace.leaves and not _NUMBER.search(trace.stdout):
-        return "the run to compare with shows no optimizer step, no gradient of a leaf and no printed number"
+        return "the reference run shows no optimizer step, no gradient of a leaf and no printed number"
     if any(math.isnan(value) for step in trace.steps for sketch in step.gradients for value in sketch):
-        return "the gradients to compare with are not numbers"
+        return "the gradients that the code describes are NaN: nothing can be compared with them"
     return ""
 
 
@@ -256,7 +257,7 @@ def _step(
 ) -> Iterator[Change]:  # fmt: skip
     names = reference.parameters(want.optimizer)
     if want.settings != have.settings:
-        yield Change(reference.owner(want.optimizer), number, note="the optimizer's settings differ")
+        yield Change(reference.owner(want.optimizer), number, note=_unlike(want.settings, have.settings))
     if len(want.gradients) != len(have.gradients):
         label, counts = reference.owner(want.optimizer), (len(want.gradients), len(have.gradients))
         yield Change(label, number, *counts, note="parameters differ")
@@ -269,6 +270,16 @@ def _step(
     for place, (expected, got) in enumerate(zip(want.changes, have.changes, strict=False)):
         if not close(expected, got, CHANGES if tolerance else EXACT):
             yield Change(_name(names, place), number, norm(expected), norm(got), note=_MOVED)
+
+
+def _unlike(was: str, now: str) -> str:
+    """In what the settings of an optimizer differ, as the witness writes them."""
+    groups = now.count("('lr'"), was.count("('lr'")
+    if groups[0] != groups[1]:
+        return f"the optimizer has {groups[0]} groups of parameters, in the code {groups[1]}"
+    pairs = zip(_SETTING.findall(was), _SETTING.findall(now), strict=False)
+    said = dict.fromkeys(f"{name} is {new} instead of {old}" for (name, old), (_, new) in pairs if old != new)
+    return ": ".join(filter(None, ("the optimizer's settings differ", ", ".join(said))))
 
 
 def _name(names: tuple[str, ...], place: int, kind: str = "parameter") -> str:

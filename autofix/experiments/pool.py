@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from autofix.syntax.edits import Begun
 
 Judged = TypeVar("Judged")
+_TOO_LATE = "the script did not come to its failure again within the time limit; raise --time-limit, or use --shorten"
+_NOT_AGAIN = "the script as it stands did not fail again in the same way when it was run like an edited one"
 _SLOW = 2.0
 _LEAST, _TIMES = 30.0, 6.0
 """Seconds of each core, and how many times those of the failing run, in which somebody waits for a result."""
@@ -242,7 +244,8 @@ class Pool:
         if self._runs.builder.perturbed and (not same or comparable(self._wait(self._first_letter()))):
             self._forget(replace(self._runs.builder, perturbed=False))
             same = self._fails_again()
-        self._unproven = "" if same else "the script as it stands failed once, and not again where edits are judged"
+        late = self._wait(UNEDITED).outcome == "timed_out"
+        self._unproven = "" if same else _TOO_LATE if late else _NOT_AGAIN
 
     def _fails_again(self) -> bool:
         return self.same_failure(self._wait(UNEDITED))

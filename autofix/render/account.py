@@ -11,6 +11,7 @@ from autofix.probe import wire
 from autofix.render.snapshot import Place, Snapshot
 from autofix.render.words import clean, one_line
 
+_STATES = {"silent": "not judged"}
 _COLUMNS = ("network", "tensors", "trained by", "losses at", "gradient", "remarks")
 
 
@@ -29,7 +30,7 @@ class Finding:
 class Account:
     """What a run showed of its training; without `table` it was not looked at as a whole.
 
-    The first row of `table` names its columns. `laws` says of each whether it is broken, kept, or silent.
+    The first row of `table` names its columns. `laws` says of each whether it is broken, kept, or not judged.
     """
 
     findings: tuple[Finding, ...]
@@ -48,7 +49,7 @@ def account(report: Report, snapshot: Snapshot) -> Account:
     summary = _summary(books, sum(one.sure for one in findings))
     return Account(
         findings, (_COLUMNS, *(_row(network, books) for network in books.networks)),
-        tuple(told.laws(books, report.suspicions).items()),
+        tuple((law, _STATES.get(state, state)) for law, state in told.laws(books, report.suspicions).items()),
         f"{snapshot.shown(report.target.script)}: {summary}", _watched(books, report.timings.get("script", 0.0)),
     )  # fmt: skip
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from autofix.core.edit import Edit
 from autofix.core.model import Fix, Report, RunOutcome, Target
 from autofix.probe.wire import Frame
-from autofix.render.words import failure, masked, one_line, shortened
+from autofix.render.words import failure, masked, one_line, reasons, shortened
 from autofix.syntax.source import Source, SourceError
 from autofix.target import cells, notebook
 
@@ -149,6 +149,15 @@ class Snapshot:
             except (UnicodeError, LookupError):
                 continue
         return fix.diff.decode("utf-8", "replace")
+
+    def reasons(self, fix: Fix) -> list[tuple[str, str]]:
+        """Why a fix is not safe: the name of each reason, and its sentence with the line that it is about."""
+        found = [(name, sentence) for name, _, sentence in (reason.partition(": ") for reason in reasons(fix))]
+        for number, finding in enumerate(fix.verdict.findings):
+            if finding.place and finding.place[0].line:  # a line that an edit adds has no number in the file
+                name, sentence = found[number]
+                found[number] = name, f"{self.where(self.place(finding.place[0]), column=False)}: {sentence}"
+        return found
 
     def later(self, fix: Fix) -> str:
         """What ends a repaired script for another reason, which it has as it stands; '' where nothing does."""

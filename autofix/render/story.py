@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 from rich.text import Text
 
@@ -21,12 +22,15 @@ def story(report: Report, snapshot: Snapshot, *, width: int, links: bool, asides
 
     With `links`, each place also has a line `path:line:column: note …`, which editors turn into a link.
     """
-    shown = [(one, snapshot.place(one.frame)) for one in words.told(report, asides=asides)]
+    alike = groupby(words.told(report, asides=asides), lambda one: (words.role(one), one.frame.file))
+    shown = [(said, [(one, snapshot.place(one.frame)) for one in several]) for (said, _), several in alike]
     stack = report.diagnosis.failure.stack if report.diagnosis is not None else ()
     before = snapshot.file(snapshot.place(stack[0])) if stack else ""
-    gutter = max((len(str(snapshot.line(place))) for _, place in shown), default=0)
-    for number, (culprit, place) in enumerate(shown, start=1):
-        one = _Part(culprit, place, f"{number}. {words.role(culprit)}")
+    gutter = max((len(str(snapshot.line(several[0][1]))) for _, several in shown), default=0)
+    for number, (said, ((culprit, place), *others)) in enumerate(shown, start=1):
+        lines = ", ".join(str(snapshot.line(other)) for _, other in others)
+        also = f" (also at line{'s' * (len(others) > 1)} {lines})" if others else ""
+        one = _Part(culprit, place, f"{number}. {said}{also}")
         file = snapshot.file(place)
         if links:
             yield located(snapshot, place, "note", one.said, one.color)

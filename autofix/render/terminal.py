@@ -20,7 +20,8 @@ from autofix.render.words import EFFECTS
 
 _ALTERNATIVES = 3
 _CHANGES = 5
-_LAWS = {"broken": "bold red", "kept": "green", "silent": "dim"}
+_LAWS = {"broken": "bold red", "kept": "green", "not judged": "dim"}
+_NEXT = "Next: change the edit, or see what `autofix fix` offers for this script"
 _REJECTED = 8
 _TRIED = 20
 _DIFF = (("+++", "bold"), ("---", "bold"), ("@@", "cyan"), ("+", "green"), ("-", "red"))
@@ -164,19 +165,8 @@ def _effect(fix: Fix, snapshot: Snapshot) -> Iterator[Text]:
     yield Text("Effect: ").append(words.effect(fix, warned=True), _TRUST[trust])
     if later := snapshot.later(fix):
         yield Text(f"  {later}", "yellow")
-    for name, sentence in _reasons(fix, snapshot):
+    for name, sentence in snapshot.reasons(fix):
         yield Text().append(f"  {name}: ", "yellow").append(sentence)
-
-
-def _reasons(fix: Fix, snapshot: Snapshot) -> Iterator[tuple[str, str]]:
-    """Why a fix is not safe: the name of each reason, and its sentence with the line of the file that it is about."""
-    # Where an edit adds a line, that has no number in the file.
-    at = [next((one for one in finding.place[:1] if one.line), None) for finding in fix.verdict.findings]
-    for number, reason in enumerate(words.reasons(fix)):
-        name, _, sentence = reason.partition(": ")
-        frame = at[number] if number < len(at) else None
-        where = f"{snapshot.where(snapshot.place(frame), column=False)}: " if frame is not None else ""
-        yield name, f"{where}{sentence}"
 
 
 def _alternatives(others: list[Fix], report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
@@ -185,18 +175,18 @@ def _alternatives(others: list[Fix], report: Report, snapshot: Snapshot, look: L
     yield Text()
     yield Text("Other edits that get past the failure:", "bold")
     shown = others if look.verbose else others[:_ALTERNATIVES]
-    told = set(_reasons(report.fixes[0], snapshot))
+    told = set(snapshot.reasons(report.fixes[0]))
     for fix in shown:
         trust = fix.verdict.applicability
         line = Text(f"  {report.fixes.index(fix) + 1}. {_named(fix)} ").append(f"({words.trust(fix)})", _TRUST[trust])
         said = words.effect(fix)
         if said == words.effect(report.fixes[0]):
             said = f"{fix.verdict.effect}, as fix 1"
-        elif fix.verdict.effect.keeps_gradients and not look.verbose:
-            said = EFFECTS[fix.verdict.effect]
+        elif not look.verbose:
+            kept = fix.verdict.effect.keeps_gradients
+            said = EFFECTS[fix.verdict.effect] if kept else said.partition("; ")[0]
         yield line.append(f" {said}", "dim")
-        reasons = _reasons(fix, snapshot)
-        for name, sentence in reasons if look.verbose else list(reasons)[:1]:
+        for name, sentence in snapshot.reasons(fix)[: None if look.verbose else 1]:
             yield Text(f"     {name}: {'as above' if (name, sentence) in told else sentence}", "yellow")
             told.add((name, sentence))
         if look.verbose:
@@ -216,9 +206,9 @@ def question(report: Report, snapshot: Snapshot) -> Iterator[Text]:
         yield Text(f"As was answered ({asked.chosen}): ").append(words.one_line(asked.answer.clause))
         return
     yield Text(f"Question: {where}{words.one_line(asked.text)}", "bold")
-    yield Text("  No run can tell. Answer with one of these options; an edit that does so can then be safe:")
     if asked.outdated:
         yield Text(f"  {words.one_line(asked.outdated)}", "yellow")
+    yield Text("  No run can tell. Answer by one of these options; an edit that follows the answer can then be safe:")
     for one in asked.answers:
         offer = words.unfollowed(one) if one.offer is None else f"fix {one.offer + 1}"
         yield Text(f"  --reading {one.name}: ").append(f"{words.one_line(one.clause)} ({offer})")
@@ -316,6 +306,7 @@ def _judged(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
     yield Text(words.judged(report).capitalize(), _TRUST[judged.verdict.applicability])
     if report.outcome is Outcome.STILL_FAILING:
         yield Text(f"  {_failed(judged, snapshot)}")
+        yield Text(_NEXT)
         return
     if look.verbose:
         yield from _diff(judged, snapshot)
@@ -326,8 +317,10 @@ def _judged(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
         firsts.setdefault(change.parameter, change)
     # The sentence of the effect has told of the first one.
     for change in judged.verdict.changes if look.verbose else list(firsts.values())[1 : _CHANGES + 1]:
-        said = words.one_line(change.note or norms(change))
-        yield Text(f"  {words.one_line(change.parameter)}, step {change.step + 1}: {said}")
+        where = f"{words.one_line(change.parameter)}, step {change.step + 1}: " if change.parameter else ""
+        yield Text(f"  {where}{words.one_line(change.note or norms(change))}")
+    if report.outcome is Outcome.UNSAFE:
+        yield Text(_NEXT)
 
 
 def _background(report: Report) -> Iterator[Text]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import replace
-from itertools import groupby
 
 from autofix.core.model import Answer, Applicability, Cause, Culprit, Effect, Fix, Outcome, Report, RunOutcome
 from autofix.probe.wire import Failure
@@ -14,7 +12,7 @@ from autofix.search.registry import rules
 ROLES = {
     "built": "this module works in place",
     "made": "{} is made here",
-    "saved": "{} saves a tensor for its backward here",
+    "saved": "an operation saves a tensor for its backward here",
     "shared": "{} is made here, with the graph that both backward calls need",
     "carried": "{} takes the graph of one pass into the next",
     "stored": "{} keeps a tensor together with its graph",
@@ -23,7 +21,7 @@ ROLES = {
     "written": "the tensor is written in place here",
     "stepped": "this step writes the parameters in place",
     "stale": "a value from before the write is used here, after it",
-    "gave_none": "this derivative is None: its output is not made of what it is by",
+    "gave_none": "this derivative is None: its output does not depend on what it is taken by",
     "unset": "this gradient is None: no backward has reached its tensor",
     "cut": "the graph of {} ends here",
     "constant": "this number has no graph, and the loss is made of such numbers alone",
@@ -36,7 +34,7 @@ ROLES = {
     "failed": "it fails here",
 }
 """What a line does; `{}` are the variables that it does it to."""
-_UNNAMED = {"made": "the tensor", "shared": "the tensor", "carried": "a variable", "saved": "an operation", "stored": "this", "cut": "the loss"}
+_UNNAMED = {"made": "the tensor", "shared": "the tensor", "carried": "a variable", "stored": "this", "cut": "the loss"}
 _NAMELESS = ("failed", "stepped")
 """Roles whose line shows all that there is to name."""
 _TOGETHER = {
@@ -185,7 +183,7 @@ def role(culprit: Culprit) -> str:
     said = said or ROLES.get(culprit.role, one_line(culprit.role))
     note = _OPERATOR.sub(r"\1", one_line(culprit.note))
     if "{}" in said:
-        said = said.replace("{} is", "{} are") if ", " in note.partition(" (")[0] else said
+        said = said.replace("{} is", "{} are") if ", " in note else said
         return said.replace("{}", note or _UNNAMED.get(culprit.role, "the tensor"))
     return f"{said} ({note})" if note and culprit.role not in _NAMELESS else said
 
@@ -193,14 +191,7 @@ def role(culprit: Culprit) -> str:
 def told(report: Report, *, asides: bool = False) -> tuple[Culprit, ...]:
     """The places that explain a failure, in the order in which things happened; then the asides, where wanted."""
     found = report.diagnosis.culprits if report.diagnosis is not None else ()
-    alike = groupby((one for one in found if asides or not one.aside), lambda one: (role(one), one.frame.file))
-    return tuple(_joined(*several) for _, several in alike)
-
-
-def _joined(first: Culprit, *others: Culprit) -> Culprit:
-    """One of several lines that do the same to the same; the others are told with it."""
-    lines = ", ".join(str(other.frame.line) for other in others)
-    return replace(first, note=f"{first.note} (also at line{'s' * (len(others) > 1)} {lines})") if lines else first
+    return tuple(one for one in found if asides or not one.aside)
 
 
 def warning(fix: Fix) -> str:

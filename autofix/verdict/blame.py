@@ -67,18 +67,22 @@ def _taken_out(target: Target, files: Mapping[Path, bytes]) -> list[str]:
             old, new = (_cuts(parsed(path, text)) for text in (target.read(path), data))
             added = Counter(text for text, _ in new) - Counter(text for text, _ in old)
             lines = {text: line for text, line in new if text in added}
-            found += [f"`{text}` (line {line} of the edited {path.name})" for text, line in lines.items()]
+            found += [f"`{text}` (edited {path.name}:{line})" for text, line in lines.items()]
     return found
 
 
 def _cuts(source: Source) -> list[tuple[str, int]]:
     """The expressions that take a value or a block out of a graph, and their lines."""
     return [
-        (ast.unparse(node)[:_LONG], node.lineno)
+        (_end(ast.unparse(node)), node.lineno)
         for node in ast.walk(source.tree)
         if (isinstance(node, ast.Call) and name_of(node) in _ENDS)
         or (isinstance(node, ast.Attribute) and node.attr == "data")
     ]
+
+
+def _end(text: str) -> str:
+    return text if len(text) <= _LONG else f"…{text[1 - _LONG :]}"
 
 
 def at(place: wire.Stack) -> str:

@@ -73,7 +73,9 @@ def with_reading(runs: Runs, one: Assessment) -> Assessment:
     """With the reason why a refused operation is taken in the one way that is left, or why either way will do."""
     if runs.case.pool.letters.alike and one.effect.keeps_gradients:
         first, second = words(runs.letter).values()
-        return replace(one, sentence=f"{one.sentence}. Whether {first} or {second}, the optimizers make the same steps")
+        return replace(
+            one, sentence=f"{one.sentence}. Whether {first}, or {second}: the optimizers make the same steps"
+        )
     if len(runs.case.pool.letters.contradicted) != 1 or not one.effect.keeps_gradients:
         return one
     ((refused, why),) = runs.case.pool.letters.contradicted.items()

@@ -94,6 +94,7 @@ def as_html(report: Report, snapshot: Snapshot, pictures: Pictures) -> str:
         report=report, conditioned=words.CONDITIONED, outcome=words.judged(report), name=_name(report, snapshot),
         headline=words.headline(report), cause=words.CAUSES[report.diagnosis.cause] if report.diagnosis else "",
         lines=_lines(report, snapshot), before=before, after=after, legend=_LEGEND,
+        hints=[(snapshot.where(snapshot.place(hint.frame)), words.one_line(hint.sentence)) for hint in report.hints],
         fix=_fix(best, snapshot) if best is not None else None, judged=judged, question=_question(report, snapshot),
         others=[_fix(fix, snapshot) for fix in report.fixes if fix is not best],
         rejected=[_rejected(fix, snapshot) for fix in report.rejected if fix is not best],
@@ -171,7 +172,7 @@ def _fix(fix: Fix, snapshot: Snapshot) -> dict[str, Any]:
         "trusted": words.trust(fix),
         "warning": words.warning(fix), "effect": words.effect(fix, warned=True),
         "why": words.one_line(fix.candidate.why),
-        "guards": [(one.property, words.one_line(one.sentence)) for one in fix.verdict.findings],
+        "guards": snapshot.reasons(fix),
         "later": snapshot.later(fix), "diff": words.diff_lines(snapshot.people(fix)),
     }  # fmt: skip
 

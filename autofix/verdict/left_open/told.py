@@ -14,4 +14,8 @@ def told_as(runs: Runs, found: Assessment, reading: Reading | None, said: str) -
     """What an edit does, and that it is the code in a reading, as `said`, where it changes that alone."""
     if reading is None or not follows(runs, reading):
         return found
-    return replace(found, reading=reading, sentence=f"{whose(runs)} those of the code in which {said}")
+    return replace(
+        found,
+        reading=reading,
+        sentence=f"with the edit, {said}. Nothing else changes: {whose(runs)} otherwise those of the code",
+    )

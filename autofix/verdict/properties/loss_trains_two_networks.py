@@ -79,7 +79,7 @@ class LossTrainsTwoNetworks(Seen):
     name, former, fact = "loss-trains-two-networks", "mixed", "mixed"
     runs = ("edited", "letter")
     sentence = (
-        "this loss trains {subject} and another network, and {subject} has a loss besides: "
+        "this loss trains {subject} and another network, and {subject} has another loss, too: "
         "the code does not say whether it is meant to train both"
     )
     raises = (

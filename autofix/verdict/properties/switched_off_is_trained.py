@@ -51,7 +51,7 @@ WITHIN = ("def slope", "@torch.enable_grad()\ndef slope")
 class SwitchedOffIsTrained(Property):
     name = "switched-off-is-trained"
     runs = ("letter",)
-    sentence = "more than the failing call needs has gradients: {subject}"
+    sentence = "with the edit more gets gradients than the failing call needs: {subject}"
     raises = (
         Example(GUIDED.replace("LOSS", TRAINED), *OFF),
         Example(GUIDED.replace("LOSS", TRAINED).replace("model(x)", "(x + model(x))"), *OFF),

@@ -89,7 +89,7 @@ class WeightIsTrained(Property):
     name = "weight-is-trained"
     runs = ("trace",)
     sentence = (
-        "what weighs a log-probability here is trained by that, through a graph in which the failure lies; "
+        "the weight of a log-probability here, such as an advantage, is trained through the graph that fails; "
         "it may be meant as a constant"
     )
     raises = (
