@@ -98,6 +98,57 @@ def test_a_statement_that_moves_is_a_part_unless_it_does_the_same(
     assert {words for words, _ in taken(REPAIR, *changes) or ()} - {"the change to `total.backward()`"} == expected
 
 
+WITHOUT = """\
+@torch.no_grad()
+def shrunk(w):
+    w.mul_(0.5)
+    return w
+
+
+def passed(x, w, sched):
+    with torch.no_grad():
+        y = x + 1
+        z = y * 2
+    if x.sum() > 9:
+        sched.step()
+    for part in w:
+        part = part - z
+    return z
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("@torch.no_grad()\ndef", "def"),
+        ("def passed", "@torch.enable_grad()\ndef passed"),
+        (
+            "    with torch.no_grad():\n        y = x + 1\n        z = y * 2\n",
+            "    y = x + 1\n    z = y * 2\n",
+        ),
+        ("        sched.step()\n", "        show(x)\n"),
+        ("        part = part - z\n", "        with torch.no_grad():\n            part -= z\n"),
+        ("    return z\n", "    try:\n        return z\n    except ValueError:\n        return x\n"),
+    ],
+    ids=["decorator gone", "decorator added", "block opened", "block of one", "changed in a new block", "try"],
+)
+def test_a_part_is_left_out_such_that_the_rest_parses(old: str, new: str) -> None:
+    assert WITHOUT.count(old) == 1
+    after = WITHOUT.replace(old, new)
+    found = parts({PATH: WITHOUT.encode()}, {PATH: after.encode()}, whole=True)
+    assert found
+    assert WITHOUT.split() == found[0].without.decode().replace("pass\n", "").split() or len(found) > 1
+
+
+def test_where_two_changes_share_a_line_the_edit_is_not_taken_apart() -> None:
+    after = BEFORE.replace(
+        "            total += loss\n            total.backward()\n",
+        "            total += loss.item(); loss.backward()\n",
+    )
+    before = BEFORE.replace("loss\n            total.backward()\n", "loss; total.backward()\n")
+    assert parts({PATH: before.encode()}, {PATH: after.encode()}) is None
+
+
 IN_BLOCK = "for x in data:\n    step(x)\n    if big(x):\n        show(x)\n        go(x)\n    clip(x)\n"
 
 
@@ -167,8 +218,11 @@ ANEW = GUARDED.replace("        of.step()\n", "").replace(
 @pytest.mark.parametrize(
     ("guard", "expected"),
     [
-        ("more > 1", []),
-        ("more > 2", ["the new `if more > 2:`", "the condition of the new `if more > 2:`"]),
+        ("more > 1", ["the change to `of.step()`"]),
+        (
+            "more > 2",
+            ["the change to `of.step()`", "the new `if more > 2:`", "the condition of the new `if more > 2:`"],
+        ),
     ],
 )
 def test_what_its_function_has_already_is_no_part(guard: str, expected: list[str]) -> None:

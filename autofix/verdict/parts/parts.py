@@ -20,6 +20,7 @@ from autofix.verdict.parts.options import options
 from autofix.verdict.parts.pieces import pieces, spliced
 from autofix.verdict.parts.repeated import follows, renamed, shape, takes_over
 from autofix.verdict.parts.statements import Item, flat, left_out, statements
+from autofix.verdict.parts.texts import Texts, changed, passed_over, shifted, side_by_side
 
 MOST = 24
 """How many parts of an edit are tried; of a larger one it cannot be said what each part is for."""
@@ -57,7 +58,7 @@ class Part:
 
 
 def parts(old: Mapping[Path, bytes], new: Mapping[Path, bytes], *, whole: bool = False) -> list[Part] | None:
-    """The parts of an edit that can be left out by themselves; None where there are too many to try.
+    """The parts of an edit that can be left out by themselves; None where there are too many, or one cannot be.
 
     An edit of one part has none, unless `whole`: without it there is no edit. Comments, layout and imports are no
     parts, nor is a statement that does the same where it moves to.
@@ -67,20 +68,24 @@ def parts(old: Mapping[Path, bytes], new: Mapping[Path, bytes], *, whole: bool =
     found: dict[tuple[Path, str | None], Part] = {}
     for path, data in new.items():
         for part in _of_file(path, old[path], data, chosen):
+            if part is None:
+                return None
             found.setdefault((path, _tree(part.without)), part)  # where two leave the same, the first says more
     if len(new) == 1 and not whole:
         found.pop((path, _tree(old[path])), None)
     return [*found.values()] if len(found) <= MOST else None
 
 
-def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> Iterator[Part]:
+def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> Iterator[Part | None]:
+    """The parts of what an edit makes of a file; None for one without which it does not parse."""
     parsed = _parsed(old), _parsed(new)
     trees = [one for one in parsed if one is not None]
     if len(trees) < len(parsed):
         return
     before, after = (data.splitlines(keepends=True) for data in (old, new))
     ours, theirs = (list(statements(tree, (), 0)) for tree in trees)
-    place, stretches = _places(before, after), opcodes(before, after)
+    texts, stretches = Texts(before, after), opcodes(before, after)
+    place = texts.place
     alike = [stretch for stretch in stretches if stretch[0] == "equal"]
     gone = _unmatched(ours, theirs, {line for _, a, b, _, _ in alike for line in range(a, b)})
     fresh = _unmatched(theirs, ours, {line for _, _, _, c, d in alike for line in range(c, d)})
@@ -90,24 +95,20 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
     names = renamed((item.node for item in gone), (item.node for item in fresh), *trees)
     for mine, other in _paired(gone, fresh, before, after, place):
         was, now = mine.shown if mine else None, other.shown if other else None
-        lines, words = before[mine.start : mine.stop] if mine else [], _words(mine, other, before, after)
-        line = mine.start + 1 if mine else 0
+        words, line = _words(mine, other, before, after), mine.start + 1 if mine else 0
         # What came back where a cut stands now would fail before it as it did: the graph is still there.
         cuts = [one for one in fresh if mine and not other and _cut_for(mine, one, stretches)]
         back = _reached(mine, max([place[mine.start], *(one.end for one in cuts)]), fresh) if mine else 0
-        if mine and other and mine.exact[0] == other.exact[0] and _in_place(mine, other, stretches):
-            changes = [(other.start, other.stop, lines)]
-        else:
-            changes = [(back, back, lines)] if mine else []
-            changes += [left_out(other, after)] if other else []
         needs = _needs(mine, lost)
         places = [(_reached(item, place[item.start], fresh), item) for item in needs]
-        changes += [(there, there, before[item.start : item.end]) for there, item in places]
-        without = _changed(after, changes)
-        idle = mine and not other and _idle(mine.node, _changed(after, changes[:1]), back + 1)
+        without = texts.without(mine, other, places, back)
+        alone = [(back, back, before[mine.start : mine.stop])] if mine else []
+        idle = mine and not other and _idle(mine.node, changed(after, alone), back + 1)
         known = bool(other and not mine and _stands_already(other, ours))
         idle = idle or known or follows(names, was, now) or takes_over(was, now, moved)
-        if not idle and _tree(without) not in (None, _tree(new)):
+        if not idle and without is None:
+            yield None
+        elif not idle and without is not None and _tree(without) != _tree(new):
             rests = {item.bare for item in (mine, other) if item}
             graph_only = len(rests) == 1 and (bool(mine and other) or () in rests)
             # What a new statement does in place of an old one is another thing, unless more is gone with that.
@@ -128,37 +129,16 @@ def _undone(move: Move, path: Path, before: list[bytes], after: list[bytes]) -> 
     """A move, as a part that can be left out."""
     words = _words(move.old[0], None, before, after).replace("the removal", "the move")
     lines = [line for one in move.old for line in before[one.start : one.end]]
-    unit = b"\t" if any(line.startswith(b"\t") for line in after) else b" "
-    back = [] if move.place is None else [(move.place, move.place, _shifted(lines, move.shift, unit))]
-    without = _changed(after, [*(_passed_over(one, after) for one in move.new), *back])
-    singles = [_changed(after, [_passed_over(one, after) for one in some]) for some in (move.new, *move.passed)]
+    back = [] if move.place is None else [(move.place, move.place, shifted(lines, move.shift, after))]
+    without = changed(after, [*(passed_over(one, after) for one in move.new), *back])
+    singles = [changed(after, [passed_over(one, after) for one in some]) for some in (move.new, *move.passed)]
     if _tree(without) not in (None, _tree(b"".join(after))):
         yield Part(path, move.old[0].start + 1, words, False, without, lacking=tuple(singles))
-
-
-def _passed_over(item: Item, text: list[bytes]) -> tuple[int, int, list[bytes]]:
-    return item.start, item.end, [_indent(text[item.start]) + b"pass\n"]
 
 
 def _whole(item: Item) -> Iterator[Item]:
     """What of a statement is gone or new: its head, or all of it."""
     return flat([item]) if item.stop == item.end else iter([item])
-
-
-def _indent(line: bytes) -> bytes:
-    return line[: len(line) - len(line.lstrip())]
-
-
-def _shifted(lines: list[bytes], by: int, unit: bytes) -> list[bytes]:
-    """Lines that are indented by some more characters, each a tab where the file has tabs."""
-    return [unit * by + line if by >= 0 else line[-by:] if line[:-by].isspace() else line for line in lines]
-
-
-def _changed(lines: list[bytes], changes: list[tuple[int, int, list[bytes]]]) -> bytes:
-    lines = list(lines)
-    for start, stop, others in sorted(changes, key=lambda change: -change[0]):
-        lines[start:stop] = others
-    return b"".join(lines)
 
 
 def _unmatched(mine: list[Item], others: list[Item], kept: Collection[int]) -> list[Item]:
@@ -261,23 +241,10 @@ def _moved_in(gone: list[Item], fresh: list[Item]) -> list[tuple[Item, Item]]:
     return found
 
 
-def _places(before: list[bytes], after: list[bytes]) -> dict[int, int]:
-    """For each old line, the new line before which it would stand."""
-    found = {}
-    for _, a, b, c, d in opcodes(before, after):
-        found.update({line: min(c + line - a, d) for line in range(a, b)})
-    return found
-
-
-def _in_place(mine: Item, other: Item, stretches: Iterable[tuple[str, int, int, int, int]]) -> bool:
-    """Whether a new statement stands where the old one stood, with nothing that was kept between them."""
-    return any(a <= mine.start < b and c <= other.start < d for _, a, b, c, d in stretches)
-
-
 def _cut_for(mine: Item, other: Item, stretches: Iterable[tuple[str, int, int, int, int]]) -> bool:
     """Whether a new statement beside the place of an old one only cuts a graph."""
     beside = mine.node.col_offset == other.node.col_offset
-    return not any(one.bare for one in flat([other])) and beside and _in_place(mine, other, stretches)
+    return not any(one.bare for one in flat([other])) and beside and side_by_side(mine, other, stretches)
 
 
 def _removed(mine: Item | None, before: list[bytes]) -> bytes | None:
@@ -285,7 +252,7 @@ def _removed(mine: Item | None, before: list[bytes]) -> bytes | None:
     if mine is None:
         return None
     start, stop, rest = left_out(mine, before)
-    without = _changed(before, [(start, stop, rest) if rest else _passed_over(mine, before)])
+    without = changed(before, [(start, stop, rest) if rest else passed_over(mine, before)])
     return without if _tree(without) is not None else None
 
 
@@ -301,7 +268,7 @@ def _held(new: Item, after: list[bytes]) -> bytes | None:
     body = [line[width:] if line[:width].isspace() else line for line in after[start : node.body[-1].end_lineno]]
     indent = after[new.start][: node.col_offset]
     told = indent + f"assert {ast.unparse(node.test)}\n".encode()
-    without = _changed(after, [(new.start, new.end, [told, *body])])
+    without = changed(after, [(new.start, new.end, [told, *body])])
     return without if _tree(without) is not None else None
 
 

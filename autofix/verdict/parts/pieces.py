@@ -47,7 +47,8 @@ def pieces(
     for change in changed if len(changed) > 1 else ():
         same = plain(change.was) == plain(change.now)
         alike = "" if same else shape(ast.Expr(change.was), ast.Expr(change.now))
-        yield change.now, f"({ast.unparse(change.was)})".encode(), same, alike
+        was = ast.unparse(change.was)
+        yield change.now, (was if isinstance(change.was, ast.Starred) else f"({was})").encode(), same, alike
     whole: list[ast.AST] = [one.fresh for one in changed if one.fresh] if changed else [new]
     kept = {id(inner) for node in ast.walk(new) if _keeps(node) or moved & fills(node) for inner in ast.walk(node)}
     for part in whole:

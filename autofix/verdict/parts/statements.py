@@ -76,5 +76,6 @@ def left_out(head: Item, after: list[bytes]) -> tuple[int, int, list[bytes]]:
     if head.stop == head.end:
         return head.start, head.stop, []
     width = head.inner[0].node.col_offset - head.node.col_offset
-    inside = [line[width:] if line[:width].isspace() else line for line in after[head.stop : head.end]]
+    own = [one for one in head.inner if one.node in getattr(head.node, "body", ())]  # of an `else`, nothing
+    inside = [line[width:] if line[:width].isspace() else line for line in after[head.stop : own[-1].end]]
     return head.start, head.end, inside

@@ -209,7 +209,9 @@ class PartNotNeeded(Property):
         if not (evidence.case.offered and assessment.effect.keeps_gradients):
             return None
         if evidence.without is None:
-            return self.found(subject="the edit has too many parts to try it without each of them")
+            return self.found(
+                subject="the edit cannot be tried without each of its parts: too many, or two in one line"
+            )
         idle = [part for part, other in evidence.without if _is_idle(evidence, part, other)]
         needed = {part.change for part, _ in evidence.without if part not in idle} - {""}
         for part in (one for one in idle if one.change not in needed):
