@@ -86,11 +86,19 @@ SUM, LOSS = "            total += loss\n", "            loss = net(x).sum()\n"
             [(CLIP, ""), (SCHED, CLIP[4:] + SCHED)],
             {"the change to `torch.nn.utils.clip_grad_norm_(net.parameters(), 1e9)`"},
         ),
+        ([(STEP, STEP[4:])], {"the change to `opt.step()`"}),
         ([(CLIP + STEP, "            if True:\n    " + CLIP + STEP)], {"the new `if True:`"}),
         ([(SUM, ""), (CLIP, SUM + CLIP)], set()),
         ([(SUM, ""), (LOSS, SUM + LOSS)], {"the move of `total += loss`"}),
     ],
-    ids=["within its loop", "out of its loop", "a new block", "a sum", "a sum before what is summed"],
+    ids=[
+        "within its loop",
+        "out of its loop",
+        "out of its loop by its indentation",
+        "a new block",
+        "a sum",
+        "a sum before what is summed",
+    ],
 )
 def test_a_statement_that_moves_is_a_part_unless_it_does_the_same(
     changes: list[tuple[str, str]], expected: set[str]

@@ -69,7 +69,9 @@ class Texts:
 def changed(lines: list[bytes], changes: Iterable[Change]) -> bytes:
     """A text with some of its lines replaced."""
     lines = list(lines)
-    for start, stop, others in sorted(changes, key=lambda change: -change[0]):
+    for start, stop, others in sorted(
+        changes, key=lambda change: (-change[0], -change[1])
+    ):  # what goes, before what comes
         lines[start:stop] = others
     return b"".join(lines)
 
