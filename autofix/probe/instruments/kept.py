@@ -1,4 +1,4 @@
-"""Graphs that are kept behind a cut: what goes through `.detach()` has a graph that grows from pass to pass."""
+"""Graphs that no backward frees: what goes through `.detach()`, or a module holds, has one that grows each pass."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OFTEN = 3
 
 @dataclass(slots=True)
 class _Cut:
-    """A place of a cut: after which backward it was seen, how many older nodes it had, how often in a row they grew."""
+    """A cut, or a call: after which backward it was seen, how many older nodes it had, how often in a row they grew."""
 
     after: int = -1
     older: int = 0
@@ -29,7 +29,8 @@ class KeptGraphs(Listener):
     """Looks, once between two backward calls, at how much of earlier passes the graph behind each cut holds.
 
     No backward comes there to be seen, and nothing frees it: a moving average whose loss uses it detached keeps the
-    graphs of all passes, unless it is cut where it is stored.
+    graphs of all passes, unless it is cut where it is stored. So do the weights of a module that are moved towards
+    others with their graph, and are used without gradient.
     """
 
     def __init__(self, frames: Frames) -> None:
@@ -37,13 +38,15 @@ class KeptGraphs(Listener):
         self._calls = 0
         self._mark = 0
         self._cuts: dict[Raw, _Cut] = {}
+        self._held: dict[Raw, _Cut] = {}
+        torch.nn.modules.module.register_module_forward_pre_hook(self._called)
         plain = torch.Tensor.detach
 
         def detach(tensor: torch.Tensor) -> torch.Tensor:
             if (node := graph.made_by(tensor)) is not None and frames.owns(
                 sys._getframe(1).f_code
             ):  # not what torch or we cut
-                self._look(node)
+                self._look(node, self._cuts)
             return plain(tensor)
 
         torch.Tensor.detach = detach
@@ -54,13 +57,20 @@ class KeptGraphs(Listener):
             self._mark = graph.now()
 
     def told(self) -> dict[str, Any]:
-        """The cuts behind which a graph grew until the end."""
-        grown = ((stack, cut) for stack, cut in self._cuts.items() if cut.grown >= _OFTEN)
-        return {"facts": tuple(self._frames.fact("kept-growth", s, str(n.older)) for s, n in grown)}
+        """The cuts, and the calls of modules, behind which a graph grew until the end."""
+        each = (("kept-growth", self._cuts), ("held-growth", self._held))
+        grown = ((name, raw, cut) for name, seen in each for raw, cut in seen.items() if cut.grown >= _OFTEN)
+        return {"facts": tuple(self._frames.fact(name, raw, str(cut.older)) for name, raw, cut in grown)}
 
-    def _look(self, node: Any) -> None:
+    def _called(self, module: torch.nn.Module, args: Any) -> None:
+        for held in module._parameters.values():
+            # What stands in for a parameter in a call, as an inner step makes it, is a plain tensor.
+            if isinstance(held, torch.nn.Parameter) and (node := graph.made_by(held)) is not None:
+                self._look(node, self._held)
+
+    def _look(self, node: Any, seen: dict[Raw, _Cut]) -> None:
         stack = self._frames.here()
-        cut = self._cuts.setdefault(stack, _Cut()) if stack else _Cut(self._calls)
+        cut = seen.setdefault(stack, _Cut()) if stack else _Cut(self._calls)
         if cut.after == self._calls:
             return
         older = sum(age < self._mark for age in graph.ages(graph.walk_nodes([node])))

@@ -4,7 +4,8 @@
 
 The same backward call reaches ever more operations of earlier passes: a state is carried over, and its graph is kept.
 Or the edit cuts the state where it is used, no backward reaches that graph, and it grows all the same, since the state
-is made of the one before.
+is made of the one before. Or parameters are moved towards others with their graph: nothing goes backward to them, and
+each pass makes it longer.
 
 ## Why it matters
 
@@ -41,6 +42,26 @@ for _ in range(8):
     loss.backward()
     optimizer.step()
 """
+AVERAGE = """\
+student, teacher = nn.Linear(3, 4), nn.Linear(3, 4)
+optimizer = torch.optim.SGD(student.parameters(), lr=0.05)
+for _ in range(8):
+    x = torch.randn(5, 3)
+    with torch.no_grad():
+        aim = teacher(x)
+    loss = (student(x) - aim).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    for mine, other in zip(teacher.parameters(), student.parameters()):
+        mine.mul_(0.9).add_(other, alpha=0.1)
+"""
+NETS = "student, teacher = nn.Linear(3, 4), nn.Linear(3, 4)"
+_GROWS = {
+    "growth": "this backward reaches",
+    "kept-growth": "what is cut here keeps",
+    "held-growth": "the parameters that this calls keep",
+}
 
 
 class GraphGrowsEachPass(Seen):
@@ -49,16 +70,18 @@ class GraphGrowsEachPass(Seen):
     raises = (
         Example(CARRIED, "loss.backward()", "loss.backward(retain_graph=True)"),
         Example(AVERAGED, "z - mean)", "z - mean.detach())"),
+        Example(AVERAGE, NETS, f"{NETS}.requires_grad_(False)"),
     )
     silent = (
         Example(CARRIED, "torch.randn(5, 3), hidden)", "torch.randn(5, 3), hidden.detach())"),
         Example(AVERAGED, "0.1 * z.mean(0)", "0.1 * z.detach().mean(0)"),
+        Example(AVERAGE, "mine.mul_(0.9).add_(other, alpha=0.1)", "mine.data.mul_(0.9).add_(other.data, alpha=0.1)"),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        for name, what in (("growth", "this backward reaches"), ("kept-growth", "what is cut here keeps")):
+        for name, what in _GROWS.items():
             for fact in evidence.edited.seen(name):
-                if name == self.fact or _is_new(fact.stack[0], evidence):
+                if name != "kept-growth" or _is_new(fact.stack[0], evidence):
                     return self.found(fact.stack, what=what, subject=fact.subject)
         return None
 
