@@ -156,6 +156,9 @@ def _changed(old: ast.AST, new: ast.AST) -> Iterator[_Change]:
         found = []
     if found:
         yield from found
+        # What another function is given may be no argument of the one that was called: both are also one change.
+        if isinstance(old, ast.Call) and isinstance(new, ast.Call) and any(one.now is new.func for one in found[:-1]):
+            yield _Change(old, new, None)
     elif isinstance(old, ast.expr) and isinstance(new, ast.expr) and read:
         yield _Change(old, new, new)
 
