@@ -67,6 +67,11 @@ def test_each_statement_that_an_edit_changes_is_a_part(changes: list[tuple[str, 
 
 def test_what_only_autograd_notices_is_told_apart() -> None:
     logged = ("total += loss", "total += loss.item()")
+    cut = ("            loss = net(x).sum()\n", "            loss, x = net(x).sum(), x.detach()\n")
+    assert taken(REPAIR, cut) == [
+        ("the change to `loss = net(x).sum()`", True),
+        ("the change to `total.backward()`", False),
+    ]
     found = taken(REPAIR, logged)
     assert found == [
         ("the change to `total += loss`", True),

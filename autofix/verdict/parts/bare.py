@@ -74,7 +74,7 @@ def plain(node: ast.expr) -> str:
 
 def bare(node: ast.stmt) -> str:
     """A statement but for what it tells autograd to record, as text; '' if nothing is left."""
-    rest = _operation(_Graph().visit(copy.deepcopy(node)))
+    rest = _operation(_of_several(_Graph().visit(copy.deepcopy(node))))
     match rest:
         case ast.Expr(ast.Call(func)) if is_mode(func):
             return ""
@@ -95,6 +95,21 @@ def bare(node: ast.stmt) -> str:
         case ast.Assign([target], ast.Call(ast.Attribute(value)) as call) if ast.unparse(target) == ast.unparse(value):
             return ast.dump(ast.Expr(call))
     return ast.dump(rest)
+
+
+def _of_several(node: ast.stmt) -> ast.stmt:
+    """`x, y = f(x), y` as the `x = f(x)` that it is."""
+    match node:
+        case ast.Assign([ast.Tuple(names)], ast.Tuple(values)) if len(names) == len(values):
+            given = [(name, value) for name, value in zip(names, values, strict=True) if _differ(name, value)]
+            match given or [(names[0], values[0])]:
+                case [(name, value)]:
+                    return ast.Assign([name], value)
+    return node
+
+
+def _differ(one: ast.expr, other: ast.expr) -> bool:
+    return ast.unparse(one) != ast.unparse(other)
 
 
 def _operation(node: ast.stmt) -> ast.stmt:
