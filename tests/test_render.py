@@ -202,7 +202,10 @@ def test_a_judged_edit_begins_with_its_verdict(made: Report, outcome: Outcome) -
 @pytest.mark.parametrize(
     ("effect", "said"),
     [
-        (Effect.MEANT, "Safe: the edit gives the gradients that the code is meant to give; as written, it gives others"),
+        (
+            Effect.MEANT,
+            "Safe: the edit gives the gradients that the code is meant to give; as written, it gives others",
+        ),
         (
             Effect.REFRESHED,
             "Safe: the edit keeps the gradients that the code describes, computed with newer parameters",
