@@ -86,7 +86,10 @@ def asked(report: Report) -> Question:
             *(
                 HEAD + average_is_trained.CENTRED,
                 ("AG202", "AG203"),
-                ("Is `mean` a constant to the loss of the pass that adds to it?", ["constant", "trained"]),
+                (
+                    "Is `mean` a constant to the loss, or does it train what its own pass adds to it?",
+                    ["constant", "trained"],
+                ),
             ),
             marks=pytest.mark.apart("long"),
         ),
@@ -142,13 +145,16 @@ def asked(report: Report) -> Question:
         (
             HEAD + shared_across_passes.EPOCHS.replace("- old)", "+ old)"),
             ("AG206",),
-            ("Is `old` a constant in all passes that use it?", ["constant", "anew"]),
+            ("Is `old` a constant in all passes that use it, or to be computed anew in each?", ["constant", "anew"]),
         ),
         pytest.param(
             *(
                 HEAD + derivative_is_constant.BY_GRAD,
                 ("AG201", "AG407"),
-                ("Should `loss` be trained through the derivative of main.py:11?", ["through", "constant"]),
+                (
+                    "Should `loss` be trained through the derivative of main.py:11, or is that a constant?",
+                    ["through", "constant"],
+                ),
             ),
             marks=pytest.mark.apart("long"),
         ),
@@ -262,7 +268,7 @@ def test_an_average_that_each_epoch_begins_anew_is_a_constant_to_its_last_pass_t
     target = replace(written(tmp_path, program), reading="constant")
     edited = {target.script: program.replace(*edit).encode()}
     judged = pipeline.verify(target, edited, probe=probe, progress=lambda _: None)
-    assert asked(judged).text == "Is `mean` a constant to the loss of the pass that adds to it?"
+    assert asked(judged).text == "Is `mean` a constant to the loss, or does it train what its own pass adds to it?"
     assert judged.outcome is (Outcome.SAFE if safe else Outcome.UNSAFE)
 
 

@@ -186,7 +186,7 @@ def test_of_much_that_was_tried_what_says_something_new_is_told_and_all_when_ask
 def test_what_is_usually_done_ends_the_report(made: Report) -> None:
     hint = Hint("AG401", "keep the tensor here", made.diagnosis.culprits[0].frame) if made.diagnosis else None
     shown = replace(made, fixes=(), outcome=Outcome.UNFIXED, hints=(hint,) if hint else ())
-    assert text(shown).endswith("What is usually done:\ntrain.py:1:9: AG401 keep the tensor here\n")
+    assert "\nWhat is usually done:\ntrain.py:1:9: AG401 keep the tensor here\nNext: edit by hand " in text(shown)
     assert [one["message"] for one in as_json(shown)["hints"]] == ["keep the tensor here"]
 
 
@@ -228,8 +228,8 @@ def test_an_effect_that_is_not_known_is_not_called_unsafe(made: Report) -> None:
 def test_an_offer_of_an_unknown_effect_is_headed_as_not_known(made: Report) -> None:
     fixes = tuple(replace(fix, verdict=replace(made.fixes[1].verdict, effect=Effect.UNKNOWN)) for fix in made.fixes)
     shown = text(replace(made, fixes=fixes))
-    assert "\n\nFix: AG201 Keep the graph with retain_graph=True (not known)\n" in shown
-    assert "  2. AG202 Detach the shared input (not known) unknown" in shown
+    assert "\n\nFix: AG201 Keep the graph with retain_graph=True (effect not known)\n" in shown
+    assert "  2. AG202 Detach the shared input (effect not known) unknown" in shown
     assert "(unsafe)" in text(made)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from autofix.core.model import Applicability, Change, Fix, Outcome, Report, RunOutcome
 from autofix.probe.wire import Frame
@@ -53,11 +54,10 @@ def _failing(fix: Fix, snapshot: Snapshot) -> str:
 
 
 def _effect(fix: Fix, snapshot: Snapshot) -> Iterator[str]:
-    if fix.candidate.rules:
-        yield f"{words.title(fix)}: {words.effect(fix)}"
-    else:
-        yield words.effect(fix)
-    yield from _parameters(fix.verdict.changes)
+    effect = words.effect(fix)
+    yield f"{words.title(fix)}: {effect}" if fix.candidate.rules else effect
+    told = sum(one.parameter in effect for one in fix.verdict.changes[:1])
+    yield from islice(_parameters(fix.verdict.changes), told, None)
     if later := snapshot.later(fix):
         yield f"It {later}"
     for finding in fix.verdict.findings:

@@ -273,6 +273,7 @@ def _unfixed(report: Report, snapshot: Snapshot, *, whole: bool) -> Iterator[Tex
         yield Text("What is usually done:")
     for hint in report.hints:
         yield located(snapshot, snapshot.place(hint.frame), hint.rule, words.one_line(hint.sentence), "bold")
+    yield Text("Next: edit by hand at the lines above; `autofix verify --fixed EDITED SCRIPT` judges the edit")
 
 
 def _distinct(rejected: Iterable[Fix]) -> list[Fix]:

@@ -202,7 +202,7 @@ def warning(fix: Fix) -> str:
 def trust(fix: Fix) -> str:
     """How far a fix may be trusted, in the words of a verdict: where nothing could be compared, that is not known."""
     known = fix.verdict.effect is not Effect.UNKNOWN or fix.verdict.applicability is not Applicability.UNSAFE
-    return str(fix.verdict.applicability) if known else "not known"
+    return str(fix.verdict.applicability) if known else "effect not known"
 
 
 def effect(fix: Fix, *, warned: bool = False) -> str:

@@ -123,7 +123,7 @@ def _constant(runs: Runs, name: str, unnamed: str, about: str, role: str) -> Que
     given = calls.given(node, used.argument) if node is not None else None
     what = f"`{ast.unparse(given)[:_LONG]}`" if given is not None else f"{unnamed} of {at(used.stack)}"
     answers = (
-        Answer("constant", f"{what} is a constant", reading),
+        Answer("constant", f"{what} is a constant, and no gradient flows into it", reading),
         Answer("trained", f"{what} is trained, too", runs.code),
     )
     return Question(about, f"Should {what} be trained {role}?", used.stack, answers)
@@ -166,10 +166,10 @@ def _old_values(runs: Runs) -> Question | None:
         return None
     place = next(iter(runs.whole_writes), ())
     answers = (
-        Answer("old", "what is read later by an older name has its old value", replace(runs.code, old_values=True)),
-        Answer("written", "what is read later by an older name has the value written", runs.code),
+        Answer("old", "a name that was bound before keeps the old value", replace(runs.code, old_values=True)),
+        Answer("written", "a name that was bound before shows the value written", runs.code),
     )
-    text = f"Should what is read after {at(place)} by an older name have its old value?"
+    text = f"{at(place)} writes in place. Should a name that was bound before, and is read later, keep the old value?"
     return Question("old-value-read-later", text, place, answers)
 
 
@@ -178,10 +178,15 @@ def _made_once(runs: Runs) -> Question | None:
         return None
     what, place = _handed_on(runs, "what {} makes once")
     answers = (
-        Answer("constant", f"{what} is a constant", replace(runs.code, constant=True)),
-        Answer("anew", f"{what} is computed anew in each pass", None),
+        Answer("constant", f"{what} is a constant, and no gradient flows into it", replace(runs.code, constant=True)),
+        Answer("anew", f"{what} is computed anew in each pass, and trained there", None),
     )
-    return Question("shared-across-passes", f"Is {what} a constant in all passes that use it?", place, answers)
+    return Question(
+        "shared-across-passes",
+        f"Is {what} a constant in all passes that use it, or to be computed anew in each?",
+        place,
+        answers,
+    )
 
 
 def _own_output(runs: Runs) -> Question | None:
@@ -199,7 +204,10 @@ def _average(runs: Runs) -> Question | None:
         Answer("trained", f"each pass is trained through its own part of {what}", replace(runs.code, truncated=True)),
     )
     return Question(
-        "average-is-trained", f"Is {what} a constant to the loss of the pass that adds to it?", place, answers
+        "average-is-trained",
+        f"Is {what} a constant to the loss, or does it train what its own pass adds to it?",
+        place,
+        answers,
     )
 
 
@@ -231,11 +239,18 @@ def _derivative(runs: Runs) -> Question | None:
         return None
     name = _loss(runs.failure.stack) if runs.failure.in_backward else "the loss"
     answers = (
-        Answer("through", f"{name} is trained through this derivative", replace(runs.code, through=(place,))),
+        Answer(
+            "through",
+            f"{name} is trained through this derivative, as with create_graph=True",
+            replace(runs.code, through=(place,)),
+        ),
         Answer("constant", f"this derivative is a constant to {name}", runs.code),
     )
     return Question(
-        "derivative-is-constant", f"Should {name} be trained through the derivative of {at(place)}?", place, answers
+        "derivative-is-constant",
+        f"Should {name} be trained through the derivative of {at(place)}, or is that a constant?",
+        place,
+        answers,
     )
 
 
