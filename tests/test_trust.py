@@ -749,7 +749,7 @@ for step in range(8):
         (-value.mean()).backward()
         actor_opt.step()
 """
-BESIDE = "; so are those of v, whose loss does not fail"
+BESIDE = ". So are those of v, whose loss does not fail"
 
 
 def test_whose_gradients_are_refreshed_beside_those_of_the_failing_loss_is_told(script: Scripts) -> None:
@@ -759,7 +759,7 @@ def test_whose_gradients_are_refreshed_beside_those_of_the_failing_loss_is_told(
     copied = train.verdict((again, VALUE + again))
     assert BESIDE in moved.summary
     assert moved.effect is copied.effect is Effect.REFRESHED
-    assert "so are those" not in copied.summary
+    assert "So are those" not in copied.summary
 
 
 @pytest.mark.apart("long")
