@@ -152,7 +152,7 @@ def asked(report: Report) -> Question:
                 HEAD + derivative_is_constant.BY_GRAD,
                 ("AG201", "AG407"),
                 (
-                    "Should `loss` be trained through the derivative of main.py:11, or is that a constant?",
+                    "Should `loss` be trained through the derivative of main.py:12, or is that a constant?",
                     ["through", "constant"],
                 ),
             ),

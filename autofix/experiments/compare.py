@@ -276,7 +276,9 @@ def _unlike(was: str, now: str) -> str:
     """In what the settings of an optimizer differ, as the witness writes them."""
     groups = now.count("('lr'"), was.count("('lr'")
     if groups[0] != groups[1]:
-        return f"the optimizer has {groups[0]} groups of parameters, in the code {groups[1]}"
+        return (
+            f"the optimizer's parameters are in {groups[0]} group{'s' * (groups[0] != 1)}, in the code in {groups[1]}"
+        )
     pairs = zip(_SETTING.findall(was), _SETTING.findall(now), strict=False)
     said = dict.fromkeys(f"{name} is {new} instead of {old}" for (name, old), (_, new) in pairs if old != new)
     return ": ".join(filter(None, ("the optimizer's settings differ", ", ".join(said))))

@@ -60,11 +60,7 @@ def _effect(fix: Fix, snapshot: Snapshot) -> Iterator[str]:
     yield from islice(_parameters(fix.verdict.changes), told, None)
     if later := snapshot.later(fix):
         yield f"It {later}"
-    for finding in fix.verdict.findings:
-        at = f"{_at(finding.place[0], snapshot)}: " if finding.place else ""
-        yield f"Doubt {finding.property}: {at}{finding.sentence}"
-    if not fix.verdict.findings:
-        yield from (f"Doubt {reason}" for reason in words.reasons(fix))
+    yield from (f"Doubt {name}: {sentence}" for name, sentence in snapshot.reasons(fix))
 
 
 def _parameters(changes: Iterable[Change]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import TextIO
 from rich.console import Console
 from rich.text import Text
 
-from autofix.core.model import Applicability, Change, Fix, Outcome, Report
+from autofix.core.model import Applicability, Fix, Outcome, Report
 from autofix.experiments.compare import norms
 from autofix.render import words
 from autofix.render.account import Account, account, table
@@ -313,11 +313,10 @@ def _judged(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
         yield from _diff(judged, snapshot)
     yield from _effect(judged, snapshot)
     yield from question(report, snapshot)
-    firsts: dict[str, Change] = {}
-    for change in judged.verdict.changes:
-        firsts.setdefault(change.parameter, change)
+    changes = judged.verdict.changes
+    firsts = [one for one in changes if one is next(each for each in changes if each.parameter == one.parameter)]
     # The sentence of the effect has told of the first one.
-    for change in judged.verdict.changes if look.verbose else list(firsts.values())[1 : _CHANGES + 1]:
+    for change in changes if look.verbose else firsts[1 : _CHANGES + 1]:
         where = f"{words.one_line(change.parameter)}, step {change.step + 1}: " if change.parameter else ""
         yield Text(f"  {where}{words.one_line(change.note or norms(change))}")
     if report.outcome is Outcome.UNSAFE:

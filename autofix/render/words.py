@@ -104,10 +104,11 @@ OUTCOMES = {
 }
 _DOUBTED = "unsafe: the edit keeps the gradients, but what is named below speaks against it"
 _NOT_KNOWN = "not known: the runs do not tell whether the edit keeps the gradients"
-_MEANT = "safe: the edit gives the gradients that the code is meant to give; as written, it gives others"
 _REFRESHED = "safe: the edit keeps the gradients that the code describes, computed with newer parameters"
-_TRUNCATED = "safe: the edit keeps the gradients within each iteration; none flows into earlier iterations"
-_NEWER = (Effect.REFRESHED, Effect.REFRESHED_TRUNCATED)
+_SAFE = {
+    Effect.MEANT: "safe: the edit gives the gradients that the code is meant to give; as written, it gives others",
+    Effect.TRUNCATED: "safe: the edit keeps the gradients within each iteration; none flows into earlier iterations",
+} | dict.fromkeys((Effect.REFRESHED, Effect.REFRESHED_TRUNCATED), _REFRESHED)
 JUDGED = {Outcome.SAFE, Outcome.UNSAFE, Outcome.STILL_FAILING}
 """Where an edit that somebody else offers was judged."""
 OPEN = {
@@ -238,12 +239,8 @@ def sentence(report: Report) -> str:
 def judged(report: Report) -> str:
     """The verdict on an edit that somebody else offers: what is not known was not seen, and a doubt is no change."""
     effects = [fix.verdict.effect for fix in report.fixes]
-    if report.outcome is Outcome.SAFE and Effect.MEANT in effects:
-        return _MEANT
-    if report.outcome is Outcome.SAFE and any(one in _NEWER for one in effects):
-        return _REFRESHED
-    if report.outcome is Outcome.SAFE and Effect.TRUNCATED in effects:
-        return _TRUNCATED
+    if report.outcome is Outcome.SAFE:
+        return next((_SAFE[one] for one in effects if one in _SAFE), OUTCOMES[report.outcome])
     if report.outcome is not Outcome.UNSAFE or not effects:
         return OUTCOMES[report.outcome]
     if Effect.UNKNOWN in effects:
