@@ -39,35 +39,31 @@ class BackwardFreesSharedGraph(Rule):
     tier = Tier.KEEP
     usual = "freed", "losses that share a graph are usually added up, and go backward once"
     examples = Example.each("""\
-! two losses share a part
 w = torch.ones(3, requires_grad=True)
+! two losses share a part
 h = (w * 2).exp()
 -h.sum().backward()
 +h.sum().backward(retain_graph=True)
 h.pow(2).sum().backward()
 print(w.grad.sum().item())
 ! the flag is there, and off
-w = torch.ones(3, requires_grad=True)
 h = torch.sigmoid(w)
 -torch.autograd.backward(h.sum(), retain_graph=False)
 +torch.autograd.backward(h.sum(), retain_graph=True)
 torch.autograd.backward([h.prod()])
 print(w.grad.sum().item())
 ! a derivative is taken first
-w = torch.ones(3, requires_grad=True)
 h = torch.tanh(w)
 -(g,) = torch.autograd.grad(h.sum(), w)
 +(g,) = torch.autograd.grad(h.sum(), w, retain_graph=True)
 h.pow(2).sum().backward()
 print(g.sum().item(), w.grad.sum().item())
 ! the keyword is inside a mapping that is made elsewhere
-w = torch.ones(3, requires_grad=True)
 h = torch.sigmoid(w)
 options = {"retain_graph": False}
 h.sum().backward(**options)
 h.prod().backward()
 ! the flag is given by position
-w = torch.ones(3, requires_grad=True)
 h = torch.sigmoid(w)
 run = h.sum().backward
 run(None, None)

@@ -31,8 +31,8 @@ class GradModeLeftOff(Rule):
     causes = frozenset({Cause.NO_GRAPH})
     tier = Tier.MEANT
     examples = Example.each("""\
-! a validation switches gradients off
 net = torch.nn.Linear(2, 1)
+! a validation switches gradients off
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 
 
@@ -49,7 +49,6 @@ for _ in range(4):
     opt.step()
     validate()
 ! the script does, and a function trains
-net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 torch.set_grad_enabled(False)
 
@@ -86,12 +85,10 @@ class Trainer:
 
 Trainer().fit()
 ! the mode is entered by hand, at a call that says nothing of gradients
-net = torch.nn.Linear(2, 1)
 off = torch.no_grad()
 off.__enter__()
 net(torch.randn(5, 2)).pow(2).mean().backward()
 ! gradients are off for a block, which ends by itself
-net = torch.nn.Linear(2, 1)
 with torch.set_grad_enabled(False):
     net(torch.randn(5, 2)).pow(2).mean().backward()
 """)

@@ -45,8 +45,8 @@ class LossComputedWithNumpy(Rule):
     examples = Example.each("""\
 import math
 import numpy as np
-! a distance
 net = torch.nn.Linear(2, 1)
+! a distance
 x = torch.randn(5, 2)
 -out, target = net(x).detach().numpy(), x.sum(1, keepdim=True).numpy()
 -loss = torch.tensor(np.sqrt(np.mean((out - target) ** 2)))
@@ -55,7 +55,6 @@ x = torch.randn(5, 2)
 loss.backward()
 print(net.weight.grad.sum().item())
 ! a function of the project
-net = torch.nn.Linear(2, 1)
 
 
 def spread(values, axis=None):
@@ -70,7 +69,6 @@ def spread(values, axis=None):
 loss.backward()
 print(net.weight.grad.sum().item())
 ! the function is called with arrays, too
-net = torch.nn.Linear(2, 1)
 
 
 def distance(a, b):
@@ -88,7 +86,6 @@ print(distance(np.ones(3), np.arange(3.0)))
 loss.backward()
 print(net.weight.grad.sum().item())
 ! a list of numbers
-net = torch.nn.Linear(2, 1)
 losses = []
 for x in torch.randn(3, 5, 2):
 -    losses.append(net(x).pow(2).mean().item())
@@ -100,7 +97,6 @@ for x in torch.randn(3, 5, 2):
 loss.backward()
 print(net.weight.grad.sum().item())
 ! a number, and the module math
-net = torch.nn.Linear(2, 1)
 total = 0.0
 for x in torch.randn(3, 2):
 -    p = torch.sigmoid(net(x)).item()
@@ -133,7 +129,6 @@ for x in torch.randn(3, 1, 1, 9):
     blur(x).pow(2).mean().backward()
     opt.step()
 ! unsafe: one of the two arrays may be a constant
-net = torch.nn.Linear(2, 1)
 x = torch.randn(5, 2)
 -one, two = net(x).detach().numpy(), net(x.flip(1)).detach().numpy()
 -loss = torch.tensor(np.mean((one - 0.5 * two) ** 2))
@@ -142,17 +137,14 @@ x = torch.randn(5, 2)
 loss.backward()
 print(net.weight.grad.sum().item())
 ! a comparison counts
-net = torch.nn.Linear(2, 1)
 out = net(torch.randn(5, 2)).detach().numpy()
 loss = torch.tensor(np.mean(out > 0.5))
 loss.backward()
 ! rounding has no gradient
-net = torch.nn.Linear(2, 1)
 out = net(torch.randn(5, 2)).detach().numpy()
 loss = torch.tensor(np.round(np.mean(out**2), 2))
 loss.backward()
 ! there is no word for it
-net = torch.nn.Linear(2, 1)
 out = net(torch.randn(5, 2)).detach().numpy()
 loss = torch.tensor(np.polyval([1.0, 2.0], out).mean())
 loss.backward()
@@ -168,7 +160,6 @@ class Scale(torch.nn.Module):
 
 Scale()(torch.ones(3)).sum().backward()
 ! the array is only printed
-net = torch.nn.Linear(2, 1)
 out = net(torch.randn(5, 2))
 print(np.mean(out.numpy()))
 out.pow(2).mean().backward()

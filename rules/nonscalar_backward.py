@@ -37,8 +37,8 @@ class NonscalarBackward(Rule):
     tier = Tier.MEANT
     usual = "failed", "a loss is usually brought to one number by mean() or sum() before it goes backward"
     examples = Example.each("""\
-! Adam moves all parameters alike, whether the mean or the sum is trained
 net = torch.nn.Linear(2, 3)
+! Adam moves all parameters alike, whether the mean or the sum is trained
 opt = torch.optim.Adam(net.parameters())
 for _ in range(4):
     loss = net(torch.randn(5, 2)).pow(2).mean(1)
@@ -47,16 +47,13 @@ for _ in range(4):
 +    loss.mean().backward()
     opt.step()
 ! unsafe: the sum is possible, too
-net = torch.nn.Linear(2, 3)
 loss = net(torch.randn(5, 2)).pow(2).mean(1)
 -loss.backward()
 +loss.mean().backward()
 ! unsafe: the mean is possible, too
-net = torch.nn.Linear(2, 3)
 -torch.autograd.backward(net(torch.randn(5, 2)) ** 2)
 +torch.autograd.backward((net(torch.randn(5, 2)) ** 2).sum())
 ! unsafe: each value may count less
-net = torch.nn.Linear(2, 3)
 loss = net(torch.randn(5, 2)).pow(2)
 -loss.backward(torch.tensor(1.0))
 +loss.backward(torch.ones_like(loss))

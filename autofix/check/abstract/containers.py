@@ -74,23 +74,20 @@ def _pop(player: Player, receiver: Listed, ask: Ask) -> Value:
     return receiver.items[-1] if receiver.items else player.unknown(ask.node)
 
 
-def _popleft(player: Player, receiver: Listed, ask: Ask) -> Value:
-    return receiver.items.pop(0) if receiver.items else player.unknown(ask.node)
-
-
 def _remove(_: Player, receiver: Listed, __: Ask) -> Value:
     receiver.exact = False
     return Const(None)
 
 
-def _copy_list(_: Player, receiver: Listed, __: Ask) -> Value:
+def _copied(_: Player, receiver: Listed, __: Ask) -> Value:
     return Listed([*receiver.items], receiver.kind, exact=receiver.exact)
 
 
 _OF_LISTS: dict[str, Callable[[Player, Listed, Ask], Value]] = {
     "append": _append, "add": _append, "appendleft": _put_in_front, "insert": _put_in_front, "extend": extend,
     "update": extend, "extendleft": extend, "sort": _remove, "reverse": _remove, "clear": _clear, "pop": _pop,
-    "popleft": _popleft, "remove": _remove, "discard": _remove, "copy": _copy_list, "union": _copy_list,
+    "popleft": lambda player, many, ask: many.items.pop(0) if many.items else player.unknown(ask.node),
+    "remove": _remove, "discard": _remove, "copy": _copied, "union": _copied,
     "index": lambda *_: Plain(), "count": lambda *_: Plain(),
 }  # fmt: skip
 
@@ -101,14 +98,6 @@ _OF_LISTS: dict[str, Callable[[Player, Listed, Ask], Value]] = {
 def _items(_: Player, receiver: Mapped, __: Ask) -> Value:
     pairs: list[Value] = [Listed([Const(key), value], "tuple") for key, value in receiver.items.items()]
     return Listed(pairs, "tuple", exact=receiver.exact)
-
-
-def _keys(_: Player, receiver: Mapped, __: Ask) -> Value:
-    return Listed([Const(key) for key in receiver.items], "tuple", exact=receiver.exact)
-
-
-def _values(_: Player, receiver: Mapped, __: Ask) -> Value:
-    return Listed([*receiver.items.values()], "tuple", exact=receiver.exact)
 
 
 def _get(player: Player, receiver: Mapped, ask: Ask) -> Value:
@@ -152,13 +141,11 @@ def _update(_: Player, receiver: Mapped, ask: Ask) -> Value:
     return Const(None)
 
 
-def _copy_dict(_: Player, receiver: Mapped, __: Ask) -> Value:
-    return Mapped(dict(receiver.items), exact=receiver.exact)
-
-
 _OF_DICTS: dict[str, Callable[[Player, Mapped, Ask], Value]] = {
-    "items": _items, "keys": _keys, "values": _values, "get": _get, "pop": _take_out, "setdefault": _set_default,
-    "update": _update, "copy": _copy_dict, "clear": _clear,
+    "items": _items, "get": _get, "pop": _take_out, "setdefault": _set_default, "update": _update, "clear": _clear,
+    "keys": lambda _, many, __: Listed([Const(key) for key in many.items], "tuple", exact=many.exact),
+    "values": lambda _, many, __: Listed([*many.items.values()], "tuple", exact=many.exact),
+    "copy": lambda _, many, __: Mapped(dict(many.items), exact=many.exact),
 }  # fmt: skip
 
 

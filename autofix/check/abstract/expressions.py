@@ -69,16 +69,11 @@ class Expressions(Caller):
         function = node.func
         if isinstance(function, ast.Attribute):
             if isinstance(function.value, ast.Call) and path_of(function.value.func) == "super":
-                given, words = self._arguments(node)
-                return self.call_super(function.attr, Ask(given, words, node))
-            receiver = self.evaluate(function.value)
-            given, words = self._arguments(node)
-            return self.call_method(receiver, function.attr, Ask(given, words, node))
-        value = self.evaluate(function)
-        given, words = self._arguments(node)
-        return self.call(value, Ask(given, words, node))
+                return self.call_super(function.attr, self._asked(node))
+            return self.call_method(self.evaluate(function.value), function.attr, self._asked(node))
+        return self.call(self.evaluate(function), self._asked(node))
 
-    def _arguments(self, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
+    def _asked(self, node: ast.Call) -> Ask:
         given: list[Value] = []
         for part in node.args:
             if isinstance(part, ast.Starred):
@@ -95,7 +90,7 @@ class Expressions(Caller):
                     words.update({str(key): one for key, one in value.items.items()})
                 if not (isinstance(value, Mapped) and value.exact):
                     words["**"] = Plain()
-        return given, words
+        return Ask(given, words, node)
 
     def _operation(self, node: ast.BinOp) -> Value:
         name = OPERATIONS.get(type(node.op), "add")

@@ -89,10 +89,6 @@ def write(player: Player, tensor: Tensor, name: str, given: Sequence[Value], nod
     return tensor
 
 
-def _parameters(_: Player, module: Instance, __: Ask) -> Value:
-    return Listed([*nets.parameters(module)], "tuple", exact=nets.complete(module))
-
-
 def _named_parameters(_: Player, module: Instance, __: Ask) -> Value:
     named = nets.named_parameters(module, "", set())
     pairs: list[Value] = [Listed([Const(key), one], "tuple") for key, one in named]
@@ -127,10 +123,6 @@ def _hook_before(_: Player, module: Instance, ask: Ask) -> Value:
     return Plain()
 
 
-def _parts_of(_: Player, module: Instance, __: Ask) -> Value:
-    return Listed([one for one in module.attributes.values() if nets.is_module(one)], "tuple", exact=False)
-
-
 def _load(player: Player, module: Instance, ask: Ask) -> Value:
     happening = player.tape.happening(player.place(ask.node), "load_state_dict")
     for one in nets.parameters(module):
@@ -152,9 +144,11 @@ def _append(_: Player, module: Instance, ask: Ask) -> Value:
 
 
 _OF_MODULES: dict[str, Callable[[Player, Instance, Ask], Value]] = {
-    "parameters": _parameters, "named_parameters": _named_parameters, "requires_grad_": _freeze, "zero_grad": _zero,
+    "parameters": lambda _, module, __: Listed([*nets.parameters(module)], "tuple", exact=nets.complete(module)),
+    "named_parameters": _named_parameters, "requires_grad_": _freeze, "zero_grad": _zero,
     "register_buffer": _register, "register_parameter": _register, "add_module": _register,
-    "register_forward_hook": _hook, "register_forward_pre_hook": _hook_before, "children": _parts_of,
+    "register_forward_hook": _hook, "register_forward_pre_hook": _hook_before,
+    "children": lambda _, made, __: Listed([*filter(nets.is_module, made.attributes.values())], "tuple", exact=False),
     "modules": lambda _, module, __: Listed([*_modules(module, set())], "tuple", exact=False),
     "load_state_dict": _load, "state_dict": lambda *_: library.data(), "apply": _apply,
     "append": _append, "extend": _append,

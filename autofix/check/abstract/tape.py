@@ -296,18 +296,15 @@ def _prove(node: Node) -> None:
 
 def _reaching(root: Node, targets: Sequence[Node]) -> set[Node]:
     """The nodes on the ways from a loss to some of the graph."""
-    order: list[Node] = []
     seen: set[Node] = set()
     waiting = [root]
     while waiting:
         node = waiting.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        order.append(node)
-        waiting.extend(node.inputs)
+        if node not in seen:
+            seen.add(node)
+            waiting.extend(node.inputs)
     found = set(targets)
-    for node in sorted(order, key=lambda one: one.time):
+    for node in sorted(seen, key=lambda one: one.time):
         if any(one in found for one in node.inputs):
             found.add(node)
     return found

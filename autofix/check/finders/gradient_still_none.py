@@ -24,8 +24,8 @@ class GradientStillNone(Finder):
     }
     made = "the tensor is made here"
     finds, passes = examples("""\
-!
 x = torch.zeros(3, requires_grad=True)
+!
 opt = torch.optim.Adam([x], lr=0.1)
 for _ in range(3):
     opt.zero_grad()
@@ -33,7 +33,6 @@ for _ in range(3):
     x.grad += g  # found
     opt.step()
 !
-x = torch.zeros(3, requires_grad=True)
 opt = torch.optim.Adam([x], lr=0.1)
 for _ in range(3):
     opt.zero_grad()
@@ -45,7 +44,6 @@ def add(parameters, gradients):
     for parameter, gradient in zip(parameters, gradients):
         parameter.grad += gradient
 !
-x = torch.zeros(3, requires_grad=True)
 x.grad = torch.zeros(3)
 x.grad += torch.autograd.grad((x - 1).pow(2).sum(), x)[0]
 """)

@@ -31,8 +31,8 @@ class LossCutFromGraph(Finder):
     title = "backward() from a loss that has no graph"
     kinds = {"no-graph": ""}
     finds, passes = examples("""\
-!
 net = torch.nn.Linear(2, 1)
+!
 losses = []
 for x in torch.randn(3, 4, 2):
     losses.append(net(x).mean().item())  # found
@@ -43,17 +43,14 @@ target = torch.randint(0, 3, (4,))
 wrong = (net(torch.randn(4, 2)).argmax(1) != target).float()  # found
 wrong.mean().backward()
 !
-net = torch.nn.Linear(2, 1)
 with torch.no_grad():  # found
     loss = net(torch.randn(4, 2)).mean()
 loss.backward()
 !
-net = torch.nn.Linear(2, 1)
 losses = [net(x).mean() for x in torch.randn(3, 4, 2)]
 torch.stack(losses).mean().backward()
 print(sum(loss.item() for loss in losses))
 !
-net = torch.nn.Linear(2, 1)
 with torch.no_grad():
     target = net(torch.randn(4, 2))
 loss = (net(torch.randn(4, 2)) - target).pow(2).mean()

@@ -33,9 +33,9 @@ class MissingZeroGrad(Finder):
     title = "No zero_grad() in a loop that steps"
     words = (b"backward", b".step(", b"optim")
     finds, passes = examples("""\
-!
 model = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(model.parameters(), lr=0.1)
+!
 for _ in range(3):
     loss = model(torch.randn(4, 2)).mean()
     loss.backward()
@@ -50,15 +50,11 @@ def train(batches):
             model(x).mean().backward()
             opt.step()  # found
 !
-model = torch.nn.Linear(2, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.1)
 for x in torch.randn(5, 4, 2):
     opt.zero_grad
     model(x).mean().backward()
     opt.step()  # found
 !
-model = torch.nn.Linear(2, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.1)
 for _ in range(3):
     model.zero_grad()
     model(torch.randn(4, 2)).mean().backward()
@@ -66,15 +62,11 @@ for _ in range(3):
 !
 from helpers import clear
 
-model = torch.nn.Linear(2, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.1)
 for _ in range(3):
     clear(opt)
     model(torch.randn(4, 2)).mean().backward()
     opt.step()
 !
-model = torch.nn.Linear(2, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.1)
 for epoch in range(3):
     opt.zero_grad()
     for x in torch.randn(5, 4, 2):

@@ -23,8 +23,8 @@ class NonscalarBackward(Finder):
     }
     made = "the loss is made here"
     finds, passes = examples("""\
-!
 net, crit = torch.nn.Linear(2, 3), torch.nn.CrossEntropyLoss(reduction="none")
+!
 loss = crit(net(torch.randn(4, 2)), torch.tensor([0, 1, 2, 0])) * torch.rand(4)
 loss.backward()  # found
 !
@@ -33,11 +33,9 @@ import torch.nn.functional as F
 net = torch.nn.Linear(2, 3)
 F.mse_loss(net(torch.randn(4, 2)), torch.zeros(4, 3), reduction="none").backward()  # found
 !
-net, crit = torch.nn.Linear(2, 3), torch.nn.CrossEntropyLoss(reduction="none")
 loss = crit(net(torch.randn(4, 2)), torch.tensor([0, 1, 2, 0])) * torch.rand(4)
 loss.mean().backward()
 !
-net, crit = torch.nn.Linear(2, 3), torch.nn.CrossEntropyLoss(reduction="none")
 loss = crit(net(torch.randn(4, 2)), torch.tensor([0, 1, 2, 0]))
 loss.backward(torch.ones(4))
 """)

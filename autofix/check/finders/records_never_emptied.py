@@ -25,8 +25,8 @@ class RecordsNeverEmptied(Finder):
     title = "A list still holds what an earlier pass has computed, with its graph"
     kinds = {"twice": ""}
     finds, passes = examples("""\
-!
 net, saved = torch.nn.Linear(2, 1), []
+!
 for x in torch.randn(5, 4, 2):
     saved.append(net(x).tanh().mean())  # found
     loss = torch.stack(saved).sum()
@@ -46,20 +46,17 @@ for step, x in enumerate(torch.randn(5, 4, 2)):
     memory.put(step, row)
     (row + old).backward()
 !
-net, saved = torch.nn.Linear(2, 1), []
 for x in torch.randn(5, 4, 2):
     saved.append(net(x).tanh().mean())
     loss = torch.stack(saved).sum()
     loss.backward()
     saved.clear()
 !
-net, saved = torch.nn.Linear(2, 1), []
 for x in torch.randn(5, 4, 2):
     loss = net(x).tanh().mean()
     saved.append(loss.detach())
     (loss + torch.stack(saved).mean()).backward()
 !
-net, saved = torch.nn.Linear(2, 1), []
 for x in torch.randn(5, 4, 2):
     loss = net(x).tanh().mean()
     loss.backward()

@@ -27,11 +27,11 @@ class SchedulerBeforeOptimizer(Finder):
     title = "scheduler.step() before optimizer.step()"
     words = (b"lr_scheduler", b".step(", b"optim")
     finds, passes = examples("""\
-!
 from torch.optim import lr_scheduler
 
 model = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(model.parameters(), lr=0.1)
+!
 scheduler = lr_scheduler.StepLR(opt, 10)
 for epoch in range(3):
     scheduler.step()  # found
@@ -40,8 +40,6 @@ for epoch in range(3):
         model(x).mean().backward()
         opt.step()
 !
-model = torch.nn.Linear(2, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.1)
 scheduler = torch.optim.lr_scheduler.StepLR(opt, 10)
 for epoch in range(3):
     opt.zero_grad()
@@ -49,8 +47,6 @@ for epoch in range(3):
     opt.step()
     scheduler.step()
 !
-model = torch.nn.Linear(2, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.1)
 scheduler = torch.optim.lr_scheduler.StepLR(opt, 10)
 for epoch in range(3):
     if epoch > 0:
@@ -59,8 +55,6 @@ for epoch in range(3):
     model(torch.randn(4, 2)).mean().backward()
     opt.step()
 !
-model = torch.nn.Linear(2, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.1)
 scheduler = torch.optim.lr_scheduler.StepLR(opt, 10)
 for _ in range(7):
     scheduler.step()

@@ -26,8 +26,8 @@ class TensorToNumpy(Finder):
     }
     made = "the tensor is made here"
     finds, passes = examples("""\
-!
 net = torch.nn.Linear(2, 1)
+!
 print(net(torch.randn(4, 2)).numpy())  # found
 !
 import numpy as np
@@ -37,7 +37,6 @@ for x in torch.randn(3, 4, 2):
     history.append(net(x).mean())
 print(np.mean(history))  # found
 !
-net = torch.nn.Linear(2, 1)
 print(net(torch.randn(4, 2)).detach().numpy())
 with torch.no_grad():
     print(net(torch.randn(4, 2)).numpy())
@@ -46,7 +45,6 @@ import copy
 
 import numpy as np
 
-net = torch.nn.Linear(2, 1)
 twin = copy.deepcopy(net)
 print(np.mean([net(x).mean().item() for x in torch.randn(3, 4, 2)]))
 """)

@@ -26,8 +26,8 @@ class UndetachedSharedInput(Finder):
     title = "A loss reaches into a network that it does not train"
     kinds = {"twice": ""}
     finds, passes = examples("""\
-!
 G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
+!
 opt_g, opt_d = torch.optim.Adam(G.parameters()), torch.optim.Adam(D.parameters())
 for _ in range(4):
     fake = G(torch.randn(4, 2))
@@ -52,7 +52,6 @@ for _ in range(4):
     alpha_loss.backward()
     alpha_opt.step()
 !
-G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
 opt_g, opt_d = torch.optim.Adam(G.parameters()), torch.optim.Adam(D.parameters())
 for _ in range(4):
     fake = G(torch.randn(4, 2))
@@ -63,7 +62,6 @@ for _ in range(4):
     (-D(fake).mean()).backward()
     opt_g.step()
 !
-G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
 opt = torch.optim.Adam([*G.parameters(), *D.parameters()])
 for _ in range(4):
     loss = D(G(torch.randn(4, 2))).mean()

@@ -24,17 +24,15 @@ class UnusedInput(Finder):
     }
     caused = "its graph ended here"
     finds, passes = examples("""\
-!
 net = torch.nn.Linear(1, 1)
+!
 t = torch.linspace(0, 1, 5).unsqueeze(1)
 u = net(t)
 du = torch.autograd.grad(u.sum(), t, create_graph=True)[0]  # found
 !
-net = torch.nn.Linear(1, 1)
 x = torch.randn(5, 1, requires_grad=True).detach()
 (g,) = torch.autograd.grad(net(x).sum(), [x])  # found
 !
-net = torch.nn.Linear(1, 1)
 t = torch.linspace(0, 1, 5).unsqueeze(1).requires_grad_()
 du = torch.autograd.grad(net(t).sum(), t, create_graph=True)[0]
 !

@@ -25,19 +25,17 @@ class WriteToMultiView(Finder):
     title = "In-place write to one of several views"
     kinds = {"multi-view-written": "", "quiet-view-written": ""}
     finds, passes = examples("""\
-!
 net = torch.nn.Linear(3, 4)
+!
 i, f = net(torch.randn(2, 3)).chunk(2, dim=1)
 f += 1.0  # found
 (i * f).sum().backward()
 !
-net = torch.nn.Linear(3, 4)
 image = net(torch.randn(2, 3)).clone()
 for row in image:
     row.mul_(2)  # found
 image.sum().backward()
 !
-net = torch.nn.Linear(3, 4)
 i, f = net(torch.randn(2, 3)).chunk(2, dim=1)
 f = f + 1.0
 (i * f).sum().backward()
@@ -46,7 +44,6 @@ image = torch.randn(2, 3)
 for row in image:
     row.mul_(2)
 !
-net = torch.nn.Linear(3, 4)
 y = net(torch.randn(2, 3))
 y[:, :2] += 1.0
 y.sum().backward()
