@@ -483,4 +483,4 @@ class Report:
     conditions: tuple[str, ...] = ()
     """How the runs departed from what the user's machine would do: what the verdicts hold under."""
     untried: str = ""
-    """Which edits were not tried, and why."""
+    """Which edits were not tried, and why; and what made each run long, where something else than training did."""

@@ -115,7 +115,7 @@ def _bounded(target: Target, baseline: wire.Trace) -> Target:
 def limit_words(target: Target, baseline: wire.Trace) -> str:
     """What a run that reached its time limit saw, and what to try."""
     seen = baseline.detail or f"it ran for {target.time_limit:.0f} s and nothing failed"
-    tries = []
+    tries = [] if baseline.backward_count else ["less to collect, load or compute before the first backward call helps"]
     if not target.setup.shorten:
         tries.append("--shorten 3 ends loops early")
     if not target.setup.skip_line:

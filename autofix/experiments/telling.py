@@ -8,7 +8,11 @@ from autofix.experiments.client import Probe
 from autofix.probe import wire
 
 RUNNING, TRACING, TRYING = "running the script", "tracing the failure", "trying edits"
-_NEXT = {RUNNING: TRACING, TRACING: TRYING}
+_NEXT = {TRACING: TRYING}
+"""What follows a stage for certain: whether a script that is run fails at all, nobody knows."""
+_LONG = 10.0
+"""Seconds without a backward call after which it is said that all which comes before it makes a repair longer."""
+_QUICKER = "a repair is quicker if less is collected, loaded or computed before that"
 
 
 class Telling:
@@ -30,4 +34,14 @@ class Telling:
         at = f", at {sign.file}:{sign.line}" if sign.file else ""
         calls = f"{sign.calls}{of} backward call{'s' * (sign.calls != 1 or bool(of))}"
         following = f"; next: {_NEXT[self._stage]}" if self._stage in _NEXT else ""
+        if self._stage == RUNNING and not sign.calls:
+            calls = "no backward call yet"
+            following = f"; {_QUICKER}" if sign.seconds > _LONG else ""
         self._progress(f"{self._stage}: {calls}{at} after {sign.seconds:.0f} s{following}")
+
+
+def long_way(baseline: wire.Trace, traced: wire.Trace) -> str:
+    """What makes each run long, where that comes before the first backward call and is not shared; '' elsewhere."""
+    if traced.resumed or baseline.before < max(_LONG, baseline.seconds / 2):
+        return ""
+    return f"its first backward call came after {baseline.before:.0f} s, which each run repeats; {_QUICKER}"

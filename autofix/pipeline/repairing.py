@@ -10,7 +10,7 @@ from autofix.core.model import Fix, Outcome, Report, Target
 from autofix.experiments.client import Probe
 from autofix.experiments.pool import Pool
 from autofix.experiments.reproduce import audited, missing_words, reproduce
-from autofix.experiments.telling import RUNNING, TRACING, Telling
+from autofix.experiments.telling import RUNNING, TRACING, Telling, long_way
 from autofix.pipeline import first
 from autofix.pipeline.auditing import looked_through
 from autofix.pipeline.offers import confirmed, question_of, with_answers
@@ -55,8 +55,8 @@ def repaired(
     return replace(
         report, outcome=outcome, diagnosis=diagnosis, fixes=fixes, rejected=tuple(rounds.rejected), hints=usual,
         notes=tuple(dict.fromkeys(rounds.notes)), timings={"script": baseline.seconds},
-        conditions=tuple(dict.fromkeys((*baseline.notes, *rounds.conditions))), untried=rounds.untried,
-        question=question,
+        conditions=tuple(dict.fromkeys((*baseline.notes, *rounds.conditions))),
+        untried="; ".join(filter(None, (rounds.untried, long_way(baseline, diagnosis.trace)))), question=question,
     )  # fmt: skip
 
 

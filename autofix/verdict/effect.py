@@ -68,9 +68,10 @@ def follows(runs: Runs, reading: Reading) -> bool:
     again = reading.uncut and not also["printed"] and not _cuts_or_loses(live, runs.edited)
     if not again and not _same_or_rounded(live, runs.edited, LIVE, **also):
         return False
-    still = runs.of(reading, Treatment.FROZEN)
     # Not the run that may end where it has left all other readings.
-    frozen = runs.of_edit(Treatment.FROZEN, Intervention.REPEATED)
+    edited = RunSpec.edited(runs.files, Treatment.FROZEN, Intervention.REPEATED)
+    runs.case.pool.expect(RunSpec.reference(reading, Treatment.FROZEN), edited)
+    still, frozen = runs.of(reading, Treatment.FROZEN), runs.case.pool.get(edited)
     return frozen.ended_well and not comparable(still) and not differences(still, frozen, FROZEN, **also)
 
 

@@ -209,7 +209,8 @@ class Runs:
         spec = RunSpec.reference(self.code, intervention=Intervention.SOURCED)
         self.case.pool.expect(spec)
         if self.letter.reused:  # may that be a constant? a law or a question asks it next
-            self.case.pool.expect(RunSpec.reference(replace(self.code, constant=True)), urgent=False)
+            constant, frozen = replace(self.code, constant=True), RunSpec.reference(self.code, Treatment.FROZEN)
+            self.case.pool.expect(RunSpec.reference(constant), frozen, urgent=False)
         return self.case.pool.get(spec)
 
     doubled = _reference(intervention=Intervention.DOUBLED)

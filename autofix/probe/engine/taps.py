@@ -113,6 +113,8 @@ class Taps:
         self._running: Call | None = None
         self.before_writes: list[Callable[[torch.Tensor], None]] | None = None
         """Who must hear what a step of torch's own optimizers will write; where set, no mode sees such a step's ops."""
+        self.within: Callable[[Call], contextlib.AbstractContextManager[Any]] = lambda _call: contextlib.nullcontext()
+        """What each backward call runs in."""
         self._hushed: contextlib.ExitStack | None = None
         self._installed = False
 
@@ -244,7 +246,7 @@ class Taps:
             # Twice as much, to the last bit: what is made of a gradient's direction or sign alone stays the same.
             gradients = tuple(None if gradient is None else gradient * 2 for gradient in gradients)
         try:
-            with _told_of(listeners, call):
+            with _told_of(listeners, call), self.within(call):
                 result = engine.run_backward(roots, gradients, call.keep, call.create, inputs, *more, **kwargs)
         finally:
             self._running = outer

@@ -13,6 +13,7 @@ import torch
 from ..engine import graph
 from ..engine.aliased import data, set_data
 from ..engine.operators import Dispatch, Known, storage_key
+from ..engine.plain import Plainly
 from ..engine.quiet import quiet
 from ..engine.refused import tensors
 from ..engine.taps import Call, Taps, copies, parameters
@@ -45,6 +46,10 @@ class Freeze(Perturb):
         super().__init__(farther=asked.farther, early=asked.early)
         self._taps = taps
         self._making: Making | None = None
+        self._plainly: contextlib.AbstractContextManager[Any] = contextlib.nullcontext()
+        if not (asked.sites or asked.follow or asked.reading == "operation"):  # what does otherwise than it is called
+            plainly = self._plainly = Plainly(self._looks_for, self.watch)
+            taps.within = plainly.backward
         self._late = asked.late
         """Whether parameters move where a forward next uses them: what a script does after a step sees none of it."""
         self._due = False
@@ -78,31 +83,40 @@ class Freeze(Perturb):
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
         """Hear of leaves that are made, until there is an optimizer: of what uses them a mode of ops tells."""
-        if not self._early:
-            yield
-            return
-        self._making = Making(self.made)
-        self._making.__enter__()
-        try:
-            yield
-        finally:
-            self._owned()
+        with self._plainly:
+            if self._early:
+                self._making = Making(self.made)
+                self._making.__enter__()
+            try:
+                yield
+            finally:
+                self._owned()
 
     def _owned(self) -> None:
         super()._owned()
         if self._making is not None and leave(self._making):
             self._making = None
 
+    @property
+    def _hears_all(self) -> bool:
+        return True
+
     def watch(self, func: Any, args: Any) -> None:
+        super().watch(func, args)
         if not self._uses.of(func):
             return
-        super().watch(func, args)
         if not self._drift and self._starting and torch.is_grad_enabled():
             self._rest(self._by_storage().get(storage_key(one)) for one in tensors(args) if one.requires_grad)
         if self._reached and (found := self._used_of(self._reached, args)):
             if self._due and torch.is_grad_enabled():
                 self._move_all()
             self._courses.look(found)
+
+    def _looks_for(self, given: list[torch.Tensor]) -> bool:
+        storages = self._by_storage() if self._starting else {}
+        keys = map(storage_key, given)
+        early = self._early and any(map(self._is_early, given))
+        return early or any(key in storages or key in self._reached for key in keys)
 
     def saved(self, tensor: torch.Tensor) -> None:
         super().saved(tensor)

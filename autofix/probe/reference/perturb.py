@@ -97,6 +97,11 @@ class Perturb(Listener):
         finally:
             self._unwatch()
 
+    @property
+    def _hears_all(self) -> bool:
+        """Whether a mode tells of each op that may write."""
+        return self._mode is not None
+
     def _unwatch(self) -> None:
         self._unwatched = self._unwatched or self._mode is not None
         if self._mode is not None and leave(self._mode):
@@ -225,7 +230,7 @@ class Perturb(Listener):
             if written or id(parameter) in self.standing:
                 continue  # its values are computed, and are no start
             # From a mode that hears of each op, numpy alone can hide a write; `intact` tells of one.
-            place = storage_key(parameter) if self._mode is not None else None
+            place = storage_key(parameter) if self._hears_all else None
             if place is not None and self._sure.get(id(parameter)) == place:
                 continue
             with quiet():
