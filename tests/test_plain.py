@@ -53,9 +53,7 @@ def watched(*leaves: torch.Tensor) -> Iterator[tuple[_Ops, Plainly, list[str]]]:
     push = torch._C._autograd._push_saved_tensors_default_hooks
     told: list[str] = []
     mine = set(map(id, leaves))
-    plainly = Plainly(
-        lambda given: not mine.isdisjoint(map(id, given)), lambda func, _args: told.append(func._opname)
-    )
+    plainly = Plainly(lambda given: not mine.isdisjoint(map(id, given)), lambda func, _args: told.append(func._opname))
     try:
         with _Ops() as ops, plainly:
             yield ops, plainly, told
