@@ -84,6 +84,14 @@ def test_what_is_made_of_several_operators_is_heard_where_it_takes_a_leaf() -> N
     assert "view" in ops.heard
 
 
+def test_what_runs_in_a_transform_is_heard() -> None:
+    weight = torch.ones(3)
+    with watched(weight) as (ops, _, told):
+        torch.func.grad(lambda given: given.exp().sum())(weight)
+    assert {"exp", "sum"} <= set(ops.heard)
+    assert not told
+
+
 class _Twice(torch.autograd.Function):
     @staticmethod
     def forward(_ctx: Any, value: torch.Tensor) -> torch.Tensor:

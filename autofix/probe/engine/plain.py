@@ -15,6 +15,7 @@ from . import graph
 from .operators import Functions, written_arguments
 from .refused import WATCHES, may_write, name_of, tensors
 from .taps import Call
+from .transforms import inside
 
 _SAYS = frozenset(("size", "dim", "numel", "stride", "is_complex", "is_floating_point", "numpy", "as_tensor"))
 """What computes nothing."""
@@ -67,7 +68,7 @@ def _is_composite(operator: Any) -> bool:
 class Plainly(Functions):
     """Tells of calls, and has their ops pass by the one mode of ops that would hear of them, where no more is in them.
 
-    Where there are other modes of ops, or tensors of a class of its own, all is left as it is.
+    Where there are other modes of ops, transforms, or tensors of a class of its own, all is left as it is.
     """
 
     def __init__(self, concerns: Callable[[list[torch.Tensor]], bool], watch: Callable[[Any, Any], None]) -> None:
@@ -120,5 +121,5 @@ class Plainly(Functions):
 
 
 def _alone() -> bool:
-    """Whether there is one mode of ops."""
-    return bool(torch._C._len_torch_dispatch_stack() == 1)
+    """Whether there is one mode of ops, and no transform: its tensors stand for others, whose storages they hide."""
+    return bool(torch._C._len_torch_dispatch_stack() == 1) and not inside()
