@@ -20,17 +20,8 @@ if TYPE_CHECKING:  # libcst, which it stands on, loads slowly
     from autofix.syntax.edits import Step
 
 __all__ = [
-    "Applicability",
-    "Cause",
-    "Declined",
-    "Diagnosis",
-    "Example",
-    "Proposal",
-    "Rule",
-    "Source",
-    "Sources",
-    "Tier",
-]
+    "Applicability", "Cause", "Declined", "Diagnosis", "Example", "Proposal", "Rule", "Source", "Sources", "Tier",
+]  # fmt: skip
 
 HEAD = "import torch\n\ntorch.manual_seed(0)\n"
 """Stands in each example, behind the imports with which their text begins."""

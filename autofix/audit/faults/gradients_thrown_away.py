@@ -26,9 +26,9 @@ class GradientsThrownAway(Fault):
         ("backward-in-vain", "this clears all that a backward call sent, in each pass, before any step used it"),
     )
     finds, passes = examples("""\
-!
 net = nn.Linear(4, 1)
 opt = optim.SGD(net.parameters(), lr=0.1)
+!
 for i in range(16):
     x = torch.randn(4, 4)
 -    opt.zero_grad()  # found
@@ -37,8 +37,6 @@ for i in range(16):
         opt.step()
 +        opt.zero_grad()  # found
 !
-net = nn.Linear(4, 1)
-opt = optim.SGD(net.parameters(), lr=0.1)
 for i in range(16):
     x = torch.randn(4, 4)
     (F.mse_loss(net(x), x[:, :1]) / 4).backward()
@@ -46,8 +44,6 @@ for i in range(16):
         opt.step()
         opt.zero_grad()
 !
-net = nn.Linear(4, 1)
-opt = optim.SGD(net.parameters(), lr=0.1)
 for _ in range(6):
     x = torch.randn(4, 4)
     opt.zero_grad()
@@ -57,7 +53,6 @@ for _ in range(6):
     F.mse_loss(net(x + move[0].mean()), x[:, :1]).backward()
     opt.step()
 !
-net = nn.Linear(4, 1)
 first, second = optim.SGD([net.weight], lr=0.1), optim.SGD([net.bias], lr=0.1)
 for i in range(24):
     x = torch.randn(4, 4)
