@@ -33,6 +33,10 @@ LEAF_WORDS = {
     UPDATE: "the tensor is a new leaf, cut from what made it",
     OPERATION: "the tensor keeps its graph to what made it",
 }
+FLAG_WORDS = {
+    UPDATE: "the flag is that of the tensor, which is cut from what made it",
+    OPERATION: "the flag is that of the leaves behind the tensor, which are frozen",
+}
 LOSS_WORDS = {
     UPDATE: "the sum of the values is the loss",
     OPERATION: "their mean is the loss",
@@ -45,6 +49,8 @@ ARRAY_WORDS = {
 _WRITES = ("leaf_modified", "view_modified")
 _ENTERS = (*_WRITES, "conversion")
 """What, as an operation, has to be used by a backward."""
+_FLAGS = ("flag-is-lost", "flag-holds")
+"""Whether a flag that a script sets on what a module computes would come to nothing as one of that tensor."""
 _GUESSED = ("nonleaf_gradient", "no_graph")
 _THROUGH = ("numpy", "item")
 """How values leave torch whose graph can be followed through numpy and back."""
@@ -303,6 +309,8 @@ def words(run: wire.Trace) -> dict[Refused, str]:
     kinds = {done.kind for done in run.performed}
     if "conversion" in kinds:
         return ARRAY_WORDS
+    if any(map(run.seen, _FLAGS)):
+        return FLAG_WORDS
     return WORDS if kinds & {*_WRITES} else LOSS_WORDS if _NONSCALAR in kinds else LEAF_WORDS
 
 
@@ -316,9 +324,11 @@ def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace) -> str:
         return "no backward ever uses the result"
     if seen := next(_seen(reading, run, other), ""):
         return seen
+    frozen = {fact.subject for fact in run.seen("stays-frozen")}
     lost = list(deprived(run, other)) if other.outcome != "failed" else []
     if any(done.kind in _GUESSED for done in run.performed):
         lost += orphans(run)
+    lost = [name for name in lost if name not in frozen]
     written = {fact.subject for fact in run.seen("written-of")}
     lost += [name for name in orphans(run) if name in written]
     if run.left_out and not run.steps:  # what an optimizer is given need not be all that could be trained
@@ -336,12 +346,15 @@ def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace) -> str:
 
 
 def _seen(reading: Refused, run: wire.Trace, other: wire.Trace) -> Iterator[str]:
-    """What facts of both runs say against a reading of a write."""
+    """What facts of both runs say against a reading of a write, or of a flag."""
     if reading == OPERATION:
+        yield from (f"what is trained is made of this {one.subject} itself" for one in run.seen("flag-holds"))
         yield from (f"later passes would use {one.subject} as it was before" for one in run.seen("write-outlives-pass"))
         along = "would be trained through steps along its own derivative"
         yield from (f"{one.subject} {along}" for one in other.seen("steps-by-hand"))
     elif other.outcome != "failed":
+        lost = other.seen("flag-is-lost")
+        yield from (f"the module computes its {one.subject} anew, and the flag would come to nothing" for one in lost)
         learns = other.seen("learns-by-write")
         yield from (f"{one.subject}, which an optimizer owns, would learn nothing from data" for one in learns)
         kept = {one.stack for one in other.seen("wasted")}

@@ -451,6 +451,7 @@ class Origin:
     `begun`: a leaf that was written, where it was made or got its flag; no optimizer owns it.
     `written`: there values were written into another leaf whose graph leads to a leaf that got no gradient. Those of
     NONE_GIVEN are derivatives that gave None, which the program then used as a tensor.
+    `behind`: a tensor whose flag is refused is computed by a module, which calls it `node`, of its parameter `name`.
     Where what was switched off is on again when the failure comes: `used` is where something was made of it meanwhile,
     as a function sees it that has to do with both, and `again` where it was switched on.
     """

@@ -15,6 +15,7 @@ from ..engine import graph
 from ..engine.taps import parameters
 from ..instruments.state import State
 from ..program.frames import frames_of
+from ..refused.flagged import computed
 from .absent import giver, reads_gradient
 from .copies import held
 from .given import refused_parameters
@@ -182,6 +183,14 @@ def _nonleaf(run: State, tensors: list[tuple[str, torch.Tensor]]) -> tuple[wire.
     return tuple(dict.fromkeys(made))
 
 
+def _behind(target: torch.Tensor, run: State) -> tuple[wire.Origin, ...]:
+    """The parameters of which a module computes a tensor, by the names that it has for them and for the tensor."""
+    frames = frames_of(run.refusals.error)
+    frame = next((one for one in reversed(frames) if run.frames.owns(one.f_code)), None)
+    found = computed(run.frames, frame, target) if frame is not None else None
+    return tuple(wire.Origin("behind", (), name, found[1]) for name in found[2]) if found is not None else ()
+
+
 def _node(tensor: torch.Tensor) -> str:
     node = graph.made_by(tensor)
     return node.name() if node is not None else ""
@@ -260,4 +269,6 @@ def _of_refused(kind: str, target: torch.Tensor, run: State) -> tuple[wire.Origi
         return run.origins.of([target])
     if kind == "hook_refused":
         return run.origins.of([target]) if run.origins is not None else ()
-    return _nonleaf(run, [("", target)]) if kind in ("nonleaf_gradient", "conversion") else ()
+    if kind == "nonleaf_gradient":
+        return _nonleaf(run, [("", target)]) + _behind(target, run)
+    return _nonleaf(run, [("", target)]) if kind == "conversion" else ()

@@ -14,6 +14,7 @@ from ..instruments.uses import Uses
 from ..passes.carried import Carried
 from ..passes.handed_on import HandedOn
 from ..passes.slopes import Slopes
+from ..refused.flagged import Flagged
 from ..refused.for_a_pass import ForAPass
 from ..refused.updates import Updates
 from ..refused.walked import Walked
@@ -97,7 +98,8 @@ def _performing(run: State, off: SwitchedOff) -> Perform:
     """What performs refused calls, with what it asks."""
     asked, operation = run.request, run.request.reading == "operation"
     updates, memory = Updates(run.frames, run.names), OneMemory(run.frames, run.overlay.read)
-    perform = Perform(run.frames, asked, updates, memory)
+    flagged = Flagged(run.frames, run.names, run.taps, operation=operation)
+    perform = Perform(run.frames, asked, updates, memory, flagged)
     if asked.follow:
         lost = any(site.action == "follow" for site in asked.sites)
         perform.follow = Follow(run.frames, run.taps, nudged=asked.nudged, detached=lost)
@@ -113,6 +115,6 @@ def _performing(run: State, off: SwitchedOff) -> Perform:
     given = Given(perform.note, operation=operation)
     given.install()
     run.taps.listeners += filter(
-        None, (perform.follow, perform.sites, perform.standing, perform, updates, given, memory)
+        None, (perform.follow, perform.sites, perform.standing, perform, updates, given, memory, flagged)
     )
     return perform

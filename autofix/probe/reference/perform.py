@@ -3,9 +3,10 @@
 A write to a leaf, or to a view of one, has two readings. As an *update* it changes the values and leaves no trace in
 the graph. As an *operation* it is part of the forward: what stood there goes into the graph, and so does the value
 written; where something else that an optimizer owns learns by that, the leaf stands for it in this pass alone. A result
-that an optimizer is given is a leaf of its own, or stands for the leaves that it is made of. The values that a backward
-starts from are summed up, or their mean is taken. A conversion, a flag on a non-leaf or an unused input has one reading
-each, and so has a gradient that is to be kept, or to meet a hook, where gradients are off: none comes.
+that an optimizer is given is a leaf of its own, or stands for the leaves that it is made of. Where the flag of what a
+module computes is switched off, it is cut, or what is behind it is frozen (`flagged`). The values that a backward
+starts from are summed up, or their mean is taken. A conversion, a flag on another result or an unused input has one
+reading each, and so has a gradient that is to be kept, or to meet a hook, where gradients are off: none comes.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from ..engine.taps import Call, Listener
 from ..instruments.aims import holds_two
 from ..program.frames import Frames, Raw
 from ..refused import walked, ways
+from ..refused.flagged import Flagged
 from ..refused.for_a_pass import ForAPass
 from ..refused.part_of import by_wholes
 from ..refused.updates import Updates
@@ -41,7 +43,9 @@ _UNUSED = {"allow_unused": True, "materialize_grads": True}
 class Perform(Functions, Listener):
     """Lets every call through; one that torch refuses is performed in the reading asked for and noted."""
 
-    def __init__(self, frames: Frames, asked: wire.Request, updates: Updates, memory: OneMemory) -> None:
+    def __init__(
+        self, frames: Frames, asked: wire.Request, updates: Updates, memory: OneMemory, flagged: Flagged
+    ) -> None:  # fmt: skip
         super().__init__()
         self.for_a_pass: ForAPass | None = None
         """Who keeps what leaves stand for in a pass, where writes are operations."""
@@ -53,7 +57,7 @@ class Perform(Functions, Listener):
         self.by_hand: Callable[[torch.Tensor], None] = lambda _written: None
         """Who hears of writes that leave no trace in the graph and are no step of an optimizer."""
         self._in_step = False
-        self._frames, self._updates, self._memory = frames, updates, memory
+        self._frames, self._updates, self._memory, self._flagged = frames, updates, memory, flagged
         self._operation = asked.reading == "operation"
         self._kind = "conversion" if self._operation else "no_graph"
         self._nudged = asked.nudged
@@ -115,7 +119,7 @@ class Perform(Functions, Listener):
             again = functools.partial(self._convert, func, args, kwargs, target)
         elif kind == "nonleaf_gradient" and target is not None and not target._is_view():
             flag = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
-            again = functools.partial(ways.flag, target, bool(flag))
+            again = functools.partial(self._flag, target, on=bool(flag))
         elif name_of(func) == "torch.Tensor.backward" and (weights := self._weights(args, kwargs)) is not None:
             kind, again = "nonscalar_backward", functools.partial(func, *args[:1], **kwargs | {"gradient": weights})
         elif kind == "hook_refused" and not torch.is_grad_enabled():
@@ -161,6 +165,10 @@ class Perform(Functions, Listener):
             return result
 
         return again
+
+    def _flag(self, target: torch.Tensor, *, on: bool) -> torch.Tensor:
+        with torch._C.DisableTorchFunction():
+            return target if not on and self._flagged.switched_off(target) else ways.flag(target, on)
 
     def _is_own_past(self, func: Any, target: torch.Tensor, values: list[torch.Tensor]) -> bool:
         """Whether an attribute takes what is made of its leaf by a derivative with a graph: an inner step.

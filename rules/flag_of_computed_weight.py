@@ -1,0 +1,137 @@
+"""Flag switched off on what a module computes.
+
+## What it does
+Switches off the flag of the parameter from which the module computes it: `layer.weight_orig.requires_grad = False` for
+`layer.weight.requires_grad = False`, where pruning, a normalisation or another parametrization makes the weight.
+
+## Why autograd fails
+Only the flags of leaves can be switched off. A weight that is computed is a result, and the next forward computes it
+anew: a detached one in its place would be overwritten, and its layer would train on.
+
+## Fix safety
+Safe where the module computes it anew after the flag was set, and nothing that is trained was made of the one that had
+the flag: then the statement means something for the parameter alone.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
+from autofix.syntax.edits import Step, replace_statement
+
+WHY = "The module computes this tensor anew in each forward; the parameter behind it is what can be frozen."
+
+
+class FlagOfComputedWeight(Rule):
+    """Freeze the parameter from which the weight is computed."""
+
+    code, name = "AG315", "flag-of-computed-weight"
+    title = "Freeze the parameter behind the computed one"
+    causes = frozenset({Cause.NONLEAF_GRADIENT})
+    tier = Tier.MEANT
+    examples = Example.each("""\
+from torch import nn
+from torch.nn.utils import parametrizations, parametrize, prune
+! a pruned layer is frozen
+net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+prune.l1_unstructured(net[0], "weight", amount=0.4)
+-net[0].weight.requires_grad = False
++net[0].weight_orig.requires_grad = False
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    loss = (net(torch.randn(5, 3)) - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+! each of several, in a function
+net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 1))
+for part in (net[0], net[2]):
+    parametrize.register_parametrization(part, "weight", nn.Tanh())
+
+
+def freeze(layers):
+    for layer in layers:
+-        layer.weight.requires_grad_(False)
++        layer.parametrizations.weight.original.requires_grad_(False)
+
+
+freeze([net[0], net[2]])
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    loss = (net(torch.randn(5, 3)) - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+! unsafe: each look at such a weight also moves the vectors by which its norm is found
+net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+parametrizations.spectral_norm(net[0])
+-net[0].weight.requires_grad = False
++net[0].parametrizations.weight.original.requires_grad = False
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    loss = (net(torch.randn(5, 3)) - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+! a weight of two parameters
+net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+parametrizations.weight_norm(net[0])
+-net[0].weight.requires_grad = False
++net[0].parametrizations.weight.original0.requires_grad = False
++net[0].parametrizations.weight.original1.requires_grad = False
+opt = torch.optim.Adam(net.parameters(), lr=0.1)
+for _ in range(4):
+    loss = (net(torch.randn(5, 3)) - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+! what a network gave is no weight of a module
+body, head = nn.Linear(3, 4), nn.Linear(4, 1)
+opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
+for _ in range(4):
+    features = body(torch.randn(5, 3))
+    features.requires_grad = False
+    loss = head(features).square().mean()
+! what a forward leaves behind is not computed of the parameters of who keeps it
+class Encoder(nn.Module):
+    def __init__(self, body):
+        super().__init__()
+        self.layers = [body]
+
+    def forward(self, x):
+        self.code = self.layers[0](x)
+        return self.code
+
+
+body = nn.Linear(3, 4)
+encoder, head = Encoder(body), nn.Linear(4, 1)
+encoder(torch.randn(5, 3))
+encoder.code.requires_grad = False
+! the weight goes by another name, and the module has none
+net = nn.Linear(3, 1)
+prune.l1_unstructured(net, "weight", amount=0.4)
+for weight in [net.weight]:
+    weight.requires_grad = False
+""")
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """At the statement that sets the flag: the same of each parameter behind."""
+        behind = [one for one in diagnosis.trace.origins if one.kind == "behind"]
+        for _, source, node in sources.nodes(diagnosis.failure.stack[:1] if behind else ()):
+            statement = source.statement(node)
+            edits = _leaves(source, statement, behind[0].node, [one.name for one in behind])
+            yield self.propose(edits, WHY)
+
+
+def _leaves(source: Source, statement: ast.stmt, computed: str, leaves: list[str]) -> list[Step]:
+    match statement:
+        case ast.Assign(targets=[ast.Attribute(value=ast.Attribute(attr=name) as held)]) if name == computed:
+            pass
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Attribute(attr=name) as held))) if name == computed:
+            pass
+        case _:
+            raise Declined("what the flag is set of is not written as a part of its module")
+    owner, flag = source.segment(held.value), source.segment(statement).removeprefix(source.segment(held))
+    return replace_statement(source, statement, [f"{owner}.{leaf}{flag}" for leaf in leaves])
