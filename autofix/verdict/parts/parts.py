@@ -45,6 +45,10 @@ class Part:
     """The file's old text without the statement that this part removes; None where it removes none."""
     change: str = ""
     """What it makes of a statement, the same where another part makes it of other variables; '' of any other part."""
+    form: str = ""
+    """The statement that it writes, the same where another part writes it of other variables; '' where none is new."""
+    put: bytes = b""
+    """What stands in place of what it writes where it is left out."""
     lacking: tuple[bytes, ...] = ()
     """Of a part that only moves: the file's new text without what moved, and without each that it passed."""
 
@@ -95,6 +99,7 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
     names = renamed((item.node for item in gone), (item.node for item in fresh), *trees)
     for mine, other in _paired(gone, fresh, before, after, place):
         was, now = mine.shown if mine else None, other.shown if other else None
+        form = shape(now, now) if now else ""
         words, line = _words(mine, other, before, after), mine.start + 1 if mine else 0
         # What came back where a cut stands now would fail before it as it did: the graph is still there.
         cuts = [one for one in fresh if mine and not other and _cut_for(mine, one, stretches)]
@@ -113,14 +118,16 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
             graph_only = len(rests) == 1 and (bool(mine and other) or () in rests)
             # What a new statement does in place of an old one is another thing, unless more is gone with that.
             rest = _removed(mine, before) if needs or not other else None
-            yield Part(path, line, words, graph_only, without, rest, shape(was, now) if was and now else "")
+            change = shape(was, now) if was and now else ""
+            put = b"".join(before[mine.start : mine.stop]) if mine else b""
+            yield Part(path, line, words, graph_only, without, rest, change, form, put)
         if other and not known and (always := _held(other, after)) is not None:
             yield Part(path, line, f"the condition of {_words(None, other, before, after)}", False, always)
         if other:
             for node, text, same, change in pieces(was, other.shown, (old, new), moved, options):
                 shorter = spliced(new, node, text)
                 if _tree(shorter) not in (None, _tree(new)):
-                    yield Part(path, line, words, same, shorter, change=change)
+                    yield Part(path, line, words, same, shorter, change=change, form=form, put=text)
     for move in moves(ours, theirs, {id(one) for item in (*gone, *fresh) for one in _whole(item)}):
         yield from _undone(move, path, before, after)
 

@@ -15,8 +15,8 @@ from autofix.verdict.parts.filled import fills
 from autofix.verdict.parts.options import old_side
 from autofix.verdict.parts.repeated import shape
 
-_PLACES = {"to", "cpu", "cuda", "numpy", "backward", "step"}
-"""Where a tensor is, which is the same here and not elsewhere; and what has no result."""
+_PLACES = {"to", "cpu", "cuda", "numpy", "new", "new_empty", "empty_like", "resize_as_", "backward", "step"}
+"""Where a tensor is and in which memory, which is the same here and not elsewhere; and what has no result."""
 _UNSEEN = {*GRAPH_WORDS, "device"}
 """What a call may be told or not without another value."""
 Piece = tuple[ast.expr, bytes, bool, str]

@@ -10,7 +10,8 @@ that counts, and was true whenever it was asked, is not needed. A statement is b
 write that a cut took the place of (`h = h.detach()` for `h[done] = 0`) behind that cut. An argument that a call lost is
 given to it again; a new `where` is tried with either side alone, unless it fills in by the mask and with the value that
 an assignment did. What changes a statement in the same way as a part that is needed changes another, with other
-variables, is one with it.
+variables, is one with it; so is a new statement of the form of a needed one that shows where that one is left out, as
+`a.zero_grad()` beside `b.zero_grad()` where both optimizers have some of the parameters.
 
 What moves (behind other statements, into a block, out of one) is put back. It is not needed where that does as well,
 and where the runs do not show what the moved statement does, or one that it passed: a clip that does not bind, a
@@ -163,6 +164,32 @@ CUT = "h = h.detach()"
 OTHER_WAY = "    scheduler.step()\n    optimizer.step()\n"
 BEHIND = CLIPPED.replace(CLIP, "") + CLIP
 
+BY_HAND = """\
+G, Q, rest = nn.Linear(3, 2), nn.Linear(2, 1), nn.Linear(2, 1)
+first = torch.optim.SGD(G.parameters(), lr=0.1)
+both = torch.optim.SGD([*G.parameters(), *Q.parameters()], lr=0.1)
+third = torch.optim.SGD(rest.parameters(), lr=0.1)
+scheduler = torch.optim.lr_scheduler.StepLR(both, 100)
+def reset():
+    for p in [*G.parameters(), *Q.parameters()]:
+        p.grad.data.zero_()
+for _ in range(4):
+    G(torch.randn(5, 3)).square().mean().backward()
+    first.step()
+    reset()
+    Q(G(torch.randn(5, 3))).square().mean().backward()
+    both.step()
+    reset()
+"""
+FOR_EACH = BY_HAND[BY_HAND.index("    for p") : BY_HAND.index("for _")]
+BY_OWNERS = "    first.zero_grad()\n    both.zero_grad()\n"
+MADE_ANEW = """\
+    for p in [*G.parameters(), *Q.parameters()]:
+        if p.grad is not None:
+            data = p.grad.data
+            p.grad = data.new().resize_as_(data).zero_()
+"""
+
 
 class PartNotNeeded(Property):
     name, former = "part-not-needed", "unneeded"
@@ -183,8 +210,13 @@ class PartNotNeeded(Property):
         Example(TOTAL, START, START.replace("= 0\n", "= 0 if turn < 99 else 1\n").replace(GROWS, SUM)),
         Example(TOTAL, START, START.replace("total = 0", "total = None").replace(GROWS, SUM).replace(STEPPED, "")),
         Example(CHAIN, REST_OF_CHAIN, REST_OF_CHAIN.replace(BODY, IN_ROWS).replace(NORM, "")),
+        Example(BY_HAND, FOR_EACH, BY_OWNERS + "    third.zero_grad()\n"),
+        Example(BY_HAND, FOR_EACH, BY_OWNERS + "    scheduler.step()\n"),
+        Example(BY_HAND, FOR_EACH, MADE_ANEW.replace("zero_()", "zero_().clamp(-1, 1)")),
     )
     silent = (
+        Example(BY_HAND, FOR_EACH, BY_OWNERS),
+        Example(BY_HAND, FOR_EACH, MADE_ANEW),
         Example(SCHEDULED, FIRST, KEPT),
         Example(MASKED, ENDS, MASK),
         Example(CHAIN, BODY, IN_ROWS),
@@ -215,7 +247,7 @@ class PartNotNeeded(Property):
         idle = [part for part, other in evidence.without if _is_idle(evidence, part, other)]
         needed = {part.change for part, _ in evidence.without if part not in idle} - {""}
         for part in (one for one in idle if one.change not in needed):
-            needed_so = (_stands_in, _is_replaced, _is_for_another)
+            needed_so = (_stands_in, _is_replaced, _is_for_another, _does_again)
             if not any(so(evidence, part, idle) for so in needed_so):
                 frame = wire.Frame(str(part.path), part.line, 0, part.line, 0, "")
                 subject = f"{part.words} is not needed for the repair, and the runs compared do not show what it is for"
@@ -273,6 +305,23 @@ def _is_for_another(evidence: Evidence, part: Part, idle: Sequence[Part]) -> boo
     left = part.left_out(evidence.files)
     others = [one for one in evidence.parts_of(left) or () if part.change and not any(map(one.same_as, idle))]
     return any(_does_as_well(evidence, one, evidence.left_of(one.left_out(left))) for one in others)
+
+
+def _does_again(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
+    """Whether a part does what a needed one of the same form does, too: it is seen where that one is left out.
+
+    `a.zero_grad()` beside `b.zero_grad()`, where both optimizers have some of the parameters.
+    """
+    also = compared_with(evidence, evidence.assessment.reading or evidence.code)
+    for other, run in evidence.without or ():
+        if other in idle or other.form != part.form or not part.form or not evidence.case.passed(run):
+            continue
+        left = other.left_out(evidence.files)
+        again = [one for one in evidence.parts_of(left, whole=True) or () if one.same_as(part) and one.put == part.put]
+        both = [evidence.left_of(one.left_out(left)) for one in again]
+        if any(evidence.case.passed(one) and differences(run, one, LIVE, **also) for one in both):
+            return True
+    return False
 
 
 def _stands_in(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
