@@ -342,8 +342,11 @@ def test_a_report_tells_the_question_and_how_to_answer(tmp_path: Path, capsys: p
     report = with_question(tmp_path)
     show(report, Snapshot(report), Look(), sys.stdout)
     told = capsys.readouterr().out
-    assert "Should critic learn from `a`?\n  old\n  No run can tell. Answer by one of these options;" in told
-    assert "\n  --reading apart: critic does not learn from `a` (fix 1)\n" in told
+    assert (
+        "Should critic learn from `a`?\n  old\n  No run can tell. Answer by running it again with one of these options:\n"
+        in told
+    )
+    assert "\n  --reading apart: critic does not learn from `a` (fix 1 does so, and can be safe then)\n" in told
     assert "  --reading both: it does (no edit found does so; `autofix verify --reading both` judges one" in told
     closed = with_question(tmp_path, "apart")
     show(closed, Snapshot(closed), Look(), sys.stdout)

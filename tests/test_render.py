@@ -218,18 +218,18 @@ def test_a_safe_edit_is_headed_by_what_it_keeps(made: Report, effect: Effect, sa
     assert f"\n\n{said}\n" in shown
 
 
-def test_an_effect_that_is_not_known_is_not_called_unsafe(made: Report) -> None:
+def test_an_edit_whose_effect_is_unknown_is_not_headed_as_unsafe(made: Report) -> None:
     verdict = replace(made.fixes[1].verdict, effect=Effect.UNKNOWN)
     shown = text(replace(made, outcome=Outcome.UNSAFE, fixes=(replace(made.fixes[1], verdict=verdict),)))
-    assert "\n\nNot known: the runs do not tell" in shown
+    assert "\n\nUnknown: the runs do not tell" in shown
     assert "Unsafe" not in shown
 
 
-def test_an_offer_of_an_unknown_effect_is_headed_as_not_known(made: Report) -> None:
+def test_an_offer_of_an_unknown_effect_says_so_in_its_heading(made: Report) -> None:
     fixes = tuple(replace(fix, verdict=replace(made.fixes[1].verdict, effect=Effect.UNKNOWN)) for fix in made.fixes)
     shown = text(replace(made, fixes=fixes))
-    assert "\n\nFix: AG201 Keep the graph with retain_graph=True (effect not known)\n" in shown
-    assert "  2. AG202 Detach the shared input (effect not known) unknown" in shown
+    assert "\n\nFix: AG201 Keep the graph with retain_graph=True (unsafe, effect unknown)\n" in shown
+    assert "  2. AG202 Detach the shared input (unsafe, effect unknown) unknown" in shown
     assert "(unsafe)" in text(made)
 
 

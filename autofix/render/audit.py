@@ -34,7 +34,7 @@ def _lines(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
         yield Text()
         done = report.outcome is Outcome.FIXED
         yield from candidate(fix, snapshot, "Edit", qualified=False)
-        yield from following(fix, look, "audit", len(report.target.argv), done=done)
+        yield from following(fix, look, "audit", report, done=done)
     if look.verbose:
         for note in report.notes:
             yield Text(f"declined {one_line(note.rule)}: {one_line(note.reason)}", "dim")

@@ -125,7 +125,7 @@ def _fixes(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
         yield Text()
         yield Text(report.untried, "yellow")
     yield from question(report, snapshot)
-    yield from following(fix, look, "fix", len(report.target.argv), done=done)
+    yield from following(fix, look, "fix", report, done=done)
 
 
 def candidate(fix: Fix, snapshot: Snapshot, label: str, *, qualified: bool) -> Iterator[Text]:
@@ -184,7 +184,8 @@ def _alternatives(others: list[Fix], report: Report, snapshot: Snapshot, look: L
             said = f"{fix.verdict.effect}, as fix 1"
         elif not look.verbose:
             kept = fix.verdict.effect.keeps_gradients
-            said = EFFECTS[fix.verdict.effect] if kept else said.partition("; ")[0]
+            but = ", but" * bool(fix.verdict.findings)
+            said = f"{EFFECTS[fix.verdict.effect]}{but}" if kept else said.partition("; ")[0]
         yield line.append(f" {said}", "dim")
         for name, sentence in snapshot.reasons(fix)[: None if look.verbose else 1]:
             yield Text(f"     {name}: {'as above' if (name, sentence) in told else sentence}", "yellow")
@@ -208,14 +209,14 @@ def question(report: Report, snapshot: Snapshot) -> Iterator[Text]:
     yield Text(f"Question: {where}{words.one_line(asked.text)}", "bold")
     if asked.outdated:
         yield Text(f"  {words.one_line(asked.outdated)}", "yellow")
-    yield Text("  No run can tell. Answer by one of these options; an edit that follows the answer can then be safe:")
+    yield Text("  No run can tell. Answer by running it again with one of these options:")
     for one in asked.answers:
-        offer = words.unfollowed(one) if one.offer is None else f"fix {one.offer + 1}"
-        yield Text(f"  --reading {one.name}: ").append(f"{words.one_line(one.clause)} ({offer})")
+        said = f"{words.one_line(one.clause)} ({words.followed(report, one)})"
+        yield Text(f"  --reading {one.name}: ").append(said)
 
 
-def following(fix: Fix, look: Look, command: str, arguments: int, *, done: bool) -> Iterator[Text]:
-    """What to type to apply a fix; the last `arguments` of the words that were typed are the script's own."""
+def following(fix: Fix, look: Look, command: str, report: Report, *, done: bool) -> Iterator[Text]:
+    """What to type to apply a fix; the last of the words that were typed are the script's own."""
     safe = fix.verdict.applicability is Applicability.SAFE
     yield Text()
     if done:
@@ -223,11 +224,13 @@ def following(fix: Fix, look: Look, command: str, arguments: int, *, done: bool)
         return
     if look.command is None:
         return
-    ours = look.command[: len(look.command) - arguments]
-    extra = () if safe or "--unsafe-fixes" in ours else ("--unsafe-fixes",)
-    kept = (word for word in ours if word != "--write")
+    ours = look.command[: len(look.command) - len(report.target.argv)]
+    extra = () if safe else ("--unsafe-fixes",)
+    kept = (word for word in ours if word not in ("--write", "--unsafe-fixes"))
     typed = shlex.join(["autofix", command, "--write", *extra, *kept, *look.command[len(ours) :]])
-    reason = "To apply it" if safe else "None is safe. To apply it all the same"
+    asked = report.question is not None and report.question.answer is None
+    none = "None is safe before that is answered. To apply fix 1" if asked else "None is safe. To apply it"
+    reason = "To apply it" if safe else f"{none} all the same"
     yield verbatim(f"{reason}: ").append(words.masked(typed), "bold")
 
 

@@ -75,7 +75,10 @@ EFFECTS = {
     Effect.CHANGED: "gradients change",
     Effect.UNKNOWN: "the gradients could not be compared",
 }
-GOES_ON = "The value still goes on from pass to pass. If each pass is to begin anew, reset it instead"
+GOES_ON = (
+    "Later passes take this value as a constant: their losses no longer train what made it in an earlier pass. "
+    "If each pass is to begin anew, reset it instead"
+)
 CONDITIONED = "not seen without what was changed for this run"
 RUNS = {
     RunOutcome.PASSED: "it passed the failing line",
@@ -102,8 +105,8 @@ OUTCOMES = {
     Outcome.UNSAFE: "unsafe: the edit is not shown to keep the gradients that the code describes",
     Outcome.STILL_FAILING: "still failing with the edit",
 }
-_DOUBTED = "unsafe: the edit keeps the gradients, but what is named below speaks against it"
-_NOT_KNOWN = "not known: the runs do not tell whether the edit keeps the gradients"
+_DOUBTED = "unsafe: the gradients stay the same in these runs, but see what is named below"
+_UNKNOWN = "unknown: the runs do not tell whether the edit keeps the gradients"
 _REFRESHED = "safe: the edit keeps the gradients that the code describes, computed with newer parameters"
 _SAFE = {
     Effect.MEANT: "safe: the edit gives the gradients that the code is meant to give; as written, it gives others",
@@ -201,9 +204,9 @@ def warning(fix: Fix) -> str:
 
 
 def trust(fix: Fix) -> str:
-    """How far a fix may be trusted, in the words of a verdict: where nothing could be compared, that is not known."""
+    """How far a fix may be trusted, in the words of a verdict, and where that is why, that its effect is unknown."""
     known = fix.verdict.effect is not Effect.UNKNOWN or fix.verdict.applicability is not Applicability.UNSAFE
-    return str(fix.verdict.applicability) if known else "effect not known"
+    return f"{fix.verdict.applicability}{'' if known else ', effect unknown'}"
 
 
 def effect(fix: Fix, *, warned: bool = False) -> str:
@@ -237,20 +240,30 @@ def sentence(report: Report) -> str:
 
 
 def judged(report: Report) -> str:
-    """The verdict on an edit that somebody else offers: what is not known was not seen, and a doubt is no change."""
+    """The verdict on an edit that somebody else offers: what is unknown was not seen, and a doubt is no change."""
     effects = [fix.verdict.effect for fix in report.fixes]
     if report.outcome is Outcome.SAFE:
         return next((_SAFE[one] for one in effects if one in _SAFE), OUTCOMES[report.outcome])
     if report.outcome is not Outcome.UNSAFE or not effects:
         return OUTCOMES[report.outcome]
     if Effect.UNKNOWN in effects:
-        return _NOT_KNOWN
+        return _UNKNOWN
     return _DOUBTED if all(one.keeps_gradients for one in effects) else OUTCOMES[report.outcome]
 
 
-def unfollowed(answer: Answer) -> str:
-    """What follows of an answer that no edit here follows."""
-    return f"no edit found does so; `autofix verify --reading {answer.name}` judges one of yours by it"
+def followed(report: Report, answer: Answer) -> str:
+    """What follows of an answer: which edit can be safe then, or what to do where none here follows it."""
+    judged = report.outcome in JUDGED
+    if answer.offer is None:
+        none, other = ("this edit does not do so", "another") if judged else ("no edit found does so", "one of yours")
+        return f"{none}; `autofix verify --reading {answer.name}` judges {other} by it"
+    asked, named = report.question, "this edit" if judged else f"fix {answer.offer + 1}"
+    if asked is None or asked.chosen:
+        return f"{named} does so"
+    found = report.fixes[answer.offer].verdict.findings
+    doubts = dict.fromkeys(one.property for one in found if one.property != asked.about)
+    then = f"is unsafe for {', '.join(doubts)}, too" if doubts else "can be safe then"
+    return f"{named} does so, and {then}"
 
 
 def _obeyed(character: str) -> bool:

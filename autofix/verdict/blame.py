@@ -46,7 +46,9 @@ def _value(change: Change, reference: wire.Trace, candidate: wire.Trace) -> str:
         return f"{len(now)} losses go backward before that step, in the code {len(was)}"
     pairs = ((f"{one:.4g}", f"{other:.4g}") for one, other in zip(was, now, strict=True))
     other = next((f"its loss is {b} there instead of {a}" for a, b in pairs if a != b), "")
-    return other or "its loss has the same value, and another graph" * cuts_the_graph(reference, candidate)
+    return other or "its loss is the same number, but its gradient takes another way" * cuts_the_graph(
+        reference, candidate
+    )
 
 
 def _senders(parameter: str, trace: wire.Trace) -> dict[str, wire.Stack]:

@@ -58,5 +58,6 @@ def _unexecuted(trace: wire.Trace, verb: str) -> str:
         missed = sorted(set(places) - set(trace.executed.get(path, ())))
         if missed:
             name = path.rsplit("/", 1)[-1]
-            return f"line {missed[0] // 10_000} of {name}, which the edit {verb}, never ran within the passes compared"
+            line = f"line {missed[0] // 10_000} of {name}, which the edit {verb}, never ran within the passes compared"
+            return f"{line}: run the script with arguments that reach it, or leave that part out of the edit"
     return ""

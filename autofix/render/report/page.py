@@ -157,11 +157,7 @@ def _question(report: Report, snapshot: Snapshot) -> dict[str, Any] | None:
         "text": words.one_line(asked.text), "chosen": asked.chosen, "outdated": words.one_line(asked.outdated),
         "where": snapshot.where(snapshot.place(asked.place[0])) if asked.place else "",
         "answers": [
-            (
-                one.name, words.one_line(one.clause),
-                words.unfollowed(one) if one.offer is None else words.title(report.fixes[one.offer]),
-            )
-            for one in asked.answers
+            (one.name, words.one_line(one.clause), words.followed(report, one)) for one in asked.answers
         ],
     }  # fmt: skip
 

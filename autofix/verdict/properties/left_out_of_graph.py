@@ -139,7 +139,7 @@ _WORDS = re.compile(rb"\w+|[*/%]")
 class LeftOutOfGraph(Property):
     name = "left-out-of-graph"
     runs = ("edited", "followed", "trace", "without_zeros")
-    sentence = "the edit leaves {subject}"
+    sentence = "the edit takes {subject}"
     raises = (
         Example(WIDE, WRITE, "hidden.data.clamp_(-2, 2)"),
         Example(NORMED, NORM, "hidden.data.view(-1, 2).renorm_(2, 0, 5.0)"),
@@ -174,7 +174,8 @@ class LeftOutOfGraph(Property):
             what = "what is written here" if written else "operations"
             return self.found(
                 written[0] if written else (),
-                subject=f"{what} out of the graph; that changed no gradient in the runs compared, and may do so later",
+                subject=f"{what} out of the graph. No gradient of these runs depends on it, a later one may: "
+                "keep it in the graph, or make sure that none is meant to",
             )
         if any(hides) and (name := _switched_on_later(evidence)):
             return self.found(
