@@ -78,6 +78,31 @@ for _ in range(4):
     opt.step()
 -    memory.append((s, net(s).max()))
 +    memory.append((s, net(s).max().detach()))
+! the object that holds what is kept may be None, as the code beside the step knows
+class Memory:
+    def __init__(self):
+        self.bank = torch.zeros(0, 4)
+
+    def add(self, z):
+        self.bank = torch.cat([self.bank, z])[-20:]
+        return self.bank
+
+
+def train(memory):
+    net = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        z = net(torch.randn(5, 3))
+        if memory is not None:
+            z = z @ memory.add(z).T
+        opt.zero_grad()
+        z.log_softmax(1)[:, 0].mean().neg().backward()
+        opt.step()
++        if memory is not None:
++            memory.bank = memory.bank.detach()
+
+
+train(Memory())
 ! derivatives are taken by what is carried
 rule = torch.nn.Linear(3, 3)
 opt = torch.optim.SGD(rule.parameters(), lr=0.1)

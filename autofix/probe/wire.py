@@ -364,9 +364,10 @@ class Fact:
     # loss-grows-over-steps | elder | zero-difference | memory-held | one-memory-joined | part-overwritten |
     # mixed-with-itself | old-gradient-read | target-handed-on | term-is-late | gradient-adds-up |
     # array-may-be-constant | value-left-numpy | term-is-array | derivative-is-array | weight-has-graph |
-    # written-of | range-is-left | backward-while-off | step-while-off | goes-into-off | needs-what-is-off |
-    # scales-what-is-shared | gradient-cancels | steps-overwritten | loss-trains-target | written-in-forward |
-    # learns-by-write | write-outlives-pass | evaluation-goes-on | moved-again | stand-in | swallowed, or a suspicion
+    # output-replayed | written-of | range-is-left | backward-while-off | step-while-off | goes-into-off |
+    # needs-what-is-off | scales-what-is-shared | gradient-cancels | steps-overwritten | loss-trains-target |
+    # written-in-forward | learns-by-write | write-outlives-pass | evaluation-goes-on | moved-again | stand-in |
+    # swallowed, or a suspicion
     name: str
     subject: str
     stack: Stack = ()

@@ -49,13 +49,33 @@ def after_backward(carriers: list[Carrier], diagnosis: Diagnosis, sources: Sourc
         kept = [c for c in kept if live.read_after(source, statement, c.path)]
         cuts = cut(kept, carriers, source, sources)
         for chosen in [cuts, *([one] for one in cuts if len(cuts) > 1)] if cuts else ():
-            edits = insert_after(source, statement, [one.line for one in chosen])
+            lines = [line for one in chosen for line in _guarded(source, statement, one)]
+            edits = insert_after(source, statement, lines)
             paths = [path for one in chosen for path in one.paths]
             # A path through other objects' attributes is a worse place than the method that uses the state,
             # and worse still in a file that knows nothing of the state but its object.
             reach = 3 * any(path.removeprefix("self.").count(".") + path.count("[") for path in paths)
             reach += 2 * any(_is_elsewhere(path, frame.file, carriers) for path in paths)
             yield [*edits, *(step for one in chosen for step in one.imports)], paths, min(depth, 2) + reach
+
+
+def _guarded(source: Source, statement: ast.stmt, cut: Cut) -> list[str]:
+    """A cut's lines, under the condition under which the code beside it uses the object that holds what is cut."""
+    around = set(source.around(statement))
+    holders = {path[:at] for path in cut.paths for at, mark in enumerate(path) if mark in ".["}
+    for node in ast.walk(source.function(statement) or source.tree):
+        for test in _conditions(node) if node not in around else ():
+            match test:
+                case ast.Compare(held, [ast.IsNot()], [ast.Constant(None)]) | (ast.Name() | ast.Attribute() as held):
+                    if ast.unparse(held) in holders:
+                        return [f"if {ast.unparse(test)}:", f"    {cut.line}"]
+    return [cut.line]
+
+
+def _conditions(node: ast.AST) -> list[ast.expr]:
+    if not isinstance(node, (ast.If, ast.IfExp)):
+        return []
+    return node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]
 
 
 def where_stored(carriers: list[Carrier], sources: Sources) -> Iterator[Placed]:

@@ -135,6 +135,17 @@ def walk_nodes(nodes: Iterable[Node], enter: Callable[[Node], bool] | None = Non
                     stack.append(child)
 
 
+def leading(nodes: Iterable[Node], to: Iterable[Node]) -> set[Node]:
+    """Those nodes from which backward goes on to some others, with what they take in beside: a transposed weight."""
+    found, beside = set(to), set[Node]()
+    for node in sorted(nodes, key=lambda node: node._sequence_nr()):  # children are older
+        below = set(children(node))
+        if below & found:
+            found.add(node)
+            beside |= {child for child in below if child.name() in LAID}
+    return (found | beside).difference(to)
+
+
 def children_first(roots: Iterable[Any]) -> Iterator[Node]:
     """Each node reachable from `roots` once, after all that it leads to."""
     stack = [(node, False) for node in starts(roots)]

@@ -48,7 +48,7 @@ class Taken:
     """One call of torch that made a part of a graph: its name, and the data that it took, each as some numbers.
 
     `layer`: it applied a parameter. `floating`: some of the data is no index. `frozen`: the ids of the parameters that
-    it applied without gradient.
+    it applied without gradient. `origins`: the ages of the graph at which the data were first made.
     """
 
     name: str
@@ -56,6 +56,7 @@ class Taken:
     data: tuple[tuple[Any, ...], ...] = ()
     floating: bool = False
     frozen: tuple[int, ...] = ()
+    origins: frozenset[int] = _NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,7 @@ class DataSources(TorchFunctionMode, Listener):
         self._made: list[tuple[int, int, Taken]] = []
         """The ages of the nodes that each call made, from and to, in order."""
         self._values = Remembered[_Values]()
+        self._origins = Remembered[frozenset[int]]()
         self._draws: deque[graph.Node] = deque(maxlen=_MOST)
         """The latest nodes from which something was drawn at random: nobody does so in vain."""
         self._takers: list[tuple[int, int, frozenset[graph.Node]]] = []
@@ -147,9 +149,14 @@ class DataSources(TorchFunctionMode, Listener):
             if graph.now() > before:
                 layer, floating = any(map(self._is_applied, given)), any(one.is_floating_point() for one in data)
                 frozen = (id(one) for one in given if isinstance(one, torch.nn.Parameter) and not one.requires_grad)
-                taken = Taken(name.strip("_"), layer, tuple(map(_numbers, data)), floating, tuple(frozen))
+                origins = _NONE.union(*map(self._of, data))
+                taken = Taken(name.strip("_"), layer, tuple(map(_numbers, data)), floating, tuple(frozen), origins)
                 self._made.append((before, graph.now(), taken))
             results = list(tensors(result))
+            written = given[:1] if name == "setitem" or name.endswith("_") else []
+            origins = _NONE.union(*map(self._of, given)) or frozenset([before])
+            for tensor in filter(graph.is_leaf, (*results, *written)):
+                self._origins.keep(tensor, frozenset(sorted(origins)[-_MOST:]))
             if constant and (given or name in _REGULAR):
                 for tensor in results:
                     if graph.is_leaf(tensor):
@@ -157,6 +164,9 @@ class DataSources(TorchFunctionMode, Listener):
             if given and not name.startswith("new_") and not name.endswith("_like"):  # of the shape, not of the values
                 self._follow(name, given, list(filter(graph.is_leaf, results)), before)
         return result
+
+    def _of(self, tensor: torch.Tensor) -> frozenset[int]:
+        return self._origins.of(tensor) or _NONE
 
     def _follow(self, name: str, given: list[torch.Tensor], results: list[torch.Tensor], before: int) -> None:
         """Hear what was made of given tensors; `results` are those without a graph."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -18,6 +17,7 @@ from ..program.frames import Frames, Raw
 from .averages import Averages
 from .late_terms import LateTerms
 from .own_output import OwnOutput
+from .replayed import Replayed
 from .targets import Targets
 
 _LATEST = 8
@@ -69,6 +69,7 @@ class Carried(Listener):
         self.reused: dict[Raw, None] = {}
         self._targets, self._averages, self._late = Targets(frames, names), Averages(), LateTerms(frames)
         self._own = OwnOutput(frames, sources) if sources is not None else None
+        self._replayed = Replayed(frames, sources) if sources is not None else None
 
     def told(self) -> dict[str, Any]:
         """Whether a graph is carried over, and of what is made once, for several passes, all that is known."""
@@ -77,7 +78,10 @@ class Carried(Listener):
             "fed": self.fed, "collected": self.collected, "anew": self._anew, "added": self.added,
             "begun": any(self._begun.get(site) for site in self.reused),
             "shared": tuple(sorted(self.shared)),
-            "facts": (*self._targets.told(), *self._late.told(), *(self._own.told() if self._own is not None else ())),
+            "facts": (
+                *self._targets.told(), *self._late.told(), *(self._own.told() if self._own is not None else ()),
+                *(self._replayed.told() if self._replayed is not None else ()),
+            ),
             "older": tuple(sorted(self._older)),
             **self._averages.told(),
         }  # fmt: skip
@@ -105,6 +109,8 @@ class Carried(Listener):
         if not old:
             return
         self.carried = True
+        if self._replayed is not None and began:
+            self._replayed.watch(call, walked, old, began[0])
         ages = {node._sequence_nr() for node in old}
         self._older |= ages
         self._unshared |= dict.fromkeys(ages - self.shared - self._unshared.keys(), self.steps)
@@ -134,7 +140,7 @@ class Carried(Listener):
             older = [node for node in nodes if node._sequence_nr() < age]
             if older and all(node._sequence_nr() in reached for node in older):
                 before = set(graph.applied(graph.walk_nodes(older, graph.since(mark))))
-                if not before.isdisjoint(graph.applied(_leading(nodes, older))):
+                if not before.isdisjoint(graph.applied(graph.leading(nodes, older))):
                     return age
         return mark
 
@@ -166,17 +172,6 @@ class Carried(Listener):
 def _goes_on(nodes: list[graph.Node], older: list[graph.Node]) -> bool:
     """Whether a recurrence leads from what a pass made to all that is older: it was kept for later, as in a pool."""
     return all(
-        not set(graph.applied(graph.walk_nodes([one]))).isdisjoint(graph.applied(_leading(nodes, [one])))
+        not set(graph.applied(graph.walk_nodes([one]))).isdisjoint(graph.applied(graph.leading(nodes, [one])))
         for one in older
     )
-
-
-def _leading(nodes: Iterable[graph.Node], to: Iterable[graph.Node]) -> set[graph.Node]:
-    """Those nodes from which backward goes on to some others, with what they take in beside: a transposed weight."""
-    found, beside = set(to), set[graph.Node]()
-    for node in sorted(nodes, key=lambda node: node._sequence_nr()):  # children are older
-        below = set(graph.children(node))
-        if below & found:
-            found.add(node)
-            beside |= {child for child in below if child.name() in graph.LAID}
-    return (found | beside).difference(to)

@@ -74,6 +74,25 @@ for _ in range(4):
 OWN = "judge(both).square().mean().backward("
 AT_ONCE = f"{OWN})\n        opt.step()\n"
 LATER = f'{OWN}retain_graph=True, inputs=opt.param_groups[0]["params"])\n    for opt in opts:\n        opt.step()\n'
+IN_PARTS = """\
+G, D = nn.Linear(2, 2), nn.Linear(2, 1)
+g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
+d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
+for _ in range(4):
+    fake = G(torch.randn(8, 2))
+    d_loss, g_loss = D(fake.detach()).mean(), -D(fake).mean()
+    d_opt.zero_grad()
+    d_loss.backward()
+    d_opt.step()
+    g_opt.zero_grad()
+    g_loss.backward()
+    (fake - 1).square().mean().backward()
+    g_opt.step()
+"""
+STEPPED_LATER = (
+    IN_PARTS[IN_PARTS.index("    d_opt.step") : IN_PARTS.index("    (fake - 1)")],
+    "    g_opt.zero_grad()\n    g_loss.backward(retain_graph=True)\n    d_opt.step()\n",
+)
 
 
 class GradientLeftOver(Seen):
@@ -86,6 +105,7 @@ class GradientLeftOver(Seen):
         Example(ROUNDS.replace("FAKE", "fake"), "D(fake).square", "D(fake.detach()).square"),
     )
     silent = (
+        Example(IN_PARTS, *STEPPED_LATER),
         Example(ZEROED_BETWEEN, "d_loss.backward()", KEPT),
         Example(BY_HAND, "d_loss.backward()", KEPT),
         Example(BOTH_ZEROED_FIRST, "d_loss = D(fake)", "d_loss = D(fake.detach())"),
@@ -93,6 +113,15 @@ class GradientLeftOver(Seen):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        """Where every step uses the gradient that it uses in the code, one that comes later finds no other there."""
-        same = evidence.assessment.effect is Effect.IDENTICAL
-        return self.first(evidence.followed if same else evidence.edited)
+        """Where a step uses the gradient that it uses in the code, one that comes later finds no other there."""
+        found = evidence.assessment
+        if found.effect is Effect.IDENTICAL:
+            return self.first(evidence.followed)
+        facts = evidence.edited.seen(self.fact)
+        if found.effect is Effect.CHANGED:
+            # What departs first is what got another gradient; what follows from that is no fault of its own.
+            begins = min((one.step for one in found.changes), default=0)
+            apart = {one.parameter for one in found.changes if one.step == begins}
+            known = evidence.followed.seen(self.fact)
+            facts = [one for one in facts if "" in apart or one.subject in apart or one in known]
+        return next((self.found(one.stack, subject=one.subject) for one in facts), None)
