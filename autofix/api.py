@@ -179,7 +179,7 @@ def check(
 
 
 def explain(code: str) -> str:
-    """The page about a rule or a finding, by its code (AG201) or name, as Markdown. Raises ValueError for others."""
+    """The page about what a report names, by its code (AG201) or name, as Markdown. Raises ValueError for others."""
     return catalogue.explained(code)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from autofix import cli
 from autofix.audit.fault import faults
+from autofix.core.kinds import described
 from autofix.render import catalogue
 from autofix.search import registry
 from autofix.verdict import property as found
@@ -40,6 +41,17 @@ Besides the statuses below, as from a shell: 130 after Ctrl-C, 141 where a progr
 """
 
 
+_PROPERTIES = """\
+# What makes an edit unsafe
+
+An edit that runs past the failure and keeps the gradients is safe only if it has none of these properties. *former* is
+the name that a property had in the version before; the JSON output still has it too. Each section ends with an edit
+that has the property, and one that looks alike and has not.
+
+| property | former | what it is |
+|---|---|---|"""
+
+
 def pages() -> dict[str, str]:
     """File name and text of each page: one for each rule, one for each finder that is no rule's, and the lists."""
     rules = registry.rules()
@@ -59,7 +71,11 @@ def pages() -> dict[str, str]:
 
 def properties_page() -> str:
     """The text of docs/properties.md."""
-    return catalogue.properties(found.properties())
+    some = found.properties()
+    rows = [
+        f"| [{one.name}](#{one.name}) | {one.former or '–'} | {described(one).partition(chr(10))[0]} |" for one in some
+    ]
+    return "\n".join([_PROPERTIES, *rows, *(f"\n{catalogue.section(one).rstrip()}" for one in some)]) + "\n"
 
 
 def architecture() -> str:

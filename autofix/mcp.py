@@ -145,9 +145,9 @@ class _Desk:
         return _result("\n".join(said), answers.plain(found))
 
     async def explain(
-        self, code: Annotated[str, Field(description="A rule's code or name, such as AG201.")]
+        self, code: Annotated[str, Field(description="A code or name, such as AG201 or left-out-of-graph.")]
     ) -> str:  # fmt: skip
-        """The page about a rule: what it does, why autograd fails there, when a fix is safe, with examples."""
+        """The page about a rule, about what makes an edit unsafe, or about a kind of failure, with examples."""
         with _meant():
             return api.explain(code)
 

@@ -262,7 +262,7 @@ def test_an_option_behind_a_script_that_ignores_it_is_pointed_out_below_the_fix(
 
 def test_what_no_rule_is_called_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["explain", "AG999"]) == 2
-    assert one_line(capsys) == "autofix: nothing is called AG999; `autofix rules` lists every code and name\n"
+    assert one_line(capsys) == "autofix: nothing is called AG999; `autofix explain` lists every code and name\n"
 
 
 # --- bad input -------------------------------------------------------------------------------
@@ -299,7 +299,6 @@ def test_what_no_rule_is_called_is_one_line(capsys: pytest.CaptureFixture[str]) 
         "verify --fixed train.py --fixed train.py train.py",
         "verify --patch train.py train.py",
         "explain AG999",
-        "explain",
         "rules --output-format sarif",
     ],
 )
@@ -490,6 +489,12 @@ def test_the_page_of_a_rule_names_its_causes_in_words(typed: Typed) -> None:
     page = typed("explain", "AG202").stdout
     assert "- backward needs a graph that an earlier backward has freed\n" in page
     assert "freed_graph" not in page
+
+
+@pytest.mark.parametrize("name", ["left-out-of-graph", "view-modified", "AG105", "write-to-leaf"])
+def test_every_name_that_a_report_tells_is_explained_and_listed(typed: Typed, name: str) -> None:
+    assert name in typed("explain", name).stdout.partition("\n")[0].replace("AG301 ", "")
+    assert name in typed("explain").stdout
 
 
 def test_help_offers_only_formats_that_work(typed: Typed) -> None:

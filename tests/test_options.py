@@ -83,6 +83,8 @@ def test_a_shell_completes_commands_and_options(shell: str, tmp_path: Path) -> N
     [
         ("explain AG10", ["AG101", "AG102", "AG103", "AG104", "AG105", "AG106", "AG107", "AG108"]),
         ("explain missing", ["missing-zero-grad"]),
+        ("explain left-", ["left-out-of-graph"]),
+        ("explain freed", ["freed-graph"]),
         ("ide ", ["pycharm", "vscode"]),
         ("fix --device ", ["auto", "cpu", "asis"]),
         ("fix --ignore AG101,AG51", ["AG101,AG510", "AG101,AG511"]),

@@ -239,13 +239,18 @@ def rules(
 
 @app.command()
 def explain(
-    code: Annotated[str, typer.Argument(metavar="CODE", help="A code or a name.", autocompletion=opt.codes)],
+    name: Annotated[
+        str, typer.Argument(metavar="[NAME]", help="A code or a name.", show_default=False, autocompletion=opt.pages)
+    ] = "",
 ) -> int:
-    """Explain a rule or a finder: what it does, why autograd fails there, when it is safe, with examples."""
+    """Explain what a report names: a rule, a finder, what makes an edit unsafe, a kind of failure.
+
+    Without NAME, all of them are listed.
+    """
     from autofix.render import catalogue
 
     try:
-        page = catalogue.explained(code)
+        page = catalogue.explained(name) if name else catalogue.names()
     except ValueError as error:
         return _complain(str(error))
     sys.stdout.write(page)

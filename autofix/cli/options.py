@@ -27,6 +27,15 @@ def codes(incomplete: str) -> list[tuple[str, str]]:
     return [(f"{before}{comma}{name}", title) for name, title in words]
 
 
+def pages(incomplete: str) -> list[tuple[str, str]]:
+    """The codes, else the names, of what can be explained that begin as what was typed, with their titles."""
+    from autofix.render import catalogue
+
+    found = [*catalogue.everything()]
+    words = [(code, title) for code, _, title, _ in found if code and code.startswith(incomplete.upper())]
+    return words or [(name, title) for _, name, title, _ in found if name.startswith(incomplete.lower())]
+
+
 Words = Annotated[list[str] | None, typer.Argument(metavar="SCRIPT [ARGS]...", show_default=False)]
 Module = Annotated[str | None, option("-m", "--module", metavar="MODULE", text="Run a module, as `python -m` does.")]
 Console = Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -27,6 +28,7 @@ _ROLES = dict.fromkeys(("made", "nonleaf", "rebound", "begun"), "made") | {"misc
 _ROLES |= dict.fromkeys(wire.NONE_GIVEN, "gave_none")
 _ITSELF = {"constant": "constant", "frozen": "off"}
 """Roles of which the line itself tells most, and not the call that leads there."""
+_USED = ("used", "used_earlier")
 _CARRYING = (Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED)
 _OUTER = 2
 """How many further frames of a place are asides."""
@@ -37,7 +39,7 @@ def culprits(
     cause: Cause, failure: wire.Failure, trace: wire.Trace, sources: Sources | None
 ) -> tuple[Culprit, ...]:  # fmt: skip
     """First what is told, at most TOLD places in the order in which things happened; then the asides."""
-    found = _merged(_Story(failure, trace).told(cause, sources))
+    found = _merged(_Story(failure, trace, sources).told(cause))
     told = [one for one in found if not one.aside]
     kept = sorted(told, key=lambda one: _WEIGHT.index(one.role))[:TOLD]
     asides = [replace(one, aside=True) for one in found if one not in kept]
@@ -65,14 +67,14 @@ def _merged(found: Iterable[Culprit]) -> list[Culprit]:
 
 
 class _Story:
-    def __init__(self, failure: wire.Failure, trace: wire.Trace) -> None:
-        self._failure, self._trace = failure, trace
+    def __init__(self, failure: wire.Failure, trace: wire.Trace, sources: Sources | None) -> None:
+        self._failure, self._trace, self._sources = failure, trace, sources
         freed = [saved.freed_by for saved in trace.saved[:1]]
         self._again = failure.stack in {backward.stack for backward in trace.earlier[1:]} | set(freed)
         stacks = [failure.stack, *freed, *(write.stack for saved in trace.saved for write in saved.writes)]
         self._functions = {(frame.file, frame.function) for stack in stacks for frame in stack}
 
-    def told(self, cause: Cause, sources: Sources | None) -> Iterator[Culprit]:
+    def told(self, cause: Cause) -> Iterator[Culprit]:
         if self._failure.stack:
             yield Culprit("failed", self._failure.stack[0])
         if cause is Cause.FREED_GRAPH:
@@ -91,8 +93,8 @@ class _Story:
                     yield from (Culprit(itself, frame, aside=aside) for frame in origin.stack[:1])
                 else:
                     yield from self._at(_ROLES.get(origin.kind, "cut"), origin.stack, origin.name)
-        if sources is not None and cause in _CARRYING:
-            yield from self._kept(sources)
+        if self._sources is not None and cause in _CARRYING:
+            yield from self._kept(self._sources)
 
     def _freed(self) -> Iterator[Culprit]:
         crossings = self._trace.crossings
@@ -134,9 +136,16 @@ class _Story:
         if role == "stepped" and _by_helper(stack, self._failure.stack):
             near = near[1:]
         told = next((frame for frame in near if frame not in self._failure.stack[1:]), stack[0])
-        yield Culprit(role, told, note, aside=aside)
+        yield Culprit(role, told, note or self._inside(role, stack[0], told), aside=aside)
         others = [frame for frame in stack if frame != told and frame not in self._failure.stack[1:]]
         yield from (Culprit(role, frame, note, aside=True) for frame in others[:_OUTER])
+
+    def _inside(self, role: str, inner: wire.Frame, told: wire.Frame) -> str:
+        """The line in a call that is made for what it does in there alone: the call itself shows nothing of it."""
+        if role not in _USED or told == inner or self._sources is None:
+            return ""
+        bare = any(isinstance(one, ast.Expr) for one in self._sources.statements([told]))
+        return f"{inner.file.rsplit('/', 1)[-1]}:{inner.line}" if bare else ""
 
     def _parted(self, role: str, stack: wire.Stack) -> Iterator[Culprit]:
         """The call itself; where the failing one is made by the same helper, the calls of the helper that differ."""

@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from autofix.audit.fault import Fault
 from autofix.check.finder import Finder
 from autofix.core.kinds import described
-from autofix.core.model import Applicability
-from autofix.render.words import CAUSES
+from autofix.core.model import Applicability, Cause
+from autofix.render.words import CAUSES, kind
 from autofix.search import registry
 from autofix.search.rule import Example, Rule
-from autofix.verdict.property import Property
-
-_PROPERTIES = """\
-# What makes an edit unsafe
-
-An edit that runs past the failure and keeps the gradients is safe only if it has none of these properties. *former* is
-the name that a property had in the version before; the JSON output still has it too. Each section ends with an edit
-that has the property, and one that looks alike and has not.
-
-| property | former | what it is |
-|---|---|---|"""
+from autofix.verdict.property import Property, properties
 
 
 def listed(rules: Iterable[Rule], finders: Iterable[Finder]) -> str:
@@ -54,12 +45,28 @@ def listed_json(rules: Iterable[Rule], finders: Iterable[Finder]) -> str:
     return json.dumps(rows, indent=2) + "\n"
 
 
-def explained(code: str) -> str:
-    """The page about a rule, a finder or a fault, by code or name; ValueError where nothing is called so."""
+def everything() -> Iterator[tuple[str, str, str, Callable[[], str]]]:
+    """All that has a page: its code, where it has one, its name, its title, and what makes the page."""
     for one in registry.everything():
-        if code.upper() == one.code or code.lower() == one.name:
-            return page(one)
-    raise ValueError(f"nothing is called {code}; `autofix rules` lists every code and name")
+        yield one.code, one.name, one.title, partial(page, one)
+    for doubt in properties():
+        title = described(doubt).partition("\n")[0]
+        yield "", doubt.name, f"Unsafe: {title[0].lower()}{title[1:]}", partial(section, doubt)
+    for cause in list(CAUSES)[:-1]:
+        yield "", kind(cause), f"Failure: {CAUSES[cause]}", partial(_failure, cause)
+
+
+def names() -> str:
+    """One line for each page."""
+    return "".join(f"{code or '-':5}  {name:31}  {title}\n" for code, name, title, _ in everything())
+
+
+def explained(word: str) -> str:
+    """The page that has this code or name; ValueError where nothing is called so."""
+    for code, name, _, text in everything():
+        if word.upper() == code or word.lower() == name:
+            return text()
+    raise ValueError(f"nothing is called {word}; `autofix explain` lists every code and name")
 
 
 def page(pattern: Rule | Finder | Fault) -> str:
@@ -77,16 +84,18 @@ def page(pattern: Rule | Finder | Fault) -> str:
     return "\n".join(lines) + "\n"
 
 
-def properties(found: Iterable[Property]) -> str:
-    """All properties, as one page of Markdown."""
-    rows, sections = [], []
-    for one in found:
-        title, _, body = described(one).partition("\n")
-        rows.append(f"| [{one.name}](#{one.name}) | {one.former or '–'} | {title} |")
-        sections += [f"\n## {one.name}\n\n**{title}.**\n", body.strip().replace("## ", "### ")]
-        for verb, examples in (("Unsafe for this reason", one.raises[:1]), ("Not for this reason", one.silent[:1])):
-            sections += [f"\n{verb}:\n\n{_diff(example.script, example.edited)}" for example in examples]
-    return "\n".join([_PROPERTIES, *rows, *sections]) + "\n"
+def section(one: Property) -> str:
+    """Everything about a property, as Markdown: a section of the page about all."""
+    title, _, body = described(one).partition("\n")
+    parts = [f"## {one.name}\n\n**{title}.**\n", body.strip().replace("## ", "### ")]
+    for verb, examples in (("Unsafe for this reason", one.raises[:1]), ("Not for this reason", one.silent[:1])):
+        parts += [f"\n{verb}:\n\n{_diff(example.script, example.edited)}" for example in examples]
+    return "\n".join(parts) + "\n"
+
+
+def _failure(cause: Cause) -> str:
+    rules = "".join(f"- {rule.code} {rule.name}: {rule.title}\n" for rule in registry.rules() if cause in rule.causes)
+    return f"# {kind(cause)}: {CAUSES[cause]}\n\nA kind of failure. Rules that repair it:\n\n{rules or 'none'}\n"
 
 
 def _found(pattern: Rule | Finder | Fault) -> str:

@@ -158,7 +158,11 @@ def code(report: Report) -> str:
     shown = best(report)
     if shown is not None and shown.candidate.rules:
         return shown.candidate.codes
-    cause = report.diagnosis.cause if report.diagnosis is not None else Cause.OTHER
+    return kind(report.diagnosis.cause if report.diagnosis is not None else Cause.OTHER)
+
+
+def kind(cause: Cause) -> str:
+    """The name of a kind of failure, as it is told and explained."""
     return cause.replace("_", "-")
 
 

@@ -46,6 +46,12 @@ def second_name(sources: Sources, stack: Sequence[Frame]) -> str:
     return ""
 
 
+def written_name(sources: Sources, stack: Sequence[Frame]) -> str:
+    """The name to which the statement at a place writes; '' where it is none."""
+    targets = (_target(statement) for statement in sources.statements(stack[:1]))
+    return next((target.id for target in targets if target is not None), "")
+
+
 def _is_to_be_written(known: Iterable[ast.AST], statement: ast.stmt, call: ast.AST) -> bool:
     """Whether a call is made for what it writes: its value is dropped, or it fills what was empty."""
     dropped = isinstance(statement, ast.Expr) and statement.value is call

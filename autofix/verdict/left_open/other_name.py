@@ -13,7 +13,7 @@ from autofix.syntax.sources import Sources
 from autofix.verdict.law import at
 from autofix.verdict.left_open.told import told_as
 from autofix.verdict.runs import Runs
-from autofix.verdict.second_name import second_name
+from autofix.verdict.second_name import second_name, written_name
 
 
 def seen(runs: Runs) -> tuple[str, wire.Stack]:
@@ -44,11 +44,16 @@ def asked(runs: Runs) -> Question | None:
     if (reading := kept(runs)) is None:
         return None
     name, place = seen(runs)
+    other = _other(runs, place)
     answers = (
         Answer("kept", _clause(runs), reading),
-        Answer("written", f"{at(place)} writes to `{name}`, too", replace(runs.code, truncated=runs.letter.carried)),
+        Answer(
+            "written",
+            f"{at(place)} changes `{name}`, too, because {other} is the same tensor",
+            replace(runs.code, truncated=runs.letter.carried),
+        ),
     )
-    text = f"Should `{name}` keep its value when {at(place)} writes to it by another name?"
+    text = f"Should `{name}` keep its value when {at(place)} writes to {other}, which is the same tensor?"
     return Question("other-name-is-written", text, place, answers)
 
 
@@ -56,9 +61,15 @@ def with_copy(runs: Runs, found: Assessment) -> Assessment:
     """What an edit does, and that it is the code in which what is written by another name keeps its value."""
     if found.effect is not Effect.CHANGED or found.reading:
         return found
-    return told_as(runs, found, kept(runs), _clause(runs))
+    return told_as(runs, found, kept(runs), f"{_clause(runs)}; as written, that changes both, which are one tensor")
 
 
 def _clause(runs: Runs) -> str:
     name, place = seen(runs)
-    return f"`{name}` keeps its value when {at(place)} writes by another name"
+    return f"`{name}` keeps its value when {at(place)} writes to {_other(runs, place)}"
+
+
+def _other(runs: Runs, place: wire.Stack) -> str:
+    """The name that is written to, which may be called alike in another function."""
+    name = written_name(Sources.of(runs.case.pool.target), place)
+    return f"{'its own ' * (name == seen(runs)[0])}`{name}`" if name else "its other name"
