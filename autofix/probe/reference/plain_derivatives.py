@@ -13,6 +13,7 @@ from ..engine.refused import DERIVATIVE, GRADIENT, is_write, name_of, short_name
 from ..engine.remembered import Remembered
 from ..engine.sums import ADDS, is_sum
 from ..engine.taps import Call, Listener, Taps
+from ..engine.transforms import wrapped
 from ..program.frames import Frames, Raw
 
 _WEIGHS = frozenset(("mul", "mul_", "multiply", "rmul", "imul", "div", "div_", "truediv", "itruediv"))
@@ -270,4 +271,7 @@ def _leaves(tensor: Any) -> list[torch.Tensor]:
 
 
 def _memory(tensor: torch.Tensor) -> int:
-    return tensor.untyped_storage().data_ptr() if tensor.layout is torch.strided else id(tensor)
+    """What tells a tensor's memory from that of others."""
+    if wrapped(tensor) or tensor.layout is not torch.strided:
+        return id(tensor)
+    return tensor.untyped_storage().data_ptr()
