@@ -248,7 +248,7 @@ def _alike(found: Mapping[tuple[wire.Site, ...], wire.Trace], whole: tuple[wire.
 
 def _plain(run: wire.Trace) -> set[wire.Frame]:
     places = (fact.stack[0] for fact in run.seen("slope-without-graph"))
-    return set(places) - {fact.stack[0] for fact in run.seen("derivative-weighs")}
+    return set(places) - {fact.stack[0] for fact in run.seen("derivative-is-plain")}
 
 
 def _records(sites: tuple[wire.Site, ...]) -> bool:

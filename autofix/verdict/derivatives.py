@@ -14,7 +14,7 @@ def derivative(runs: Runs) -> wire.Stack:
     """Where a derivative without a graph was taken that enters a loss; () if none is.
 
     It freed the graph, or found it freed. Or no gradient depends on it either: then it is a term that trains nothing.
-    One that only weighs terms is a constant as everybody knows.
+    One that is a plain number to losses is a constant as everybody knows.
     """
     met = runs.freed_by | {runs.failure.stack} if runs.freed_by else set()
     known = [one.stack for one in runs.trace.earlier if one.grad and not one.create and one.stack in met]
@@ -23,24 +23,35 @@ def derivative(runs: Runs) -> wire.Stack:
         return ()
     if not known and (comparable(runs.nudged) or not same_gradients(runs.letter, runs.nudged)):
         return ()
-    return taken[0] if enter(runs, taken) else ()
+    return taken[0] if depends(runs) and not _settled(runs, taken) else ()
 
 
-def enter(runs: Runs, taken: Sequence[wire.Stack]) -> bool:
-    """Whether a loss depends on derivatives without a graph, and not on numbers alone by which terms are weighed.
+def depends(runs: Runs) -> bool:
+    """Whether a loss depends on derivatives without a graph.
 
     What only becomes the gradient of an update enters no loss: with steps undone, none depends on it.
     """
     if losses(runs.nudged) == losses(runs.letter):
         return False
     frozen, nudged = runs.letter_frozen, runs.nudged_frozen
-    unknown = bool(comparable(frozen) or comparable(nudged))
-    return (unknown or losses(nudged) != losses(frozen)) and not weigh(runs, taken)
+    return bool(comparable(frozen) or comparable(nudged)) or losses(nudged) != losses(frozen)
 
 
-def weigh(runs: Runs, taken: Sequence[wire.Stack]) -> bool:
-    """Whether losses take these derivatives only as numbers by which terms are weighed, to balance what is trained."""
-    return bool(taken) and {one.stack for one in runs.sourced.seen("derivative-weighs")} >= set(taken)
+def plain(runs: Runs, taken: Sequence[wire.Stack]) -> bool:
+    """Whether losses take these derivatives only as plain numbers, as the reference tells.
+
+    They weigh terms, are cut by the code itself, or move what a network is fed.
+    """
+    return bool(taken) and {one.stack for one in runs.sourced.seen("derivative-is-plain")} >= set(taken)
+
+
+def _settled(runs: Runs, taken: Sequence[wire.Stack]) -> bool:
+    """Whether derivatives are plain numbers, and the edited script takes no fewer of them than the code.
+
+    To which point fewer lead is seen only for these passes: in others it may be another one.
+    """
+    steps = zip(runs.letter.whole_steps, runs.edited.whole_steps, strict=False)
+    return plain(runs, taken) and all(edited.calls >= code.calls for code, edited in steps)
 
 
 def gradient(runs: Runs) -> wire.Stack:
@@ -57,4 +68,4 @@ def gradient(runs: Runs) -> wire.Stack:
     first, *later = within_segment(runs.letter, after) or (0.0,)
     if not taken or not later or within_segment(runs.doubled, after) == (first, *later):
         return ()
-    return taken[0]
+    return () if _settled(runs, taken) else taken[0]

@@ -21,11 +21,11 @@ from ..refused.walked import Walked
 from . import replaced
 from .addends import Addends
 from .aimed_at import AimedAt
-from .derived_weights import DerivedWeights
 from .evaluations import Evaluations
 from .given import Given
 from .one_memory import OneMemory
 from .perform import Perform
+from .plain_derivatives import PlainDerivatives
 from .saved import KeepGraphs, MutationSafe
 from .sent_once import SentOnce
 from .separate import Constants, GivesGraph, Separate, of_other_segments
@@ -44,7 +44,7 @@ def arm(run: State, uses: Uses) -> None:
     functions.listen(functions.counted)
     sources = run.modes.enter_context(DataSources(run.frames, run.taps)) if asked.sources else None
     if sources is not None:
-        heard.append(run.modes.enter_context(DerivedWeights(run.frames)))
+        heard.append(run.modes.enter_context(PlainDerivatives(run.frames, run.taps)))
         heard.append(AimedAt(run.frames, run.taps, run.modes.enter_context(Aims(run.frames))))
     carried = Carried(run.frames, run.names, asked.truncated, sources, once=asked.once)
     heard += [HandedOn(carried, asked.handed), KeepGraphs(), Evaluations(run.frames), carried]

@@ -25,7 +25,7 @@ from dataclasses import replace
 from autofix.core.model import Reading
 from autofix.experiments.compare import comparable, starved
 from autofix.probe import wire
-from autofix.verdict.derivatives import enter, weigh
+from autofix.verdict.derivatives import depends, plain
 from autofix.verdict.law import KEPT, SILENT, Law, Ruling, Word, at
 from autofix.verdict.runs import Runs
 
@@ -51,8 +51,8 @@ class AForwardIsDifferentiatedAlike(Law):
 def _constant(runs: Runs) -> tuple[wire.Stack, ...]:
     """The derivatives by inputs that enter a loss as numbers, beside others that have a graph."""
     found = [fact.stack for fact in runs.letter.seen("slope-without-graph")]
-    places = tuple(one for one in found if not weigh(runs, [one]))
-    if not places or not enter(runs, places):
+    places = tuple(one for one in found if not plain(runs, [one]))
+    if not places or not depends(runs):
         return ()
     through = runs.of(replace(runs.code, through=places))
     return () if comparable(through) or any(starved(runs.letter, through)) else places

@@ -15,8 +15,19 @@ A derivative was computed without a graph, and a later loss depends on it. This 
 
 A physics residual and a gradient penalty train through the derivative. A first-order inner step does not. The code does
 not say which of the two it is. If a loss trains through one derivative, it is unlikely to take another as a plain
-number. A derivative that becomes one number, by which a whole term of the loss is multiplied, balances the terms: that
-is a constant as everybody knows.
+number. Some derivatives are constants as everybody knows, and are not doubted:
+
+- one that becomes one number, by which a whole term of the loss is multiplied, balances the terms;
+- what the code itself cuts on the way to the loss (`detach`, `no_grad`, `item`) would train nothing with a graph: the
+  local energies of variational Monte Carlo, for example. A term that is cut as a whole is doubted: it trains nothing;
+- a derivative by data that moves this data is one of an attack, or of a sample drawn by Langevin's equation: the loss
+  learns at the point that was reached. It may come to the loss only through a layer that was differentiated itself, as
+  what the network is fed. A point that is compared with a target is doubted, and so is an edit that takes fewer
+  derivatives than the code: it may reach another point elsewhere.
+
+What is drawn or filled anew in each pass, and not added to data, may be a latent or a context that is refined.
+Some train through the way there (LOGAN, CAVIA) and some do not, and both look alike: such a derivative stays doubted.
+So does one by features of a trained network.
 """
 
 from __future__ import annotations
@@ -25,7 +36,7 @@ from autofix.core.model import Finding
 from autofix.experiments.compare import comparable
 from autofix.experiments.losses import losses
 from autofix.probe import wire
-from autofix.verdict.derivatives import derivative, gradient, weigh
+from autofix.verdict.derivatives import derivative, gradient, plain
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
@@ -44,6 +55,34 @@ for _ in range(4):
 SLOPE = "slope = torch.autograd.grad(score.sum(), x)[0]"
 BY_GRAD = PENALTY.replace("score.sum().backward()", SLOPE).replace("x.grad", "slope")
 ATTACK = PENALTY.replace("(x.grad.norm(2, 1) - 1).square()", "net(x.detach() + 0.1 * x.grad.sign())")
+DATA = """\
+net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for batch in torch.randn(4, 6, 3):
+    x = batch.clone().requires_grad_()
+    score = net(x).square()
+    optimizer.zero_grad()
+    score.sum().backward()
+    moved = batch + x.grad / (x.grad.norm() + 0.1)
+    loss = score.mean() + (LOSS).square().mean()
+    loss.backward()
+    optimizer.step()
+"""
+LATENT = DATA.replace("batch.clone()", "torch.randn(6, 3)").replace("batch +", "x.detach() +")
+ENERGY = """\
+psi = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+optimizer = torch.optim.SGD(psi.parameters(), lr=0.1)
+for x in torch.randn(4, 6, 3):
+    x.requires_grad_()
+    amplitude = psi(x).flatten()
+    slope = torch.autograd.grad(amplitude.sum(), x, create_graph=True)[0]
+    bend = sum(torch.autograd.grad(slope[:, i].sum(), x)[0][:, i] for i in range(3))
+    energy = x.square().sum(1) - bend - slope.square().sum(1)
+    loss = (LOSS).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
 FIGURE = BY_GRAD.replace(" + (slope.norm(2, 1) - 1).square().mean()", "; print(float(slope.mean()))")
 TASKS = """\
 net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
@@ -111,6 +150,7 @@ for _ in range(4):
 """
 WEIGHT = ("net.weight)[0]", "net.weight, retain_graph=True)[0]")
 FIRST_ORDER = ("grad(term, weights)", "grad(term, weights, retain_graph=True)")
+EACH = ("i].sum(), x)", "i].sum(), x, retain_graph=True)")
 OUT = ("score *= 2", "score = score * 2")
 KEPT = "score.sum().backward(retain_graph=True)"
 GIVEN = "score.sum(), x, create_graph=True)"
@@ -132,11 +172,16 @@ class DerivativeIsConstant(Property):
         Example(ELSEWHERE.replace("LOSS", "score + (slope - 1).square()"), *OUT),
         Example(BALANCED.replace("* second", "* second + (other - 1).square()"), *FIRST_ORDER),
         Example(REWEIGHTED.replace(".detach()", ""), *WEIGHT),
+        Example(ENERGY.replace("LOSS", "energy.square()"), *EACH),
+        Example(DATA.replace("LOSS", "moved - net(batch)"), "score.sum().backward()", KEPT),
+        Example(LATENT.replace("LOSS", "net(moved)"), "score.sum().backward()", KEPT),
         Example(REWEIGHTED.replace("repeat(3)[:8] * each)", "sum().square() + each)"), *WEIGHT),
     )
     silent = (
         Example(ELSEWHERE.replace("LOSS", "score + (net(x.detach() + 0.1 * slope.sign()) - 1).square()"), *OUT),
         Example(ATTACK, "score.sum().backward()", KEPT),
+        Example(DATA.replace("LOSS", "net(moved)"), "score.sum().backward()", KEPT),
+        Example(ENERGY.replace("LOSS", "(energy - energy.mean()).detach() * amplitude"), *EACH),
         Example(NATURAL, "sum(), weights)", "sum(), weights, create_graph=True)"),
         Example(BALANCED, *FIRST_ORDER),
         Example(REWEIGHTED, *WEIGHT),
@@ -171,7 +216,7 @@ def _half_given(evidence: Evidence) -> bool:
     given = edited.with_graph > evidence.letter.with_graph - performed
     if not given or losses(evidence.edited_nudged) == losses(edited):
         return False
-    if weigh(evidence, evidence.letter.derivatives):
+    if plain(evidence, evidence.letter.derivatives):
         return False  # and the edit trains the same
     # What only becomes a step by hand (a natural gradient) enters no loss: with steps undone, none depends on it.
     frozen, nudged = evidence.edited_frozen, evidence.edited_nudged_frozen
