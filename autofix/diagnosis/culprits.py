@@ -26,7 +26,7 @@ _WEIGHT = (
 """Roles by what is told first where not all can be."""
 _ROLES = dict.fromkeys(("made", "nonleaf", "rebound", "begun"), "made") | {"miscounted": "given", "empty": "unset"}
 _ROLES |= dict.fromkeys(wire.NONE_GIVEN, "gave_none")
-_ITSELF = {"constant": "constant", "frozen": "off"}
+_ITSELF = {"constant": "constant", "frozen": "off", "born": "off"}
 """Roles of which the line itself tells most, and not the call that leads there."""
 _USED = ("used", "used_earlier")
 _CARRYING = (Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED)

@@ -59,7 +59,7 @@ _MOST_PLACES = 4
 LEAST = 3
 """Steps without any gradient from which on they are no accident of where a run begins or ends."""
 _ACTIONS = dict.fromkeys(("detach", "data", "item", "rebuilt"), "keep") | {
-    "no_grad": "grad", "derivative": "create", "plain": "require", "frozen": "unfreeze",
+    "no_grad": "grad", "derivative": "create", "plain": "require", "born": "require", "frozen": "unfreeze",
 }  # fmt: skip
 """What a reference does where a graph was lost, by the one way in which it was."""
 
@@ -207,6 +207,8 @@ def _lost(origins: list[wire.Origin]) -> tuple[tuple[wire.Site, ...], ...]:
     others = [site for site in sites if site not in frozen]
     if len({site.action for site in others}) > 1 or any(not one.action for one in others) or len(sites) > _MOST_PLACES:
         return ()
+    if {site.action for site in sites} == {"require"}:  # all that an optimizer owns learns
+        return (sites,)
     alone = itertools.combinations(others, max(1, len(asleep) - 1))
     each = [*alone, asleep, *([frozen] if others and frozen else ((one,) for one in frozen))]
     return tuple(one for one in dict.fromkeys((*each, sites)) if one)

@@ -108,7 +108,7 @@ class Run(State):
     def _watch_origins(self) -> None:
         from .failure.origins import Origins
 
-        self.origins = self.modes.enter_context(Origins(self.frames))
+        self.origins = self.modes.enter_context(Origins(self.frames, self.overlay.read))
 
     def _arm_compared(self) -> None:
         from .instruments.courses import Courses, Stepped

@@ -449,6 +449,7 @@ class Origin:
     `made` is of a tensor without a graph, `nonleaf` of one that has a graph and therefore gets no gradient of its own;
     `name` is the user's expression for it, where the failing statement has one. `miscounted` is of a backward of the
     user's own; `node` says then how many gradients it gave, and which arguments of the forward needed one: `1 of 10`.
+    `born`: a parameter that was frozen when it was made, and nobody has said that it should be.
     `begun`: a leaf that was written, where it was made or got its flag; no optimizer owns it.
     `written`: there values were written into another leaf whose graph leads to a leaf that got no gradient. Those of
     NONE_GIVEN are derivatives that gave None, which the program then used as a tensor.

@@ -8,8 +8,11 @@ from typing import Any
 
 import torch
 
+from ..engine import caller
 from ..engine.refused import tensors
 from ..program.frames import Frames, Raw
+
+_TABLES = torch.nn.modules.sparse.__file__
 
 
 class Flags:
@@ -23,6 +26,21 @@ class Flags:
         self._used: dict[tuple[Raw, Raw], weakref.ref[torch.Tensor]] = {}
         """By where it was switched off and used, the first such tensor."""
         self._first: dict[Raw, Raw] = {}
+        self._tables: set[int] = set()
+
+    def born(self, tensor: torch.Tensor) -> None:
+        """A parameter is made without its flag."""
+        self._switched_off(tensor)
+
+    def is_of_table(self, tensor: torch.Tensor) -> bool:
+        """Whether torch itself has switched off a tensor, when it made a table of given values."""
+        return id(tensor) in self._tables and id(tensor) in self._off
+
+    def _switched_off(self, tensor: torch.Tensor) -> None:
+        self._off[id(tensor)] = self._frames.here()
+        self._on.pop(id(tensor), None)
+        by = caller.frame()
+        (self._tables.add if by is not None and by.f_code.co_filename == _TABLES else self._tables.discard)(id(tensor))
 
     def heard(self, args: Any, kwargs: Any) -> None:
         """A flag is set; not on the way out of what failed, for that says nothing of the failing call."""
@@ -31,8 +49,7 @@ class Flags:
         flag = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
         for tensor in tensors(args[:1]):
             if not flag:
-                self._off[id(tensor)] = self._frames.here()
-                self._on.pop(id(tensor), None)
+                self._switched_off(tensor)
             elif self._off.pop(id(tensor), None) is not None:
                 self._on[id(tensor)] = self._frames.here()
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 
 from .. import wire
-from ..engine import graph
+from ..engine import born, graph
 from ..engine.cuts import Cuts
 from ..engine.refused import DERIVATIVE, GRADIENT, name_of, numbers, short_name, tensors
 from ..engine.remembered import Remembered
@@ -37,9 +37,9 @@ _SHAPED = ("new_zeros", "new_ones", "new_full", "new_empty")
 class Origins(TorchFunctionMode):
     """Watches torch calls: what goes in with a graph, or comes from such, and comes out without."""
 
-    def __init__(self, frames: Frames) -> None:
+    def __init__(self, frames: Frames, read: Callable[[str], bytes]) -> None:
         super().__init__()
-        self._frames = frames
+        self._frames, self._read = frames, read
         self._lost = Remembered[tuple[Record, ...]]()
         self.gaps = Gaps(frames)
         self._made = Remembered["Raw"]()
@@ -53,6 +53,7 @@ class Origins(TorchFunctionMode):
         """By the leaf and the place of a write, the leaves behind what was written."""
         self._off: Raw = ()
         self._inference: Any = None
+        self._deaf: Callable[[], None] = lambda: None
 
     def __enter__(self) -> Any:
         mode = torch.inference_mode
@@ -63,10 +64,12 @@ class Origins(TorchFunctionMode):
             enter(context)
 
         mode.__enter__ = entered
+        self._deaf = born.listen(self._flags.born)
         return super().__enter__()
 
     def __exit__(self, *error: object) -> None:
         torch.inference_mode.__enter__ = self._inference
+        self._deaf()
         super().__exit__(*error)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -155,8 +158,14 @@ class Origins(TorchFunctionMode):
             if known := self._lost.of(tensor):
                 found.extend(known)
             elif not tensor.requires_grad and (used := self._flags.uses(tensor)) is not None:
-                found.append(Record("frozen", *used))
+                found.append(Record(self._frozen(tensor, used[0]), *used))
         return found
+
+    def _frozen(self, tensor: torch.Tensor, off: Raw) -> str:
+        """How a tensor is frozen: `born` is a table that was so from the start, and nobody has asked for it."""
+        place = self._frames.resolve(off[:1])
+        itself = self._flags.is_of_table(tensor) and place and born.unasked(self._read(place[0].file), place[0])
+        return "born" if itself else "frozen"
 
     def _new(self, name: str, given: list[torch.Tensor], out: list[torch.Tensor], results: int) -> list[Record]:
         """How this call loses the graph of its arguments, if it does; `out` are those of its results without one."""

@@ -25,7 +25,7 @@ from typing import Any
 import torch
 
 from .. import wire
-from ..engine import graph
+from ..engine import born, graph
 from ..engine.names import Names
 from ..engine.quiet import quiet
 from ..engine.refused import DERIVATIVE, GRADIENT, name_of, tensors
@@ -73,6 +73,8 @@ class Sites(Listener):
         self._remake = any(site.action == "keep" for site in sites)
         if self._modes:
             self._draw_along_paths()
+        if any(site.action == "require" for site in sites):
+            born.listen(self._born)
         self._frozen: dict[int, tuple[torch.Tensor, Raw]] = {}
         self._taken: dict[int, torch.Tensor] = {}
         """What optimizers own."""
@@ -129,6 +131,9 @@ class Sites(Listener):
             self.met[raw] = "no_graph"
             self._asleep.switched_off(args[0])
             return args[0]
+        if "require" in actions:
+            self.met[raw] = "no_graph"
+            return args[0]
         if "unfreeze" not in actions:
             return NOTHING
         if id(args[0]) in self._taken:
@@ -136,6 +141,13 @@ class Sites(Listener):
             return args[0]
         self._frozen |= {id(t): (t, raw) for t in tensors(args[:1])}
         return NOTHING
+
+    def _born(self, parameter: torch.Tensor) -> None:
+        raw, actions = self._here()
+        if "require" in actions:
+            self.met[raw] = "no_graph"
+            with torch._C.DisableTorchFunction():
+                parameter.requires_grad_()
 
     def _draw_along_paths(self) -> None:
         """Let a distribution of torch's that has a path draw along it at a site: `sample()` switches gradients off."""
