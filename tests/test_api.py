@@ -188,12 +188,15 @@ def test_files_are_checked_and_rules_explained(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (Change("w", 0, 2.0, 0.0), "w gets no gradient at step 1, the code describes one of norm 2: look for a detach"),
-        (Change("w", 1, 0.0, 2.0), "w gets a gradient of norm 2 at step 2, the code describes none"),
-        (Change("w", 0, 2.0, 1.0), "w gets a gradient of norm 1 at step 1, less than the 2"),
-        (Change("w", 0, 1.0, 2.0), "w gets a gradient of norm 2 at step 1, more than the 1"),
-        (Change("w", 0, 2.0, 2.0), "w gets a gradient of another direction at step 1, of the same norm 2"),
-        (Change("w", 0, 2.0, float("nan")), "w gets a gradient of norm nan instead of 2.0 at step 1"),
+        (Change("w", 0, 2.0, 0.0), "w gets no gradient instead of one of norm 2 at step 1: look for a detach"),
+        (Change("w", 1, 0.0, 2.0), "w gets a gradient of norm 2 instead of none at step 2: look for"),
+        (Change("w", 0, 2.0, 1.0), "w gets a gradient of norm 1 instead of 2 at step 1"),
+        (Change("w", 0, 1.0, 2.0), "w gets a gradient of norm 2 instead of 1 at step 1"),
+        (
+            Change("w", 0, 2.0, 2.0, relative=1.0),
+            "w gets a gradient of the same norm (2) that points elsewhere at step 1",
+        ),
+        (Change("w", 0, 2.0, float("nan")), "w gets a gradient of norm nan instead of 2 at step 1"),
         (Change("w", 2, 1.0, 2.0, note="the step moves it differently"), "w, step 3: the step moves it differently"),
         (Change("", 0, 1, 2, note="the edited script makes 2 optimizers"), "the edited script makes 2 optimizers"),
     ],

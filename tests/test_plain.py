@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 import torch
 from torch.utils.checkpoint import checkpoint
 
+from autofix.core.model import Reading, Treatment
+from autofix.experiments.spec import RunSpec
 from autofix.experiments.telling import RUNNING, TRACING, Telling, long_way
 from autofix.probe import wire
 from autofix.probe.engine.operators import Dispatch
@@ -138,10 +141,10 @@ def test_a_backward_of_torchs_own_nodes_is_not() -> None:
     assert weight.grad is not None
 
 
-def told_of(stage: str, sign: wire.Sign) -> str:
+def told_of(stage: str, sign: wire.Sign, awaited: str = "") -> str:
     """What is said of a sign of life in a stage."""
     said: list[str] = []
-    probe: Any = SimpleNamespace(heard=None)
+    probe: Any = SimpleNamespace(heard=None, awaited=awaited)
     Telling(probe, said.append)(stage, calls=2)
     probe.heard(sign)
     return said[-1]
@@ -152,6 +155,14 @@ def test_a_script_that_has_not_failed_yet_is_not_said_to_be_traced_next() -> Non
         "running the script: 1 of 2 backward calls, at a.py:3 after 4 s"
     )
     assert told_of(TRACING, wire.Sign(1, 1, 1, "a.py", 3, 4.0)).endswith("next: trying edits")
+
+
+def test_the_runs_of_one_edit_are_told_apart() -> None:
+    undone = str(RunSpec.edited({Path("a.py"): b""}, Treatment.FROZEN))
+    assert told_of("judging the edit", wire.Sign(12, 3, 2, "a.py", 3, 4.0), undone) == (
+        "judging the edit: run 12, the edited script with its steps undone, 3 backward calls, at a.py:3 after 4 s"
+    )
+    assert str(RunSpec.reference(Reading())) == "the code beyond its failure"
 
 
 def test_what_comes_before_the_first_backward_is_said_to_make_a_repair_long() -> None:

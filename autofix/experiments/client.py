@@ -66,6 +66,8 @@ class Probe:
         self._awaited = 0
         self.heard: Callable[[wire.Sign], None] = lambda _sign: None
         """Who is told of the signs of life of the run that is waited for."""
+        self.awaited = ""
+        """What that run is for, in a few words, where it is known."""
         options = ["--fresh"] if fresh else [f"--stems={stems}"] if stems else []
         self._process = self._start([*options, *modules], {**os.environ, **(environment or {})})
 

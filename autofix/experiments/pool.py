@@ -332,7 +332,9 @@ class Pool:
             self._run_ahead()
             if self._runs.begun.get(spec) != (number, request):
                 continue  # meanwhile it has ended, or all runs were made anew
+            self._probe.awaited = str(spec)
             trace = self._probe.wait(number, self.target.time_limit)
+            self._probe.awaited = ""
             self._computed += trace.computed
             del self._runs.begun[spec]
             if trace.late:

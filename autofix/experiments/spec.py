@@ -72,6 +72,13 @@ class RunSpec:
         """The reference run of the unedited script."""
         return cls((), reading, treatment, intervention)
 
+    def __str__(self) -> str:
+        """What is run, for somebody who waits for it."""
+        undone = "" if self.treatment is Treatment.LIVE else " with its steps undone"
+        other = "" if self.intervention is Intervention.NONE else ", once more"
+        code = "the code beyond its failure" if self.reading is not None else "the script as it is"
+        return f"{'the edited script' if self.files and self.reading is None else code}{undone}{other}"
+
 
 UNEDITED = RunSpec()
 """The unedited script under the instruments of an edited one: it has to fail as it did, or a pass means nothing."""

@@ -19,7 +19,7 @@ class Telling:
     """Tells `progress` of stages, and of the signs of life that long runs give."""
 
     def __init__(self, probe: Probe, progress: Callable[[str], None]) -> None:
-        self._progress = progress
+        self._probe, self._progress = probe, progress
         self._stage = ""
         self._calls = 0
         probe.heard = self._heard
@@ -37,7 +37,8 @@ class Telling:
         if self._stage == RUNNING and not sign.calls:
             calls = "no backward call yet"
             following = f"; {_QUICKER}" if sign.seconds > _LONG else ""
-        self._progress(f"{self._stage}: {calls}{at} after {sign.seconds:.0f} s{following}")
+        run = f"run {sign.sign}, {self._probe.awaited}, " if self._probe.awaited else ""
+        self._progress(f"{self._stage}: {run}{calls}{at} after {sign.seconds:.0f} s{following}")
 
 
 def long_way(baseline: wire.Trace, traced: wire.Trace) -> str:

@@ -35,7 +35,7 @@ def judged(
         diagnosis = first.diagnosis(probe, target, baseline, {})
         if diagnosis is None:
             return replace(report, outcome=Outcome.OTHER_FAILURE, message=missing_words(target, baseline))
-        tell("running the edited script")
+        tell("judging the edit")
         pool.about(diagnosis)
         case = with_answers(Case(pool, diagnosis, offered))
         evidence = Evidence(case, files)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from autofix.audit import told
 from autofix.core.model import Report, Suspicion
 from autofix.probe import wire
 from autofix.render.snapshot import Place, Snapshot
-from autofix.render.words import clean, one_line
+from autofix.render.words import aligned, clean, one_line
 
 _STATES = {"silent": "not judged"}
 _COLUMNS = ("network", "tensors", "trained by", "losses at", "gradient", "remarks")
@@ -59,17 +58,10 @@ def _finding(one: Suspicion, snapshot: Snapshot) -> Finding:
     return Finding(one.code, words, one.sure, snapshot.place(one.frame), tuple(map(snapshot.place, one.others)))
 
 
-def table(shown: Account) -> Iterator[str]:
-    """The lines of the table, its columns aligned."""
-    widths = [max(map(len, column)) for column in zip(*shown.table, strict=True)]
-    for row in shown.table:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-
-
 def plain(shown: Account) -> str:
     """All but the findings as lines of text, for outputs that show text alone; '' where nothing was looked at."""
     laws = "; ".join(f"{law}: {state}" for law, state in shown.laws)
-    return "\n".join([*table(shown), shown.summary, f"Laws: {laws}", shown.watched]) if shown.table else ""
+    return "\n".join([*aligned(shown.table), shown.summary, f"Laws: {laws}", shown.watched]) if shown.table else ""
 
 
 def _summary(books: wire.Books, broken: int) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from autofix.core.model import Applicability, Change, Fix, Outcome, Report, RunOutcome
+from autofix.experiments.compare import norms
 from autofix.probe.wire import Frame
 from autofix.render import words
 from autofix.render.snapshot import Snapshot
@@ -80,21 +80,12 @@ def _change(name: str, change: Change) -> str:
     step = change.step + 1
     if change.note:
         return change.note if name in change.note else f"{name or 'The run'}, step {step}: {change.note}"
-    want, have = change.reference, change.candidate
-    if have == 0 < want:
-        why = "look for a detach, no_grad, .data or .item in the edit, a term that is gone, or a late zero_grad"
-        return f"{name} gets no gradient at step {step}, the code describes one of norm {want:.4g}: {why}"
-    if want == 0 < have:
-        why = "look for a detach that is gone, or gradients of an earlier loss that are left in it"
-        return f"{name} gets a gradient of norm {have:.4g} at step {step}, the code describes none: {why}"
-    if not (math.isfinite(want) and math.isfinite(have)):
-        return f"{name} gets a gradient of norm {have} instead of {want} at step {step}"
-    if math.isclose(want, have, rel_tol=1e-3):
-        return f"{name} gets a gradient of another direction at step {step}, of the same norm {want:.4g}"
-    size = "less" if have < want else "more"
-    return (
-        f"{name} gets a gradient of norm {have:.4g} at step {step}, {size} than the {want:.4g} that the code describes"
-    )
+    why = ""
+    if change.candidate == 0 < change.reference:
+        why = ": look for a detach, no_grad, .data or .item in the edit, a term that is gone, or a late zero_grad"
+    elif change.reference == 0 < change.candidate:
+        why = ": look for a detach that is gone, or gradients of an earlier loss that are left in it"
+    return f"{name} gets {norms(change)} at step {step}{why}"
 
 
 def _explained(report: Report, snapshot: Snapshot) -> Iterator[str]:

@@ -11,7 +11,7 @@ from autofix.audit.fault import Fault
 from autofix.check.finder import Finder
 from autofix.core.kinds import described
 from autofix.core.model import Applicability, Cause
-from autofix.render.words import CAUSES, kind
+from autofix.render.words import CAUSES, aligned, kind
 from autofix.search import registry
 from autofix.search.rule import Example, Rule
 from autofix.verdict.property import Property, properties
@@ -21,11 +21,7 @@ def listed(rules: Iterable[Rule], finders: Iterable[Finder]) -> str:
     """One line for each: code, name, how far an edit may be trusted, and what it does; of finders, what they find."""
     rows = [(rule.code, rule.name, str(rule.applicability), rule.title) for rule in rules]
     rows += [(finder.code, finder.name, "no edit", finder.title) for finder in finders]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1] if rows else []
-    return "".join(
-        "  ".join([*(cell.ljust(wide) for cell, wide in zip(row, widths, strict=False)), row[-1]]) + "\n"
-        for row in rows
-    )
+    return "".join(f"{line}\n" for line in aligned(rows))
 
 
 def listed_json(rules: Iterable[Rule], finders: Iterable[Finder]) -> str:
@@ -33,15 +29,13 @@ def listed_json(rules: Iterable[Rule], finders: Iterable[Finder]) -> str:
     patterns: list[Rule | Finder] = [*rules, *finders]
     rows = [
         {
-            "code": one.code,
-            "name": one.name,
-            "title": one.title,
+            "code": one.code, "name": one.name, "title": one.title,
             "causes": sorted(one.causes) if isinstance(one, Rule) else [],
             "applicability": str(one.applicability) if isinstance(one, Rule) else None,
             "explanation": described(one),
         }
         for one in patterns
-    ]
+    ]  # fmt: skip
     return json.dumps(rows, indent=2) + "\n"
 
 
@@ -58,7 +52,7 @@ def everything() -> Iterator[tuple[str, str, str, Callable[[], str]]]:
 
 def names() -> str:
     """One line for each page."""
-    return "".join(f"{code or '-':5}  {name:31}  {title}\n" for code, name, title, _ in everything())
+    return "".join(f"{line}\n" for line in aligned([(code or "-", *said) for code, *said, _ in everything()]))
 
 
 def explained(word: str) -> str:

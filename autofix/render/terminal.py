@@ -13,7 +13,7 @@ from rich.text import Text
 from autofix.core.model import Applicability, Fix, Outcome, Report
 from autofix.experiments.compare import norms
 from autofix.render import words
-from autofix.render.account import Account, account, table
+from autofix.render.account import Account, account
 from autofix.render.snapshot import Snapshot
 from autofix.render.story import located, story, verbatim
 from autofix.render.words import EFFECTS
@@ -24,7 +24,7 @@ _LAWS = {"broken": "bold red", "kept": "green", "not judged": "dim"}
 _NEXT = "Next: change the edit, or see what `autofix fix` offers for this script"
 _REJECTED = 8
 _TRIED = 20
-_DIFF = (("+++", "bold"), ("---", "bold"), ("@@", "cyan"), ("+", "green"), ("-", "red"))
+_DIFF = {"file": "bold", "place": "cyan", "added": "green", "removed": "red"}
 _TRUST = {Applicability.SAFE: "bold green", Applicability.UNSAFE: "bold yellow", Applicability.DISPLAY_ONLY: "bold red"}
 
 
@@ -151,10 +151,7 @@ def _named(fix: Fix) -> str:
 
 def _diff(fix: Fix, snapshot: Snapshot) -> Iterator[Text]:
     yield Text()
-    # Only a line feed ends a line of a diff; anything else that would is shown as a mark.
-    for line in snapshot.people(fix).removesuffix("\n").split("\n"):
-        style = next((style for start, style in _DIFF if line.startswith(start)), "")
-        yield verbatim(words.masked(line.removesuffix("\r").replace("\t", "    ")), style)
+    yield from (verbatim(line, _DIFF.get(kind, "")) for kind, line in words.diff_lines(snapshot.people(fix)))
     yield Text()
 
 
@@ -183,9 +180,8 @@ def _alternatives(others: list[Fix], report: Report, snapshot: Snapshot, look: L
         if said == words.effect(report.fixes[0]):
             said = f"{fix.verdict.effect}, as fix 1"
         elif not look.verbose:
-            kept = fix.verdict.effect.keeps_gradients
-            but = ", but" * bool(fix.verdict.findings)
-            said = f"{EFFECTS[fix.verdict.effect]}{but}" if kept else said.partition("; ")[0]
+            kept = EFFECTS[fix.verdict.effect] + ", but" * bool(fix.verdict.findings)
+            said = kept if fix.verdict.effect.keeps_gradients else said.partition("; ")[0]
         yield line.append(f" {said}", "dim")
         for name, sentence in snapshot.reasons(fix)[: None if look.verbose else 1]:
             yield Text(f"     {name}: {'as above' if (name, sentence) in told else sentence}", "yellow")
@@ -211,8 +207,7 @@ def question(report: Report, snapshot: Snapshot) -> Iterator[Text]:
         yield Text(f"  {words.one_line(asked.outdated)}", "yellow")
     yield Text("  No run can tell. Answer by running it again with one of these options:")
     for one in asked.answers:
-        said = f"{words.one_line(one.clause)} ({words.followed(report, one)})"
-        yield Text(f"  --reading {one.name}: ").append(said)
+        yield Text(f"  --reading {one.name}: ").append(words.one_line(f"{one.clause} ({words.followed(report, one)})"))
 
 
 def following(fix: Fix, look: Look, command: str, report: Report, *, done: bool) -> Iterator[Text]:
@@ -243,7 +238,7 @@ def accounted(shown: Account, snapshot: Snapshot, *, whole: bool) -> Iterator[Te
     if not shown.table:
         return
     if shown.findings or whole:
-        for number, line in enumerate(table(shown)):
+        for number, line in enumerate(words.aligned(shown.table)):
             yield verbatim(f"  {line}", "bold" if not number else "")
     yield Text(shown.summary, "bold")
     laws = Text("Laws: ")

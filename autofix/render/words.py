@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator, Sequence
 
 from autofix.core.model import Answer, Applicability, Cause, Culprit, Effect, Fix, Outcome, Report, RunOutcome
 from autofix.probe.wire import Failure
@@ -75,10 +76,7 @@ EFFECTS = {
     Effect.CHANGED: "gradients change",
     Effect.UNKNOWN: "the gradients could not be compared",
 }
-GOES_ON = (
-    "Later passes take this value as a constant: their losses no longer train what made it in an earlier pass. "
-    "If each pass is to begin anew, reset it instead"
-)
+GOES_ON = "Losses of later passes do not train what made this value. If each pass is to begin anew, reset it instead"
 CONDITIONED = "not seen without what was changed for this run"
 RUNS = {
     RunOutcome.PASSED: "it passed the failing line",
@@ -264,8 +262,7 @@ def followed(report: Report, answer: Answer) -> str:
     asked, named = report.question, "this edit" if judged else f"fix {answer.offer + 1}"
     if asked is None or asked.chosen:
         return f"{named} does so"
-    found = report.fixes[answer.offer].verdict.findings
-    doubts = dict.fromkeys(one.property for one in found if one.property != asked.about)
+    doubts = sorted({one.property for one in report.fixes[answer.offer].verdict.findings} - {asked.about})
     then = f"is unsafe for {', '.join(doubts)}, too" if doubts else "can be safe then"
     return f"{named} does so, and {then}"
 
@@ -275,8 +272,14 @@ def _obeyed(character: str) -> bool:
     return unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp", "Co"}
 
 
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """A table's lines."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+
+
 def diff_lines(text: str) -> list[tuple[str, str]]:
-    """A diff's lines, each with the class that gives it its colour on a page."""
+    """A diff's lines, which only a line feed ends, each with the class that gives it its colour."""
     kinds = {"+": "added", "-": "removed", "@": "place"}
     return [
         ("file" if line.startswith(("+++ ", "--- ")) else kinds.get(line[:1], "same"), masked(line))
