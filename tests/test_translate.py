@@ -284,6 +284,35 @@ print(json.dumps(failed))
 """
 
 
+IN_PLACE = """
+import numpy as np
+import torch
+from autofix.probe.arrays.followed import Followed, followed
+
+lost = []
+Followed.lost = lambda: lost.append(1) or False
+out = torch.arange(3.0, dtype=torch.float64, requires_grad=True)
+
+
+def array():
+    return Followed(out.detach().numpy().copy(), out.view_as(out))
+
+
+total, plain = np.zeros(3), out.detach().numpy()
+total += array()
+total[1:] *= array()[1:]
+np.multiply(total, array(), out=total)
+np.add.at(total, [0, 0], array()[:2])
+assert type(total) is np.ndarray and np.allclose(total, [1, 1, 8]) and len(lost) == 4, (total, lost)
+assert np.add.reduce(array()) == 3 and np.allclose(np.maximum.accumulate(array()), plain) and len(lost) == 6
+written = array()
+written[0] = array()[2]
+assert np.allclose(written.value, [2, 1, 2]) and not written.tensor.requires_grad
+kept = np.ones(3) * array() + plain
+assert followed(kept) and kept.tensor.requires_grad and np.allclose(kept.value, 2 * plain)
+"""
+
+
 def translated(expression: str) -> str:
     """An expression in torch's words; raises Declined."""
     source = Source(Path("script.py"), f"{HEAD}loss = {expression}\nloss.backward()\n".encode())
@@ -329,3 +358,9 @@ def test_there_are_words_for_most_of_what_people_write() -> None:
 def test_what_has_no_derivative_or_no_word_is_declined(expression: str) -> None:
     with pytest.raises(Declined, match=DECLINED[expression]):
         translated(expression)
+
+
+@pytest.mark.torch
+def test_what_is_followed_never_makes_numpy_fail_where_it_is_written_into_an_array(python: Path) -> None:
+    done = subprocess.run([python, "-c", IN_PLACE], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stderr

@@ -26,7 +26,6 @@ class Followed:
     """A value of the program's (`value`: an array or a number) with a `tensor` that has its values, and a graph."""
 
     __slots__ = ("tensor", "value")
-    __array_ufunc__: ClassVar[None] = None  # numpy leaves operators to this class
     lost: ClassVar[Function] = lambda: False
     """Called where the value goes where its graph cannot be followed; whether what goes there is to be nudged."""
     nudge: ClassVar[Function] = lambda value: value
@@ -48,6 +47,12 @@ class Followed:
         every = tuple(_opened((args, tuple((kwargs or {}).values()))))
         dtype = next((one.dtype for one in every if isinstance(one, torch.Tensor) and one.is_floating_point()), None)
         return func(*_handed(args, dtype), **_handed(kwargs or {}, dtype))
+
+    def __array_ufunc__(self, function: Function, method: str, *given: Any, **options: Any) -> Any:
+        """An operator or a function of numpy's; what is written into an array, or folded, is a constant from there."""
+        if method == "__call__" and not options:
+            return apply(getattr(function, "__name__", ""), function, given, options)
+        return getattr(function, method)(*map(_left, given), **{key: _left(one) for key, one in options.items()})
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # numpy asks for the memory of what it is given
@@ -80,11 +85,9 @@ class Followed:
         return plain(item) in self.value
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        if not (_has_graph(self) or _has_graph(value)):
-            self.value[index] = plain(value)
-            self.tensor = _doubles(self.value)
-            return
-        raise NotImplementedError("an array that is followed cannot be written in place")
+        _left(self)  # what is written in place is a constant from there
+        self.value[plain(index)] = _left(value)
+        self.tensor = _doubles(self.value)
 
     def __index__(self) -> int:
         return operator.index(self.value)
