@@ -298,3 +298,46 @@ def test_a_write_to_a_name_that_nothing_reads_is_found(old: str, new: str, name:
 )  # fmt: skip
 def test_a_name_that_may_be_read_is_left_alone(old: str, new: str) -> None:
     assert lost_write(Path("train.py"), old.encode(), new.encode()) == ("", 0)
+
+
+SHARING = """
+teacher = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+{student}
+for p in teacher.parameters():
+    p.requires_grad = False
+optimizer = torch.optim.SGD({owned}.parameters(), lr=0.1)
+for _ in range(4):
+    x = torch.randn(5, 3)
+    loss = (student(x) - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("student", "owned", "safe"),
+    [
+        (
+            "student = nn.Sequential(nn.ZeroPad1d((0, 1)))\nstudent.append(teacher[2])",
+            "student",
+            False,
+        ),
+        ("student = nn.Sequential(*teacher[:1], nn.Flatten())", "student", False),
+        (
+            "student = nn.Sequential(nn.Flatten())\nstudent.append(teacher[2])\nstudent[0] = teacher[0]",
+            "student",
+            False,
+        ),
+        ("student = teacher", "teacher[2]", True),
+        ("head = teacher[2]\nstudent = teacher", "head", True),
+        ("student = nn.Sequential(teacher, nn.Flatten())", "teacher[2]", True),
+    ],
+)
+def test_what_two_networks_share_is_not_safe_to_train_where_one_is_frozen(
+    script: Scripts, student: str, owned: str, safe: bool
+) -> None:  # fmt: skip
+    text = HEAD + SHARING.format(student=student, owned=owned)
+    verdict = script(text).verdict(("optimizer = ", f"{owned}.requires_grad_(True)\noptimizer = "))
+    assert (verdict.applicability is Applicability.SAFE) is safe, verdict.summary

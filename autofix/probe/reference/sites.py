@@ -34,6 +34,7 @@ from ..engine.taps import Call, Listener, parameters
 from ..program.expressions import is_computed_with, parsed
 from ..program.frames import Frames, Raw
 from ..refused.cleared import Cleared
+from ..refused.shared import is_shared
 from .switched_off import Asleep
 
 _CUTS = ("torch.Tensor.detach", "torch.Tensor.data.__get__", "torch.Tensor.detach_")
@@ -196,11 +197,14 @@ class Sites(Listener):
         return self._dies.get(place, False)
 
     def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
-        """Let parameters train that an optimizer takes, where it takes only frozen ones and not all of them."""
+        """Let parameters train that an optimizer takes, where it takes only frozen ones and not all of them.
+
+        Not where they are also those of a network that is frozen as a whole: that would be trained along.
+        """
         taken = parameters(optimizer)
         mine = {id(t) for t in taken}
         self._taken |= {id(t): t for t in taken}
-        if mine and mine < self._frozen.keys():
+        if mine and mine < self._frozen.keys() and not is_shared(self._frames, sys._getframe(), mine):
             for tensor in taken:
                 self.met[self._frozen[id(tensor)][1]] = "no_graph"
                 tensor.requires_grad_()
