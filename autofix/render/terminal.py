@@ -310,13 +310,13 @@ def _judged(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
     if look.verbose:
         yield from _diff(judged, snapshot)
     yield from _effect(judged, snapshot)
-    yield from question(report, snapshot)
     changes = judged.verdict.changes
     firsts = [one for one in changes if one is next(each for each in changes if each.parameter == one.parameter)]
     # The sentence of the effect has told of the first one.
     for change in changes if look.verbose else firsts[1 : _CHANGES + 1]:
         where = f"{words.one_line(change.parameter)}, step {change.step + 1}: " if change.parameter else ""
         yield Text(f"  {where}{words.one_line(change.note or norms(change))}")
+    yield from question(report, snapshot)
     if report.outcome is Outcome.UNSAFE:
         yield Text(_NEXT)
 

@@ -44,16 +44,16 @@ def asked(runs: Runs) -> Question | None:
     if (reading := kept(runs)) is None:
         return None
     name, place = seen(runs)
-    other = _other(runs, place)
+    alias = other(runs, place)
     answers = (
         Answer("kept", _clause(runs), reading),
         Answer(
             "written",
-            f"{at(place)} changes `{name}`, too, because {other} is the same tensor",
+            f"{at(place)} changes `{name}`, too, because {alias} is the same tensor",
             replace(runs.code, truncated=runs.letter.carried),
         ),
     )
-    text = f"Should `{name}` keep its value when {at(place)} writes to {other}, which is the same tensor?"
+    text = f"Should `{name}` keep its value when {at(place)} writes to {alias}, which is the same tensor?"
     return Question("other-name-is-written", text, place, answers)
 
 
@@ -66,10 +66,10 @@ def with_copy(runs: Runs, found: Assessment) -> Assessment:
 
 def _clause(runs: Runs) -> str:
     name, place = seen(runs)
-    return f"`{name}` keeps its value when {at(place)} writes to {_other(runs, place)}"
+    return f"`{name}` keeps its value when {at(place)} writes to {other(runs, place)}"
 
 
-def _other(runs: Runs, place: wire.Stack) -> str:
+def other(runs: Runs, place: wire.Stack) -> str:
     """The name that is written to, which may be called alike in another function."""
     name = written_name(Sources.of(runs.case.pool.target), place)
     return f"{'its own ' * (name == seen(runs)[0])}`{name}`" if name else "its other name"

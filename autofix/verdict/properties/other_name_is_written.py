@@ -183,7 +183,9 @@ ENDED = ("    optimizer.step()\n", "    optimizer.step()\n    base.detach_()\n")
 class OtherNameIsWritten(Property):
     name = "other-name-is-written"
     runs = ("edited", "letter", "trace")
-    sentence = "{subject} is read after it was written to here by another name; it may be meant to keep its value"
+    sentence = (
+        "{subject} is read after this changed {other}, which is the same tensor; it may be meant to keep its value"
+    )
     raises = (
         Example(BLOCK.replace("READ", "gate"), *SPARED),
         Example(BLOCK.replace("READ", "gate").replace("masked[:, :2] = 0.5", "masked.clamp_(max=0.5)"), *SPARED),
@@ -233,7 +235,9 @@ class OtherNameIsWritten(Property):
         if kept or not found.effect.keeps_gradients:
             return None
         name, place = other_name.seen(evidence)
-        return self.found(place, subject=name) if name and _matters(evidence) else None
+        if not name or not _matters(evidence):
+            return None
+        return self.found(place, subject=f"`{name}`", other=other_name.other(evidence, place))
 
 
 def _matters(evidence: Evidence) -> bool:

@@ -250,9 +250,7 @@ class PartNotNeeded(Property):
             needed_so = (_stands_in, _is_replaced, _is_for_another, _does_again)
             if not any(so(evidence, part, idle) for so in needed_so):
                 frame = wire.Frame(str(part.path), part.line, 0, part.line, 0, "")
-                subject = (
-                    f"the repair works as well without {part.words}: leave that out, or see by hand what it is for"
-                )
+                subject = f"{part.words} does nothing for the repair: leave it out, or see by hand what it is for"
                 return self.found((frame,) if part.line else (), subject=subject)
         return None
 
