@@ -2,7 +2,8 @@
 
 ## What it does
 Lets the input require a gradient where it is made or handed in (`x.requires_grad_()`), so that what is computed from it
-knows it; for a parameter that one loss does not use, asks for zeros with `allow_unused=True, materialize_grads=True`.
+knows it; where a loss is to be trained through the derivative, gives that a graph, too (`create_graph=True`). For a
+parameter that one loss does not use, asks for zeros with `allow_unused=True, materialize_grads=True`.
 Where that was allowed already, and the None is then computed with, only among other inputs.
 
 ## Why autograd fails
@@ -22,12 +23,14 @@ from collections.abc import Iterator
 from autofix.probe.wire import Origin
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names, vocabulary
-from autofix.syntax.edits import append_call, insert_before, move_before, set_keyword
+from autofix.syntax.edits import Step, append_call, insert_before, move_before, set_keyword
 
 WHY_INPUT = "The input requires a gradient before anything is computed from it, so that the result knows it."
 WHY_EARLIER = "What goes into the forward is the leaf that the derivative is taken by, not what it was made of."
+WHY_GRAPH = f"{WHY_INPUT} Its derivative has a graph, so that a loss is trained through it."
 WHY_UNUSED = "Where the result does not depend on an input, its derivative is zero."
 _DEEPEST = 4
+_CREATE = vocabulary.GRAD.index("create_graph")
 
 
 class UnusedInput(Rule):
@@ -75,6 +78,19 @@ for _ in range(3):
         near = near.detach() + 0.1 * grad.sign()
     opt.zero_grad()
     net(near.detach()).pow(2).mean().backward()
+    opt.step()
+! a penalty that trains nothing without a graph of its own
+net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+-    x = torch.rand(6, 3) - 0.5
++    x = (torch.rand(6, 3) - 0.5).requires_grad_()
+    score = net(x)
+-    (slope,) = torch.autograd.grad(score.sum(), x, retain_graph=True)
++    (slope,) = torch.autograd.grad(score.sum(), x, retain_graph=True, create_graph=True)
+    loss = score.pow(2).mean() + (slope.norm(2, 1) - 1).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
     opt.step()
 ! where a function is given it
 net = torch.nn.Linear(1, 1)
@@ -132,16 +148,26 @@ derivative(a.pow(2).sum())
         made = [origin for origin in diagnosis.trace.origins if origin.kind == "made"]
         if made:
             yield from self._handed(diagnosis, sources)
+        graph = [*self._graph(diagnosis, sources)]
         for origin in made:
             for depth, (_, source, node) in enumerate(sources.located(origin.stack[:_DEEPEST])):
                 if isinstance(node, calls.VALUES):
                     edits = append_call(source, node, ".requires_grad_()")
                     yield self.propose(edits, WHY_INPUT, later=2 + 3 * depth)
+                    if graph and not depth:
+                        yield self.propose([*edits, *graph], WHY_GRAPH, later=Tier.CREATE - self.tier)
             yield from self._earlier(origin, sources)
         if len({origin.stack[:1] for origin in made}) == 1:
             yield from self._each_time(diagnosis, sources)
         if not made:
             yield from self._allowed(diagnosis, sources)
+
+    def _graph(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Step]:
+        """What gives the derivative a graph that was not asked for one."""
+        for _, source, node in sources.located(diagnosis.asked[:1]):
+            asks = isinstance(node, ast.Call) and calls.argument(node, vocabulary.GRAD, "create_graph") is None
+            if isinstance(node, ast.Call) and asks and len(node.args) <= _CREATE and _input(node) is not None:
+                yield from set_keyword(source, node, "create_graph", "True")
 
     def _earlier(self, origin: Origin, sources: Sources) -> Iterator[Proposal]:
         """The statement that makes a leaf of a variable, before the forward that read the variable as it was."""

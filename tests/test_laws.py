@@ -10,9 +10,12 @@ from laws import (
     cleared,
     collected,
     cuts,
+    errors,
     losses,
     lost_graphs,
     older,
+    penalties,
+    phases,
     reductions,
     slopes,
     sums,
@@ -30,7 +33,20 @@ PROGRAMS = [
         14,
         [
             one
-            for law in (cleared, cuts, losses, lost_graphs, older, reductions, slopes, teachers, terms)
+            for law in (
+                cleared,
+                cuts,
+                errors,
+                losses,
+                lost_graphs,
+                older,
+                penalties,
+                phases,
+                reductions,
+                slopes,
+                teachers,
+                terms,
+            )
             for one in law.PROGRAMS
         ],
         str,

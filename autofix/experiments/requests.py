@@ -136,7 +136,7 @@ class Builder:
         if spec.reading is not None:
             shared = treated.older if self.once else treated.shared
             constants = shared if spec.reading.constant else ()
-            asked = replace(asked, older=shared if asked.compared else ())
+            asked = replace(asked, older=treated.older if asked.compared else ())
             if spec.reading.constant and first.begun:  # what only the last pass took is not known to be shared
                 asked = replace(asked, stop_at=tuple(map(min, asked.stop_at, _before_the_last(first))))
             if spec.reading.averages:  # that of the last pass is handed to none that would show it

@@ -141,7 +141,8 @@ class Run(State):
         if asked.frozen or asked.ordered:
             freeze = self.perturb if asked.frozen else None
             self.keyed = KeyedRandom(self.frames, freeze, ordered=asked.ordered)
-            self.keyed.patch_dropout()
+            if not asked.compared:  # what drops otherwise each time is never the same as before
+                self.keyed.patch_dropout()
             self.modes.enter_context(self.keyed)
         if self.perturb is not None:
             heard.append(self.perturb)
@@ -186,7 +187,9 @@ class Run(State):
         from .instruments.comparisons import Comparisons
 
         if self.request.compared:
-            comparisons = self.modes.enter_context(Comparisons(self.frames, self.request.older))
+            comparisons = self.modes.enter_context(
+                Comparisons(self.frames, self.request.older, rest=self.request.still)
+            )
             self.taps.listeners += [comparisons, self.modes.enter_context(Cancels(self.frames))]
 
     # The script -----------------------------------------------------------------------------------------------------

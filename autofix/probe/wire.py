@@ -141,7 +141,7 @@ class Request:
     off: bool = False  # what leaves a region in which the script has gradients off is a constant
     sources: bool = False  # whether data went into what several passes share is told
     compared: bool = False  # where what is compared is the same is told
-    older: tuple[int, ...] = ()  # of that: the ages of what several passes share, held against newer values
+    older: tuple[int, ...] = ()  # of that: the ages of what passes take of earlier ones, held against newer values
     once: bool = False  # what a pass takes of earlier ones was made once, and is not handed on from pass to pass
     nudged: bool = False  # what autograd.grad and refused conversions give is otherwise: does a loss depend on it?
     doubled: int = -1  # after that many steps each backward sends twice as much: does a loss depend on gradients?
@@ -367,7 +367,7 @@ class Fact:
     # output-replayed | written-of | range-is-left | backward-while-off | step-while-off | goes-into-off |
     # needs-what-is-off | scales-what-is-shared | gradient-cancels | steps-overwritten | loss-trains-target |
     # written-in-forward | learns-by-write | write-outlives-pass | evaluation-goes-on | moved-again | stand-in |
-    # swallowed, or a suspicion
+    # swallowed | weight-is-residual, or a suspicion
     name: str
     subject: str
     stack: Stack = ()
@@ -526,13 +526,16 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A place that takes a difference or a ratio: how often the two were the same in all numbers, how often not."""
+    """A place that takes a difference or a ratio: how often the two were the same in all numbers, how often not.
+
+    While parameters rest, what differs by rounding is the same.
+    """
 
     site: str
     stack: Stack
     same: int
     other: int
-    older: tuple[int, ...] = ()  # ages of what several passes share: one side is made of that alone, the other not
+    older: tuple[int, ...] = ()  # ages of what is older than its pass: one side is made of that alone, the other not
 
 
 @dataclass(frozen=True, slots=True)

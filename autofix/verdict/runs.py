@@ -136,6 +136,11 @@ class Runs:
         return list(dict.fromkeys(write.alias or write.stack for write in writes))
 
     @property
+    def weights(self) -> tuple[wire.Given, ...]:
+        """What weighs log-probabilities, and leads to what failed."""
+        return tuple(wire.Given(fact.stack, fact.subject) for fact in self.trace.seen("weight-has-graph"))
+
+    @property
     def converts(self) -> bool:
         """Whether torch refuses to turn a tensor into an array or a number."""
         return any(done.kind == "conversion" for done in self.letter.performed)
@@ -234,13 +239,9 @@ class Runs:
         self.case.pool.expect(*specs)
         return self.case.pool.get(specs[0]), self.case.pool.get(specs[1])
 
-    @once
-    def comparisons_in_code(self) -> tuple[wire.Trace, wire.Trace]:
-        """The reference while parameters rest, and while they move, watched for what is compared."""
-        how, treatments = Intervention.COMPARED, (Treatment.STILL, Treatment.LIVE)
-        self.case.pool.expect(*(RunSpec.reference(self.code, one, how) for one in treatments))
-        return self.of(self.code, Treatment.STILL, how), self.of(self.code, Treatment.LIVE, how)
-
+    comparisons_at_rest = _reference(Treatment.STILL, Intervention.COMPARED)
+    """The reference while parameters rest, watched for what is compared; the next while they move."""
+    comparisons_moving = _reference(intervention=Intervention.COMPARED)
     compiled = _edit(intervention=Intervention.COMPILED)
     """The edited script in which `torch.compile` compiles."""
 

@@ -41,8 +41,66 @@ for _ in range(3):
     frozenset({"constant", "without gradient", "cut in each pass"}),
 )
 RIGHT = tuple(KEPT.right)
+STREAM = """\
+import random
+
+net, other, head = Net(3, 4), Net(3, 4), Net(4, 1)
+both = Optimizers(net, other, head)
+kept, rng = [], random.Random(0)
+for _ in range(9):
+    x, y = torch.randn(5, 3), torch.randn(5, 1)
+    out = GIVES(x)
+    loss = F.mse_loss(head(out), y)
+    if len(kept) > 10:
+        seen, said = map(torch.stack, zip(*rng.sample(kept[:-10], 4)))
+        new = GIVES(seen)
+        loss = loss + TERM
+    both.zero_grad()
+    loss.backward()
+    both.step()
+    kept += zip(x, out)
+"""
+
+
+def replayed(
+    name: str, term: str = "F.mse_loss(new, said)", gives: str = "net", new: str = "", *, known: bool
+) -> Program:
+    """A program that holds what a network gives against what it gave, of samples that are drawn from all before.
+
+    `known`: that is the same but for updates.
+    """
+    given = f"new = {gives}(seen)"
+    text = STREAM.replace(given.replace(gives, "GIVES"), new or given).replace("GIVES", gives).replace("TERM", term)
+    return Program(
+        name,
+        text,
+        {
+            "constant": (("zip(x, out)", "zip(x, out.detach())"),),
+            "cut where it is used": (("        new =", "        said = said.detach()\n        new ="),),
+            "anew": ((f"+ {term}", f"+ {term.replace('said', f'{gives}(seen)')}"),),
+            "anew and cut": ((f"+ {term}", f"+ {term.replace('said', f'{gives}(seen).detach()')}"),),
+            "both are cut": ((f"+ {term}", f"+ ({term}).detach()"), ("zip(x, out)", "zip(x, out.detach())")),
+            "left out": ((f"loss + {term}", "loss"),),
+            "keep": (("loss.backward()", "loss.backward(retain_graph=True)"),),
+            "cut for all": ((f"out = {gives}(x)", f"out = {gives}(x).detach()"),),
+        },
+        frozenset({"constant", "cut where it is used"} if known else ()),
+    )
+
+
 PROGRAMS = (
     KEPT,
+    replayed("answers that are kept with their inputs are held against new ones in other batches", known=True),
+    replayed("answers are held against new ones by a ratio", "(new / said).clamp(-2, 2).square().mean()", known=True),
+    replayed("a distillation", "F.kl_div(new.log_softmax(1), said.softmax(1), reduction='sum')", known=True),
+    replayed("a distillation by logarithms", "(new.log_softmax(1) - said.log_softmax(1)).square().sum()", known=True),
+    replayed("two terms hold it", "F.l1_loss(new, said) + F.mse_loss(new, said)", known=True),
+    replayed("it is held against what is given for other inputs", new="new = net(seen + 0.1)", known=False),
+    replayed("it is held against what another network gives", new="new = other(seen)", known=False),
+    replayed("what was kept has another noise", gives="(lambda z: F.dropout(net(z), 0.3))", known=False),
+    replayed("what was kept is trained, too", "F.mse_loss(new, said) + head(said).exp().mean()", known=False),
+    replayed("what was kept weighs another term, too", "F.mse_loss(new, said) + (said * new).mean()", known=False),
+    replayed("it is held against nothing", "(new * said).square().mean()", known=False),
     KEPT.mutated("a ratio", ("(now - former).square()", "(now / former - 0.5).square()"), right=RIGHT),
     KEPT.mutated("it is held against what is given for other inputs", ("(now - former)", "(net(old + 0.1) - former)")),
     KEPT.mutated("noise in both", ("net(old).sigmoid()", "F.dropout(net(old).sigmoid(), 0.5)")),

@@ -28,6 +28,7 @@ _VIEWS = frozenset({
     *(f"{name}Backward{kind}" for name in ("View", "Reshape", "Squeeze", "Unsqueeze", "Neg") for kind in "01"),
     *("UnsafeViewBackward0", "WhereBackward0", "IndexBackward0", "MaskedSelectBackward0", "CloneBackward0"),
 })  # fmt: skip
+_SPREADS = frozenset({*(f"{name}Backward{kind}" for name in ("Std", "Var") for kind in "01"), "SqrtBackward0"})
 _DERIVATIVE = "BackwardBackward"
 """What the kinds of nodes have in their names that only a derivative is made of: the terms of an equation are sides."""
 _TWO = 2
@@ -153,9 +154,9 @@ def _is_size(found: Graph, age: int) -> bool:
 
     What else is added to it first, a label or another term, is what the difference is held against.
     """
-    sums = found.below(found.roots, lambda at: found.names[at] in _SUMS or _is_scaled(found, at))
-    inside = [made for one in sums if _sizes(found, one) for made in found.leads[one]]
-    return age in found.below(inside, lambda at: at != age and (found.names[at] in _VIEWS or _is_scaled(found, at)))
+    return age in found.below(
+        _sized(found), lambda at: at != age and (found.names[at] in _VIEWS or _is_scaled(found, at))
+    )
 
 
 def _is_scaled(found: Graph, age: int) -> bool:
@@ -183,6 +184,41 @@ def _stripped(found: Graph, age: int) -> tuple[bool, int]:
         moved = moved or found.names[age] in _MOVES
         (age,) = found.leads[age]
     return moved, age
+
+
+def residuals(found: Graph, weights: Iterable[Aim], other: Graph) -> Iterator[Aim]:
+    """Those of what weighs log-probabilities in a loss that another loss is to make small: advantages, errors.
+
+    A term is linear in the weight, and the weight is made of a difference alone, scaled or standardised. The other loss
+    sums up sizes of the same difference, or of the same value held against a constant.
+    """
+    ends = {_stripped(other, one)[1] for one in _sized(other)}
+    terms = set(found.below(found.roots, lambda age: found.names[age] in ADDS or _is_scaled(found, age)))
+
+    def differs(age: int) -> bool:
+        moved, end = _stripped(found, age)
+        return end in ends and (moved or (found.names[end] in _MOVES and len(found.leads[end]) == _TWO))
+
+    for aim in weights:
+        inside = set(found.below([aim.made], lambda age: not differs(age)))
+        above = {age for age in inside if not differs(age)}
+        if aim.age in terms and above < inside and all(_standardises(found, age) for age in above):
+            yield aim
+
+
+def _standardises(found: Graph, age: int) -> bool:
+    """Whether a step leads from an error to one that is scaled, moved, or standardised by its own mean and spread."""
+    name, below = found.names[age], found.leads[age]
+    if age in found.leaves or (name in _SCALES and len(below) == _TWO):
+        return age not in found.leaves and name == "DivBackward0" and bool(found.kinds(below[1]).keys() & _SPREADS)
+    return name in _MOVES | _SCALES | _VIEWS | _SPREADS | {"MeanBackward0", "MeanBackward1"}
+
+
+def _sized(found: Graph) -> Iterator[int]:
+    """What a loss sums up sizes of."""
+    for one in found.below(found.roots, lambda at: found.names[at] in _SUMS or _is_scaled(found, at)):
+        if _sizes(found, one):
+            yield from found.leads[one]
 
 
 def weights(found: Graph) -> Iterator[Aim]:

@@ -21,19 +21,26 @@ DIFFERENCES = frozenset({
     torch.nn.functional.huber_loss, torch.nn.functional.pairwise_distance,
 })  # fmt: skip
 """What is zero where both arguments are the same."""
+_OF_LOG = torch.nn.functional.kl_div
+"""What holds a logarithm against something, mostly not of a logarithm itself."""
 _RATIOS = frozenset({torch.Tensor.div, torch.div, torch.Tensor.true_divide, torch.nn.functional.cosine_similarity})
 _BOTH = 2
 _OFTEN = 40
 _LARGE = 1 << 20
+_ROUNDING = 1e-5
+"""Part of the largest of some numbers by which rounding moves any of them, at most."""
 
 
 class Comparisons(Functions, Listener):
     """Counts, for each place that takes a difference or a ratio, how often the two were the same and how often not."""
 
-    def __init__(self, frames: Frames, older: Iterable[int] = ()) -> None:
-        """`older`: the ages of what several passes share, in another run of the same operations."""
+    def __init__(self, frames: Frames, older: Iterable[int] = (), *, rest: bool = False) -> None:
+        """`older`: the ages of what passes take of earlier ones, in another run of the same operations.
+
+        `rest`: parameters stay where they are. What then differs by rounding is the same, of batches of two sizes.
+        """
         super().__init__()
-        self._frames = frames
+        self._frames, self._rest = frames, rest
         self._older = frozenset(older)
         self._seen: dict[Raw, list[int]] = {}
         self._held: dict[Raw, set[int]] = {}
@@ -41,12 +48,15 @@ class Comparisons(Functions, Listener):
         self._comparing: set[int] = set()
         """The ages of what was made by that."""
         self._elsewhere: set[int] = set()
-        """What of it losses are made of by another way, too."""
+        """What of it losses of later passes are made of by another way, too."""
+        self._ended: dict[Raw, int] = {}
+        """The age of the graph when a backward last ended at a place."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         older = False
-        if (func in DIFFERENCES or func in _RATIOS) and len(args) >= _BOTH:
-            older = bool(self._look(*args[:_BOTH]))
+        if (func in DIFFERENCES or func in _RATIOS or func is _OF_LOG) and len(args) >= _BOTH:
+            of_log = func is _OF_LOG and not (kwargs or {}).get("log_target")
+            older = bool(self._look(*args[:_BOTH], of_log=of_log))
         result = func(*args, **(kwargs or {}))
         if older and (node := graph.made_by(result)) is not None:
             self._comparing.add(node._sequence_nr())
@@ -55,10 +65,17 @@ class Comparisons(Functions, Listener):
     def backward(self, call: Call) -> None:
         ends = self._older | self._comparing
         nodes = graph.walk(call.roots, lambda node: node._sequence_nr() not in ends) if self._older else ()
-        self._elsewhere |= self._older & graph.ages(nodes)
+        before = self._ended.get(call.stack, -1)
+        self._elsewhere |= {age for age in self._older & graph.ages(nodes) if age < before}
 
-    def _look(self, one: Any, other: Any) -> set[int]:
-        """Count them; what one of them is made of alone that several passes share, where the other is newer."""
+    def backward_done(self, call: Call) -> None:
+        self._ended[call.stack] = graph.now()
+
+    def _look(self, one: Any, other: Any, *, of_log: bool) -> set[int]:
+        """Count them; what one of them is made of alone that is older, where the other is newer.
+
+        `of_log`: the first is the logarithm of what is held against the other.
+        """
         if not (isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor)):
             return set()
         with quiet():
@@ -67,24 +84,29 @@ class Comparisons(Functions, Listener):
             here = self._frames.here()
             counts = self._seen.setdefault(here, [0, 0])
             if sum(counts) < _OFTEN and bool(one.any()):
-                counts[not torch.equal(one, other.to(one.dtype))] += 1
+                counts[not self._is_same(one.exp() if of_log else one, other.to(one.dtype))] += 1
             held = self._against_newer(one, other) if self._older else set[int]()
             self._held.setdefault(here, set()).update(held)
         return held
 
+    def _is_same(self, one: torch.Tensor, other: torch.Tensor) -> bool:
+        if not self._rest:
+            return torch.equal(one, other)
+        return bool((one - other).abs().max() <= _ROUNDING * one.abs().max())
+
     def _against_newer(self, one: torch.Tensor, other: torch.Tensor) -> set[int]:
-        """What one of the two is made of alone that several passes share, where the other has a graph without it."""
+        """What one of the two is made of alone that is older, where the other has a graph without it."""
         sides = [self._made_of(tensor) for tensor in (one, other)]
-        for (ages, leaves), (no_ages, new) in (sides, sides[::-1]):
-            if ages and not leaves and new and not no_ages:
-                return ages
+        for (ends, leaves), (others, new) in (sides, sides[::-1]):
+            if ends and not leaves and new and ends.isdisjoint(others):
+                return graph.ages(graph.walk_nodes(ends)) & self._older
         return set()
 
-    def _made_of(self, tensor: torch.Tensor) -> tuple[set[int], bool]:
-        """The ages of what several passes share in a graph, and whether it leads to a leaf beside that."""
+    def _made_of(self, tensor: torch.Tensor) -> tuple[set[graph.Node], bool]:
+        """What a graph comes to that is older, and whether it leads to a leaf beside that."""
         nodes = list(graph.walk([tensor], lambda node: node._sequence_nr() not in self._older))
         leaves = tensor.requires_grad and (not nodes or any(graph.leaf(node) is not None for node in nodes))
-        return graph.ages(nodes) & self._older, leaves
+        return {node for node in nodes if node._sequence_nr() in self._older}, leaves
 
     def told(self) -> dict[str, Any]:
         """Each place, with its counts: several stacks may lead to one, as those of the passes of a generator."""

@@ -63,6 +63,8 @@ class Carried(Listener):
         self._began: dict[Raw, list[int]] = {}
         """The age of the graph from which on each pass of a site but the first may have made its nodes."""
         self.steps = 0
+        self._trained: set[int] = set()
+        """The ages of the losses that went backward."""
         self._calls: deque[tuple[Raw, int, int, set[int]]] = deque(maxlen=_LATEST)
         """The latest calls: where, after how many steps, the age of the graph, and the ages of what they reached."""
         self.carried = False
@@ -99,6 +101,7 @@ class Carried(Listener):
         leaves = list(map(storage_key, graph.leaves(filter(recent, walked))))
         if call.accumulate and not call.create:
             reached = {node._sequence_nr() for node in (*old, *fresh)}
+            self._trained |= graph.ages(graph.starts(call.roots))
             self._calls.append((call.stack, self.steps, graph.now(), reached))
         self._leaves.update(leaves)
         self._averages.watch(call, mark, set(leaves), old)
@@ -138,11 +141,43 @@ class Carried(Listener):
                 continue
             nodes = list(graph.walk(call.roots, graph.since(age)))
             older = [node for node in nodes if node._sequence_nr() < age]
-            if older and all(node._sequence_nr() in reached for node in older):
-                before = set(graph.applied(graph.walk_nodes(older, graph.since(mark))))
-                if not before.isdisjoint(graph.applied(graph.leading(nodes, older))):
-                    return age
+            if older and (self._recurs(nodes, older, reached, mark) or self._is_made_of_done(call, nodes, age)):
+                return age
         return mark
+
+    def _recurs(self, nodes: list[graph.Node], older: list[graph.Node], reached: set[int], mark: int) -> bool:
+        """Whether parameters that lead to what a call reached went into that, too: a cell is applied once more."""
+        if not all(node._sequence_nr() in reached for node in older):
+            return False
+        before = set(graph.applied(graph.walk_nodes(older, graph.since(mark))))
+        return not before.isdisjoint(graph.applied(graph.leading(nodes, older)))
+
+    def _is_made_of_done(self, call: Call, nodes: list[graph.Node], age: int) -> bool:
+        """Whether what is older than `age` comes by a value that was made since of nothing but what is done.
+
+        So is a number that follows the losses of all phases, and weighs one of them in the next round. All that it is
+        made of went backward before a step, and each part of it is such a loss, or this site's own latest call went
+        through it. The site is the first of a round: what it takes of another one is of the round before.
+        """
+        own = next((reached for stack, _, _, reached in reversed(self._calls) if stack == call.stack), set())
+        done = set().union(*(reached for _, steps, _, reached in self._calls if steps < self.steps))
+        sites = list(dict.fromkeys(stack for stack in self._ended if stack in {one for one, *_ in self._calls}))
+        if not own or not sites or sites[0] != call.stack:
+            return False
+        made: dict[graph.Node, bool] = {}
+        """Of each node that is older, or was made since of that alone, whether any of it was handed on."""
+        for node in sorted(nodes, key=lambda node: node._sequence_nr()):  # children are older
+            below, number = graph.children(node), node._sequence_nr()
+            if graph.leaf(node) is not None:
+                continue
+            if number < age:
+                if number not in done:
+                    return False
+                made[node] = number in own or number in self._trained
+            elif below and all(one in made for one in below):
+                made[node] = any(made[one] for one in below)
+        tops = {one for node in nodes if node not in made for one in graph.children(node) if one in made}
+        return not any(root in made for root in graph.starts(call.roots)) and all(made[one] for one in tops)
 
     @property
     def collected(self) -> bool:

@@ -90,6 +90,8 @@ class Targets:
             beside = _Beside([got[ends[j]] for j in known])
             for i, one in enumerate(handed):
                 for j, part in zip(known, beside.parts(got[one]) if one in got else (), strict=False):
+                    if one.name() != on[j].name():  # it is no later value of that
+                        continue
                     parts = self._parts.setdefault((stack, i, j), [])
                     if part is None:
                         self._parts[stack, i, j] = None

@@ -1,20 +1,23 @@
-"""Targets that lead a backward to what another one would have freed, wherever in a run that is."""
+"""Targets and weights that lead a backward to what another one would have freed, wherever in a run that is."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, NamedTuple
 
 from ..engine.taps import Call, Listener, Taps
-from ..instruments.aimed import Graph, spoiled_aims, targets
+from ..instruments.aimed import Graph, residuals, spoiled_aims, targets, weights
 from ..instruments.aims import Aims, Held
 from ..program.frames import Frames, Raw
 
 _KEPT = 8
+_TWICE = 2
 
 
 class _Done(NamedTuple):
     """A backward call that frees its graph, and what it holds against each other."""
 
+    raw: Raw
     whole: Graph
     held: list[tuple[Raw, Held]]
 
@@ -29,22 +32,28 @@ class AimedAt(Listener):
         self._frames, self._taps, self._aims = frames, taps, aims
         self._done: list[_Done] = []
         self._found: dict[tuple[Raw, str], None] = {}
+        self._residuals: Counter[Raw] = Counter()
+        """How often all that weighs a log-probability in a loss was what another one is to make small."""
 
     def told(self) -> dict[str, Any]:
         """The places of the losses."""
-        return {"facts": tuple(self._frames.fact("loss-trains-target", *one) for one in self._found)}
+        several = (raw for raw, times in self._residuals.items() if times >= _TWICE)
+        trained = (self._frames.fact("loss-trains-target", *one) for one in self._found)
+        return {"facts": (*trained, *(self._frames.fact("weight-is-residual", raw) for raw in several))}
 
     def backward(self, call: Call) -> None:
         if not call.accumulate:
             return
         whole = Graph.of(call.roots, self._taps.owned)
-        this = _Done(whole, list(self._aims.placed(whole.edges)))
+        this = _Done(call.stack, whole, list(self._aims.placed(whole.edges)))
         for done in self._done:
             shared = whole.names.keys() & done.whole.names.keys()
             for one in (this, done) if shared else ():
                 for raw, held in one.held:
-                    aims = targets(one.whole, held, shared)
-                    found = spoiled_aims(one.whole, aims, shared, alone=False)
+                    found = spoiled_aims(one.whole, targets(one.whole, held, shared), shared, alone=False)
                     self._found |= dict.fromkeys((raw, aim.argument) for aim in found)
+            for one, other in ((this, done), (done, this)) if shared else ():
+                aims = list(weights(one.whole))
+                self._residuals[one.raw] += bool(aims) and aims == list(residuals(one.whole, aims, other.whole))
         if not call.keep:
             self._done = [*self._done[1 - _KEPT :], this]

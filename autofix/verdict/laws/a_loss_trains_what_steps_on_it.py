@@ -126,9 +126,9 @@ def _measured(runs: Runs) -> wire.Stack:
     rest = runs.of(apart, Treatment.FROZEN)
     if any(map(comparable, (runs.letter_frozen, rest))) or differences(runs.letter_frozen, rest, FROZEN):
         return ()
-    if any(map(comparable, runs.comparisons_in_code)):
+    still, moving = runs.comparisons_at_rest, runs.comparisons_moving
+    if comparable(still) or comparable(moving):
         return ()
-    still, moving = runs.comparisons_in_code
     moved = {one.stack for one in moving.compared if one.other >= PASSES and not one.same}
     places = {one.stack[:1] for one in still.compared if one.stack in moved and one.same >= PASSES and not one.other}
     if len(places) != 1:

@@ -11,8 +11,7 @@ The code as written breaks that where a graph is kept with the older value: its 
 which are no more, and take away what the newer side is sent. The reading that keeps the law has a constant there.
 
 That both are computed in the same way is seen by a run in which parameters stay where they are: both sides are then
-equal in all numbers, in every pass, though each has a graph of its own. While parameters move they are so before the
-first step at least: a run with parameters at rest repeats random draws, this one does not.
+equal in all numbers but for rounding, in every pass, though each has a graph of its own.
 
 ## Where it is silent
 
@@ -23,35 +22,52 @@ alone. And where the older side has no graph: it is a constant already.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from autofix.core.model import Reading
 from autofix.experiments.compare import comparable, starved
-from autofix.verdict.law import PASSES, KeptByChange, at
+from autofix.probe import wire
+from autofix.verdict.law import KEPT, PASSES, SILENT, Law, Ruling, Word, at
 from autofix.verdict.runs import Runs
 
 
-class WhatIsComparedIsTheOlder(KeptByChange):
+class WhatIsComparedIsTheOlder(Law):
     name = "what-is-compared-is-the-older"
     clause = "what is held against newer values of the same is a constant in all passes"
 
-    def changed(self, reading: Reading) -> Reading:
-        return replace(reading, constant=True)
+    def readings(self, runs: Runs) -> Iterator[Reading]:
+        """The code with the older values as constants."""
+        if found := _constant(runs):
+            yield found[0]
 
-    def seen(self, runs: Runs) -> str:
-        letter = runs.letter
-        shared = set(letter.shared if runs.trace.remade else letter.older)
-        if not letter.reused or not shared or letter.added or any(map(comparable, runs.comparisons_in_code)):
-            return ""
-        rest, moving = (run.compared for run in runs.comparisons_in_code)
-        compared = [one for one in rest if one.older]
-        alike = all(one.same >= PASSES and not one.other for one in compared)
-        first = {one.stack for one in compared} <= {one.stack for one in moving if one.same}
-        if not (alike and first and shared <= {age for one in compared for age in one.older}):
-            return ""
-        if comparable(runs.constant) or any(starved(letter, runs.constant)):
-            return ""
-        return (
-            f"{at(compared[0].stack)} also differentiates the older of the values that it compares, by parameters "
-            "that were stepped since; computed anew, both values would be the same in each pass"
+    def says(self, runs: Runs, reading: Reading) -> Ruling:
+        """A reading keeps it if it lets no gradient into them."""
+        if (found := _constant(runs)) is None:
+            return SILENT
+        constant, place = found
+        if reading.constant >= constant.constant and reading.truncated >= constant.truncated:
+            return KEPT
+        return Ruling(
+            Word.BROKEN,
+            f"{at(place)} also differentiates the older of the values that it compares, by parameters "
+            "that were stepped since; computed anew, both values would be the same in each pass",
         )
+
+
+def _constant(runs: Runs) -> tuple[Reading, wire.Stack] | None:
+    """The reading with the older values as constants, and where the first of them is compared."""
+    letter = runs.letter
+    shared, older = set(letter.shared if runs.trace.remade else letter.older), set(letter.older)
+    if not letter.reused or not shared or letter.added or comparable(runs.comparisons_at_rest):
+        return None
+    compared = [one for one in runs.comparisons_at_rest.compared if one.older]
+    known = {age for one in compared for age in one.older}
+    if not all(one.same >= PASSES and not one.other for one in compared) or not shared <= known:
+        return None
+    # Where all that passes take of earlier ones is so compared, it may also be what the pass just before has made.
+    reading = replace(runs.code, constant=shared == older or not older <= known)
+    reading = reading if reading.constant else replace(reading, truncated=True)
+    if comparable(runs.of(reading)) or any(starved(letter, runs.of(reading))):
+        return None
+    return reading, compared[0].stack

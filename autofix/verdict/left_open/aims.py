@@ -25,9 +25,12 @@ def seen(runs: Runs) -> list[wire.Fact]:
 
 def constants(runs: Runs, reading: Reading) -> Reading | None:
     """A reading with these as constants, where it trains otherwise and takes all gradient from nothing."""
-    if reading.targets or not (facts := seen(runs)):
+    given = (wire.Given(fact.stack, fact.subject) for fact in seen(runs))
+    cut = replace(reading, targets=tuple(dict.fromkeys((*reading.targets, *given))))
+    if cut == reading:
         return None
-    cut = replace(reading, targets=tuple(wire.Given(fact.stack, fact.subject) for fact in facts))
+    if reading.constant and trains_alike(runs, replace(runs.code, targets=cut.targets), reading):
+        return None  # they are what passes share; run together, both change which operations there are
     if comparable(runs.of(cut)) or any(deprived(runs.of(cut), runs.of(reading))):
         return None
     return None if trains_alike(runs, cut, reading) else cut

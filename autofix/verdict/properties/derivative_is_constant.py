@@ -83,6 +83,7 @@ for x in torch.randn(4, 6, 3):
     loss.backward()
     optimizer.step()
 """
+BESIDE = BY_GRAD.replace("    score =", "    torch.autograd.grad(x.square().sum(), x)\n    score =")
 FIGURE = BY_GRAD.replace(" + (slope.norm(2, 1) - 1).square().mean()", "; print(float(slope.mean()))")
 TASKS = """\
 net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
@@ -178,6 +179,7 @@ class DerivativeIsConstant(Property):
         Example(REWEIGHTED.replace("repeat(3)[:8] * each)", "sum().square() + each)"), *WEIGHT),
     )
     silent = (
+        Example(BESIDE, "score.sum(), x)", GIVEN),
         Example(ELSEWHERE.replace("LOSS", "score + (net(x.detach() + 0.1 * slope.sign()) - 1).square()"), *OUT),
         Example(ATTACK, "score.sum().backward()", KEPT),
         Example(DATA.replace("LOSS", "net(moved)"), "score.sum().backward()", KEPT),
@@ -191,6 +193,9 @@ class DerivativeIsConstant(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
+        reading = evidence.assessment.reading
+        if reading is not None and reading.through and set(evidence.letter.derivatives) <= set(reading.through):
+            return None  # the edit trains as if each had a graph
         if place := _in_doubt(evidence):
             return self.found(place, subject="this derivative")
         return self.found(subject="another derivative") if _half_given(evidence) else None

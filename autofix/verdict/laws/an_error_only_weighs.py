@@ -1,0 +1,63 @@
+"""An error only weighs
+
+## What it says
+
+A loss is to make a difference small (a return less the value that was expected), and another loss weighs
+log-probabilities by the same difference: by an advantage, by the error of a prediction. The second loss is linear in
+it, so it has no minimum there, and could only push the difference away from where the first one draws it to. The code
+as written breaks the law where it does, by a graph that the first loss uses, too. The reading that keeps the law has a
+constant as the weight.
+
+It is seen in the graphs of both losses, in several passes: a term is linear in the weight, the weight is a difference,
+and the other loss sums up sizes of that difference, or of its value held against something else without a graph.
+
+## Where it is silent
+
+Where what weighs is no such difference: a gate, the probabilities of a teacher or of another view. Where the weight is
+bent on its way to the loss. Where both are one loss, of which the one backward fails by something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from autofix.core.model import Reading
+from autofix.experiments.compare import comparable
+from autofix.experiments.readings import deprived
+from autofix.probe import wire
+from autofix.verdict.law import KEPT, SILENT, Law, Ruling, Word, at
+from autofix.verdict.runs import Runs
+
+
+class AnErrorOnlyWeighs(Law):
+    name = "an-error-only-weighs"
+    clause = "what one loss is to make small only weighs in another"
+
+    def readings(self, runs: Runs) -> Iterator[Reading]:
+        """The code with constants as weights."""
+        if _weighed(runs):
+            yield replace(runs.code, targets=runs.weights)
+
+    def says(self, runs: Runs, reading: Reading) -> Ruling:
+        """A reading keeps it if it has these constants, or if that loss trains nothing of another optimizer."""
+        if not (loss := _weighed(runs)):
+            return SILENT
+        if set(runs.weights) <= set(reading.targets) or loss in {one.stack for one in reading.apart}:
+            return KEPT
+        return Ruling(
+            Word.BROKEN,
+            f"the loss of {at(loss)} also trains the error that it weighs by, which another loss is to make small",
+        )
+
+
+def _weighed(runs: Runs) -> wire.Stack:
+    """The loss that weighs by what another one is to make small, where the failure is between the two."""
+    if not runs.freed_by or not runs.weights:
+        return ()
+    failed = {runs.failure.stack, *runs.freed_by}
+    found = [fact.stack for fact in runs.sourced.seen("weight-is-residual") if fact.stack in failed]
+    constant = runs.of(replace(runs.code, targets=runs.weights)) if len(found) == 1 else runs.letter
+    if len(found) != 1 or comparable(constant) or any(deprived(constant, runs.letter)):
+        return ()
+    return found[0]
