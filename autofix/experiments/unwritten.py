@@ -25,6 +25,7 @@ _MOVED = (
     "(lambda new: new * (1 + 0.01 * (new.detach() / new.detach().abs().mean()).nan_to_num().sin()))({})"  # zeros stay
 )
 _CUT = "(lambda it: it.detach() if hasattr(it, 'detach') else it)({})"
+_CUT_IN_PLACE = "(lambda it: it if it.is_leaf else it.detach_())({})"
 _MOVE = "{0}.mul_(1 + 0.01 * ({0} / {0}.abs().mean()).nan_to_num().sin())"
 
 
@@ -175,12 +176,15 @@ def moved_values(target: Target, files: Mapping[Path, bytes], trace: wire.Trace)
 
 
 def without_zeros(target: Target, files: Iterable[Path]) -> dict[Path, bytes]:
-    """These files with what a zero of the text multiplies cut from its graph: no gradient ever comes through there."""
+    """These files with what a zero of the text multiplies or fills cut: no gradient ever comes through there."""
     found: dict[Path, bytes] = {}
     for source in (Source(path, target.read(path)) for path in files):
         products = [one for one in source.walk() if isinstance(one, ast.BinOp) and isinstance(one.op, ast.Mult)]
         sides = [(one.left, one.right) for one in products] + [(one.right, one.left) for one in products]
+        funcs = [one.func for one in source.walk() if isinstance(one, ast.Call) and not one.args]
+        filled = [one.value for one in funcs if isinstance(one, ast.Attribute) and one.attr == "zero_"]
         steps = [embed(source, side, _CUT) for side, other in sides if _is_zero(other)]
+        steps += [embed(source, one, _CUT_IN_PLACE) for one in filled]
         with contextlib.suppress(Declined, EditConflict):
             found |= {source.path: apply(source, rendered([one for some in steps for one in some]))} if steps else {}
     return found

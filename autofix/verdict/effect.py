@@ -24,7 +24,7 @@ from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
 from autofix.experiments.values import compared_ends, lost_writes, moved_otherwise, vanished
 from autofix.probe import wire
 from autofix.verdict.runs import Runs
-from autofix.verdict.unjudged import unjudged
+from autofix.verdict.unjudged import unexecuted, unjudged
 from autofix.verdict.wording import changed, equal_to, one_of_two, with_reading
 
 _MOVED_BY = 3
@@ -34,6 +34,12 @@ _MOVED_BY = 3
 def assess(runs: Runs) -> Assessment:
     """The effect of an edit whose own run got past the failure."""
     found, letter = _Comparison(runs).assessment(), runs.letter
+    unseen = [(reason, like) for reason, like in unexecuted(runs) if like and found.effect.keeps_gradients]
+    if unseen:
+        reason, like = unseen[0]
+        found = replace(
+            found, sentence=f"{found.sentence}. Not judged: {reason}; line {like} does the same instead of it"
+        )
     if not letter.hurried or found.effect is Effect.IDENTICAL or not found.effect.keeps_gradients:
         return found
     # Two passes show what each hands to the next; what is made once, for several of them, shows only in the third.

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 from autofix.experiments.compare import comparable, figures
 from autofix.experiments.readings import unsaid
 from autofix.probe import wire
+from autofix.verdict.parts.branches import ran_alike
 from autofix.verdict.runs import Runs, lines
+
+_REACH = "run the script with arguments that reach it, or leave that part out of the edit"
+_COLUMNS = 10_000
+"""A marked statement is reported as line * _COLUMNS + column."""
 
 
 def unjudged(runs: Runs) -> str:
@@ -18,8 +26,7 @@ def unjudged(runs: Runs) -> str:
         or pool.unproven
         or pool.too_few
         or _unseen(letter, pool.baseline)
-        or _unexecuted(runs.edited, "writes")
-        or _unexecuted(letter, "removes")
+        or next((f"{reason}: {_REACH}" for reason, line in unexecuted(runs) if not line), "")
         or _unread(runs)
     )
 
@@ -52,12 +59,13 @@ def _unread(runs: Runs) -> str:
     return ""
 
 
-def _unexecuted(trace: wire.Trace, verb: str) -> str:
-    """A changed statement that the run never reached cannot have been judged."""
-    for path, places in trace.marked.items():
-        missed = sorted(set(places) - set(trace.executed.get(path, ())))
-        if missed:
-            name = path.rsplit("/", 1)[-1]
-            line = f"line {missed[0] // 10_000} of {name}, which the edit {verb}, never ran within the passes compared"
-            return f"{line}: run the script with arguments that reach it, or leave that part out of the edit"
-    return ""
+def unexecuted(runs: Runs) -> Iterator[tuple[str, int]]:
+    """Each changed statement that no run reached, in words, and the line beside it that was judged for both, or 0."""
+    for trace, verb in ((runs.edited, "writes"), (runs.letter, "removes")):
+        for path, places in trace.marked.items():
+            ran = {place // _COLUMNS for place in trace.executed.get(path, ())}
+            for line in sorted({place // _COLUMNS for place in set(places) - set(trace.executed.get(path, ()))}):
+                where = f"line {line} of {Path(path).name}, which the edit {verb},"
+                old, new = runs.case.pool.target.read(Path(path)), runs.files.get(Path(path), b"")
+                like = ran_alike(old, new, line, ran, before=verb == "removes")
+                yield f"{where} never ran within the passes compared", like

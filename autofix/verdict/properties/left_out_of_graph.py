@@ -153,6 +153,7 @@ class LeftOutOfGraph(Property):
         Example(NORMED, NORM, "hidden = hidden.view(-1, 2).renorm(2, 0, 5.0).view(-1, 4)"),
         Example(RESTED, REST, "h = torch.zeros_like(h)"),
         Example(RESTED, REST, "h = h.detach() * 0.0"),
+        Example(RESTED.replace(REST, "h.zero_()"), "h.zero_()", "h.zero_().detach_()"),
         Example(STATED, KEEP, "self.h = new"),
         Example(SHIFTED, "hidden += 0.5", "hidden.data += 0.5"),
         Example(WARMING, "score * float", "critic(made).mean() * float"),

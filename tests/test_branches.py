@@ -1,0 +1,94 @@
+"""A branch that never ran is judged by the one that did, where the edit makes the same of the same in both."""
+
+from __future__ import annotations
+
+import pytest
+from scripts import Scripts
+
+from autofix.core.model import Applicability, Effect
+from autofix.verdict.parts.branches import ran_alike
+
+OLD = """\
+import torch
+
+torch.manual_seed(0)
+cell = torch.nn.GRUCell(2, 4)
+optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
+state = torch.zeros(3, 4)
+for step in range(6):
+    h = cell(torch.randn(3, 2), state)
+    optimizer.zero_grad()
+    h.square().mean().backward()
+    optimizer.step()
+    if step > 900:
+        state = torch.tanh(h)
+    else:
+        state = h
+"""
+USED = ("state = h\n", "state = h.detach()\n")
+IN_PLACE = """\
+import torch
+def reset(buffer, x, randomize):
+    if randomize:
+        torch.nn.init.uniform_(buffer)
+    else:
+        buffer.zero_()
+"""
+RARE, USUAL = 4, 6
+CUT = ".detach_()"
+
+
+def alike(old: str, rarely: str, usually: str) -> int:
+    lines = old.splitlines()
+    new = [*lines[: RARE - 1], rarely, lines[RARE], usually, *lines[USUAL:]]
+    return ran_alike(old.encode(), "\n".join(new).encode(), RARE, {USUAL}, before=False)
+
+
+def test_the_same_is_put_around_what_is_made_of_the_same() -> None:
+    wrapped = f"        torch.nn.init.uniform_(buffer){CUT}", f"        buffer.zero_(){CUT}"
+    assert alike(IN_PLACE, *wrapped) == USUAL
+    bound = IN_PLACE.replace("        torch", "        x = torch").replace("        buffer", "        x = buffer")
+    assert alike(bound, *(one.replace("        ", "        x = ") for one in wrapped)) == USUAL
+
+
+@pytest.mark.parametrize(
+    ("rarely", "usually"),
+    [
+        ("torch.nn.init.uniform_(buffer).detach()", "buffer.zero_().detach_()"),
+        ("torch.nn.init.uniform_(buffer).clamp_(0, 1)", "buffer.zero_().clamp_(0, 2)"),
+        ("torch.nn.init.normal_(buffer).detach_()", "buffer.zero_().detach_()"),
+        ("torch.nn.init.uniform_(buffer).detach_()", "buffer.zero_()"),
+        ("torch.nn.init.uniform_(x.detach_())", "buffer.zero_().detach_()"),
+    ],
+)
+def test_another_change_is_not_judged_by_it(rarely: str, usually: str) -> None:
+    assert not alike(IN_PLACE, f"        {rarely}", f"        {usually}")
+
+
+def test_what_is_made_of_another_network_or_given_to_another_name_is_not_judged_by_it() -> None:
+    other = IN_PLACE.replace("torch.nn.init.uniform_(buffer)", "x = student(x)").replace("buffer.zero_()", "x = net(x)")
+    assert not alike(other, "        x = student(x).detach()", "        x = net(x).detach()")
+    names = other.replace("student", "net").replace("        x = net", "        y = net", 1)
+    assert not alike(names, "        y = net(x).detach()", "        x = net(x).detach()")
+
+
+def test_a_branch_that_did_not_run_either_says_nothing() -> None:
+    new = IN_PLACE.replace("buffer)\n", f"buffer){CUT}\n").replace("zero_()", f"zero_(){CUT}")
+    assert not ran_alike(IN_PLACE.encode(), new.encode(), RARE, set(), before=False)
+
+
+@pytest.mark.torch
+def test_the_verdict_says_which_line_was_not_judged(script: Scripts) -> None:
+    verdict = script(OLD).verdict(USED, ("torch.tanh(h)", "torch.tanh(h).detach()"))
+    assert "Not judged: line 13 of train.py" in verdict.summary
+    assert verdict.applicability is Applicability.SAFE
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    "rarely", ["torch.tanh(h.detach())", "torch.tanh(h).detach() * 2", "torch.sigmoid(h).detach()"]
+)
+def test_another_change_of_a_line_that_never_ran_is_not_known(script: Scripts, rarely: str) -> None:
+    verdict = script(OLD).verdict(USED, ("torch.tanh(h)", rarely))
+    assert verdict.effect is Effect.UNKNOWN
+    assert verdict.applicability is Applicability.UNSAFE
