@@ -26,7 +26,7 @@ from autofix.core.model import Reading
 from autofix.experiments.compare import comparable, same_gradients, starved
 from autofix.probe import wire
 from autofix.syntax.sources import Sources
-from autofix.verdict.derivatives import enter
+from autofix.verdict.derivatives import depends, plain
 from autofix.verdict.effect import trains_alike
 from autofix.verdict.law import KEPT, PASSES, SILENT, Law, Ruling, Word, at
 from autofix.verdict.runs import Runs
@@ -61,7 +61,8 @@ def _numbers(runs: Runs) -> tuple[wire.Stack, ...]:
     pairs = zip(letter.whole_steps, runs.nudged.whole_steps, strict=False)
     if (
         sum(one.losses != other.losses for one, other in pairs) < PASSES
-        or not enter(runs, places)
+        or not depends(runs)
+        or plain(runs, places)
         or any(_is_said(runs, one) for one in places)
     ):
         return ()
