@@ -78,3 +78,29 @@ def test_the_line_that_explains_the_failure_is_named(script: Scripts, text: str)
         (number, line.rpartition("# ")[2]) for number, line in enumerate(text.splitlines(), 1) if "# " in line
     )
     assert (role, line) in {(culprit.role, culprit.frame.line) for culprit in found.culprits}
+
+
+RESET = """
+import torch
+
+class Cell(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = torch.nn.RNNCell(3, 4)
+        self.register_buffer("h", torch.zeros(5, 4))
+    def forward(self, x):
+        self.h = self.cell(x, self.h)
+        return self.h
+    def reset(self):
+        self.h.zero_()
+
+net = Cell()
+for _ in range(3):
+    net.reset()
+    net(torch.ones(5, 3)).sum().backward()
+"""
+
+
+def test_a_call_that_gives_nothing_is_told_with_the_line_in_it(script: Scripts) -> None:
+    used = next(one for one in script(RESET).diagnosed().culprits if one.role == "used" and not one.aside)
+    assert (used.frame.line, used.note.rpartition(":")[2]) == (17, "13")
