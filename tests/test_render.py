@@ -52,7 +52,7 @@ def as_json(made: Report) -> dict[str, Any]:
 
 def test_without_a_terminal_the_first_lines_are_links(made: Report) -> None:
     assert text(made) == snapshot("""\
-train.py:2:14: freed-graph RuntimeError: Trying to backward through the graph a second time
+train.py:2:14: AG201 RuntimeError: Trying to backward through the graph a second time
   backward needs a graph that an earlier backward has freed
 train.py:1:9: note 1. loss1 is made here, with the graph that both backward calls need
  1 │ loss1 = net(x)  # first
@@ -108,7 +108,7 @@ def test_verbose_tells_what_was_tried_and_how(made: Report) -> None:
 
 def test_quiet_is_one_line(made: Report) -> None:
     assert text(made, quiet=True) == snapshot(
-        "train.py:2:14: freed-graph RuntimeError: Trying to backward through the graph a second time\n"
+        "train.py:2:14: AG201 RuntimeError: Trying to backward through the graph a second time\n"
     )
 
 

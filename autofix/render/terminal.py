@@ -101,8 +101,8 @@ def failure(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
         return
     stack = report.diagnosis.failure.stack
     place = snapshot.place(stack[0]) if stack else None
-    kind = words.kind(report.diagnosis.cause) if not look.terminal else ""
-    yield located(snapshot, place, kind, words.headline(report), "bold")
+    code = words.code(report) if not look.terminal else ""
+    yield located(snapshot, place, code, words.headline(report), "bold")
     if look.quiet:
         return
     cause = report.diagnosis.declined or words.CAUSES[report.diagnosis.cause]
