@@ -326,6 +326,11 @@ for _ in range(4):
         ),
         ("student = nn.Sequential(*teacher[:1], nn.Flatten())", "student", False),
         (
+            "trained = torch.optim.SGD(teacher.parameters(), lr=0.1)\nstudent = nn.Sequential(*teacher, nn.Flatten())",
+            "student",
+            False,
+        ),
+        (
             "student = nn.Sequential(nn.Flatten())\nstudent.append(teacher[2])\nstudent[0] = teacher[0]",
             "student",
             False,

@@ -79,6 +79,8 @@ class Sites(Listener):
         self._frozen: dict[int, tuple[torch.Tensor, Raw]] = {}
         self._taken: dict[int, torch.Tensor] = {}
         """What optimizers own."""
+        self._shared: dict[Raw, bool] = {}
+        """Where parameters are switched off: whether two networks in reach share some that are owned."""
         self.met: dict[Raw, str] = {}
         self.cleared = Cleared(frames, kept=any(site.action == "uncleared" for site in sites))
         self._added: dict[Raw, None] = {}
@@ -137,11 +139,17 @@ class Sites(Listener):
             return args[0]
         if "unfreeze" not in actions:
             return NOTHING
-        if id(args[0]) in self._taken:
+        if id(args[0]) in self._taken and not self._is_elsewhere(raw):
             self.met[raw] = "no_graph"
             return args[0]
         self._frozen |= {id(t): (t, raw) for t in tensors(args[:1])}
         return NOTHING
+
+    def _is_elsewhere(self, raw: Raw) -> bool:
+        """Whether what is frozen at a place is part of two networks: one of them is meant to stay as it is."""
+        if raw not in self._shared:
+            self._shared[raw] = is_shared(self._frames, sys._getframe(), set(self._taken))
+        return self._shared[raw]
 
     def _born(self, parameter: torch.Tensor) -> None:
         raw, actions = self._here()
