@@ -75,15 +75,23 @@ for _ in range(4):
     opt.zero_grad()
     loss.backward()
     opt.step()
-! a weight of two parameters
-net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
-parametrizations.weight_norm(net[0])
--net[0].weight.requires_grad = False
-+net[0].parametrizations.weight.original0.requires_grad = False
-+net[0].parametrizations.weight.original1.requires_grad = False
-opt = torch.optim.Adam(net.parameters(), lr=0.1)
+! a weight of two parameters, of a network that a trainer holds
+class Trainer:
+    def __init__(self):
+        self.net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+        parametrizations.weight_norm(self.net[0])
+
+    def freeze(self):
+-        self.net[0].weight.requires_grad = False
++        self.net[0].parametrizations.weight.original0.requires_grad = False
++        self.net[0].parametrizations.weight.original1.requires_grad = False
+
+
+trainer = Trainer()
+trainer.freeze()
+opt = torch.optim.Adam(trainer.net.parameters(), lr=0.1)
 for _ in range(4):
-    loss = (net(torch.randn(5, 3)) - 1).square().mean()
+    loss = (trainer.net(torch.randn(5, 3)) - 1).square().mean()
     opt.zero_grad()
     loss.backward()
     opt.step()

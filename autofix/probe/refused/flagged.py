@@ -19,6 +19,7 @@ from ..engine import caller, graph
 from ..engine.names import Names
 from ..engine.taps import Call, Listener, Taps, parameters
 from ..program.frames import Frames, Raw
+from .shared import reached
 
 
 @dataclass(slots=True)
@@ -77,8 +78,8 @@ def computed(
 ) -> tuple[torch.nn.Module, str, dict[str, torch.Tensor]] | None:  # fmt: skip
     """The module in reach of a frame that computes a tensor of its parameters alone, and the names of all these."""
     leaves = {id(leaf): leaf for leaf in graph.leaves(graph.walk([target]))}
-    for value in {**frame.f_globals, **frames.variables(frame)}.values():
-        for part in value.modules() if isinstance(value, torch.nn.Module) else ():
+    for network in reached(frames, frame):
+        for part in network.modules():
             own = {name: one for name, one in part.named_parameters() if id(one) in leaves}
             name = _name(part, target, own)
             if name and leaves and len(own) == len(leaves):
