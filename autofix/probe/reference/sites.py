@@ -79,8 +79,8 @@ class Sites(Listener):
         self._frozen: dict[int, tuple[torch.Tensor, Raw]] = {}
         self._taken: dict[int, torch.Tensor] = {}
         """What optimizers own."""
-        self._shared: dict[Raw, bool] = {}
-        """Where parameters are switched off: whether two networks in reach share some that are owned."""
+        self._shared: dict[tuple[Raw, int], bool] = {}
+        """Where parameters are switched off, and how many are owned then: whether two networks in reach share some."""
         self.met: dict[Raw, str] = {}
         self.cleared = Cleared(frames, kept=any(site.action == "uncleared" for site in sites))
         self._added: dict[Raw, None] = {}
@@ -147,9 +147,10 @@ class Sites(Listener):
 
     def _is_elsewhere(self, raw: Raw) -> bool:
         """Whether what is frozen at a place is part of two networks: one of them is meant to stay as it is."""
-        if raw not in self._shared:
-            self._shared[raw] = is_shared(self._frames, sys._getframe(), set(self._taken))
-        return self._shared[raw]
+        asked = raw, len(self._taken)
+        if asked not in self._shared:
+            self._shared[asked] = is_shared(self._frames, sys._getframe(), set(self._taken))
+        return self._shared[asked]
 
     def _born(self, parameter: torch.Tensor) -> None:
         raw, actions = self._here()
