@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from autofix.core.aligned import opcodes
 from autofix.syntax.calls import name_of
 from autofix.syntax.live import Needed, bound_by
 from autofix.syntax.source import Source, SourceError
@@ -20,7 +19,7 @@ from autofix.verdict.parts.options import options
 from autofix.verdict.parts.pieces import pieces, spliced
 from autofix.verdict.parts.repeated import follows, renamed, shape, takes_over
 from autofix.verdict.parts.statements import Item, flat, left_out, statements
-from autofix.verdict.parts.texts import Texts, changed, passed_over, shifted, side_by_side
+from autofix.verdict.parts.texts import Texts, changed, parsed, passed_over, shifted, side_by_side
 
 MOST = 24
 """How many parts of an edit are tried; of a larger one it cannot be said what each part is for."""
@@ -67,7 +66,7 @@ def parts(old: Mapping[Path, bytes], new: Mapping[Path, bytes], *, whole: bool =
     An edit of one part has none, unless `whole`: without it there is no edit. Comments, layout and imports are no
     parts, nor is a statement that does the same where it moves to.
     """
-    trees = [[tree for data in files.values() if (tree := _parsed(data)) is not None] for files in (old, new)]
+    trees = [[tree for data in files.values() if (tree := parsed(data)) is not None] for files in (old, new)]
     chosen = options(*trees)
     found: dict[tuple[Path, str | None], Part] = {}
     for path, data in new.items():
@@ -82,14 +81,14 @@ def parts(old: Mapping[Path, bytes], new: Mapping[Path, bytes], *, whole: bool =
 
 def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> Iterator[Part | None]:
     """The parts of what an edit makes of a file; None for one without which it does not parse."""
-    parsed = _parsed(old), _parsed(new)
-    trees = [one for one in parsed if one is not None]
-    if len(trees) < len(parsed):
+    first, last = parsed(old), parsed(new)
+    if first is None or last is None:
         return
+    trees = first, last
     before, after = (data.splitlines(keepends=True) for data in (old, new))
     ours, theirs = (list(statements(tree, (), 0)) for tree in trees)
-    texts, stretches = Texts(before, after), opcodes(before, after)
-    place = texts.place
+    texts = Texts(before, after)
+    place, stretches = texts.place, texts.stretches
     alike = [stretch for stretch in stretches if stretch[0] == "equal"]
     gone = _unmatched(ours, theirs, {line for _, a, b, _, _ in alike for line in range(a, b)})
     fresh = _unmatched(theirs, ours, {line for _, _, _, c, d in alike for line in range(c, d)})
@@ -362,13 +361,6 @@ def _words(mine: Item | None, other: Item | None, before: list[bytes], after: li
     return f"the {'removal of' if other is None else 'change to' if mine else 'new'} `{text}`"
 
 
-def _parsed(data: bytes) -> ast.Module | None:
-    try:
-        return ast.parse(data)
-    except (SyntaxError, ValueError):
-        return None
-
-
 def _tree(data: bytes) -> str | None:
-    tree = _parsed(data)
+    tree = parsed(data)
     return ast.dump(tree) if tree is not None else None

@@ -17,10 +17,11 @@ class Texts:
 
     def __init__(self, before: list[bytes], after: list[bytes]) -> None:
         self._before, self._after = before, after
-        self._stretches = opcodes(before, after)
+        self.stretches = opcodes(before, after)
+        """Which lines of both are the same, in order, and what stands for what between them."""
         self.place: dict[int, int] = {}
         """For each old line, the new line before which it would stand."""
-        for _, a, b, c, d in self._stretches:
+        for _, a, b, c, d in self.stretches:
             self.place.update({line: min(c + line - a, d) for line in range(a, b)})
 
     def without(
@@ -39,11 +40,11 @@ class Texts:
             changes += [left_out(other, self._after)] if other else []
         changes += [(there, there, self._before[one.start : one.end]) for there, one in needs]
         found = (changed(self._after, some) for some in (changes, *self._otherwise(changes)))
-        return next((text for text in found if _is_parsed(text)), None)
+        return next((text for text in found if parsed(text) is not None), None)
 
     def _stands_for(self, mine: Item, other: Item) -> bool:
         """Whether the new one stands where the old one stood, or begins before that with what it got in addition."""
-        return other.start <= self.place[mine.start] < other.stop or side_by_side(mine, other, self._stretches)
+        return other.start <= self.place[mine.start] < other.stop or side_by_side(mine, other, self.stretches)
 
     def _put_back(self, mine: Item, back: int) -> Change:
         """An old statement at a line; the head of a block around what was in it."""
@@ -66,12 +67,19 @@ class Texts:
             ]  # fmt: skip
 
 
+def parsed(text: bytes) -> ast.Module | None:
+    """The syntax of a text; None where it is none of Python's."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError):
+        return None
+
+
 def changed(lines: list[bytes], changes: Iterable[Change]) -> bytes:
     """A text with some of its lines replaced."""
     lines = list(lines)
-    for start, stop, others in sorted(
-        changes, key=lambda change: (-change[0], -change[1])
-    ):  # what goes, before what comes
+    # What goes, before what comes.
+    for start, stop, others in sorted(changes, key=lambda change: (-change[0], -change[1])):
         lines[start:stop] = others
     return b"".join(lines)
 
@@ -100,10 +108,3 @@ def side_by_side(mine: Item, other: Item, stretches: Iterable[tuple[str, int, in
 def _depth(lines: list[bytes]) -> int:
     """How many characters the first line that is not empty is indented by."""
     return next((len(line) - len(line.lstrip()) for line in lines if line.strip()), 0)
-
-
-def _is_parsed(text: bytes) -> bool:
-    try:
-        return bool(ast.parse(text))
-    except (SyntaxError, ValueError):
-        return False
