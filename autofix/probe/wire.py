@@ -33,6 +33,8 @@ NONE_GIVEN = ("none_given", "none_among")
 """The kinds of a derivative that gave None for all its inputs, or for some: nothing that they lead to was used."""
 LEFT_OUT = "what it does is left out"
 """How it is told that a stand-in for a package does nothing."""
+COLUMNS = 10_000
+"""A marked statement is reported as line * COLUMNS + column: several may stand on one line."""
 
 
 @dataclass(frozen=True, slots=True)

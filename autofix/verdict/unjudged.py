@@ -12,8 +12,6 @@ from autofix.verdict.parts.branches import ran_alike
 from autofix.verdict.runs import Runs, lines
 
 _REACH = "run the script with arguments that reach it, or leave that part out of the edit"
-_COLUMNS = 10_000
-"""A marked statement is reported as line * _COLUMNS + column."""
 
 
 def unjudged(runs: Runs) -> str:
@@ -63,8 +61,8 @@ def unexecuted(runs: Runs) -> Iterator[tuple[str, int]]:
     """Each changed statement that no run reached, in words, and the line beside it that was judged for both, or 0."""
     for trace, verb in ((runs.edited, "writes"), (runs.letter, "removes")):
         for path, places in trace.marked.items():
-            ran = {place // _COLUMNS for place in trace.executed.get(path, ())}
-            for line in sorted({place // _COLUMNS for place in set(places) - set(trace.executed.get(path, ()))}):
+            ran = {place // wire.COLUMNS for place in trace.executed.get(path, ())}
+            for line in sorted({place // wire.COLUMNS for place in set(places) - set(trace.executed.get(path, ()))}):
                 where = f"line {line} of {Path(path).name}, which the edit {verb},"
                 old, new = runs.case.pool.target.read(Path(path)), runs.files.get(Path(path), b"")
                 like = ran_alike(old, new, line, ran, before=verb == "removes")

@@ -12,12 +12,11 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
+from ..wire import COLUMNS
 from . import known
 from .known import first_line
 
 MARK = "__autofix_executed__"
-COLUMNS = 10_000
-"""A marked statement is reported as line * COLUMNS + column: several may stand on one line."""
 
 
 class Overlay:
