@@ -6,11 +6,12 @@ import enum
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from autofix.core.kinds import kinds
 from autofix.core.model import Reading
+from autofix.probe import wire
 from autofix.verdict.blame import at as at  # noqa: PLC0414  with it laws say where
 from autofix.verdict.runs import Runs
 
@@ -77,6 +78,30 @@ class KeptByChange(Law):
         if not (sentence := self.seen(runs)):
             return SILENT
         return KEPT if self.changed(reading) == reading else Ruling(Word.BROKEN, sentence)
+
+
+class KeptByGraphs(Law):
+    """A law that is kept where derivatives, which are numbers as the code is written, have a graph."""
+
+    sentence: ClassVar[str]
+    """What breaks it in the code as written, as a clause with the `place` of the first of them."""
+
+    @abstractmethod
+    def numbers(self, runs: Runs) -> tuple[wire.Stack, ...]:
+        """Where these derivatives are taken; () where there is none, or nobody can tell."""
+
+    def readings(self, runs: Runs) -> Iterator[Reading]:
+        """The code as written, with a graph for each of them."""
+        if places := self.numbers(runs):
+            yield replace(runs.code, through=places)
+
+    def says(self, runs: Runs, reading: Reading) -> Ruling:
+        """A reading keeps it if all of them have one."""
+        if not (places := self.numbers(runs)):
+            return SILENT
+        if set(places) <= set(reading.through):
+            return KEPT
+        return Ruling(Word.BROKEN, self.sentence.format(place=at(places[0])))
 
 
 def broken(runs: Runs, reading: Reading) -> str:

@@ -19,40 +19,25 @@ the loss has one: the whole may be meant so, and it is asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
-from autofix.core.model import Reading
 from autofix.experiments.compare import comparable, starved
 from autofix.probe import wire
 from autofix.verdict.derivatives import depends, plain
-from autofix.verdict.law import KEPT, SILENT, Law, Ruling, Word, at
+from autofix.verdict.law import KeptByGraphs
 from autofix.verdict.runs import Runs
 
 
-class AForwardIsDifferentiatedAlike(Law):
+class AForwardIsDifferentiatedAlike(KeptByGraphs):
     name = "a-forward-is-differentiated-alike"
     clause = "a loss is trained through each derivative of a forward that it takes"
+    sentence = "the derivative of {place} is a number, and another of that forward is not"
 
-    def readings(self, runs: Runs) -> Iterator[Reading]:
-        """The code with a graph for those that have none."""
-        if places := _constant(runs):
-            yield replace(runs.code, through=places)
-
-    def says(self, runs: Runs, reading: Reading) -> Ruling:
-        """A reading keeps it if all of them have a graph."""
-        if not (places := _constant(runs)):
-            return SILENT
-        if set(places) <= set(reading.through):
-            return KEPT
-        return Ruling(Word.BROKEN, f"the derivative of {at(places[0])} is a number, and another of that forward is not")
-
-
-def _constant(runs: Runs) -> tuple[wire.Stack, ...]:
-    """The derivatives by inputs that enter a loss as numbers, beside others that have a graph."""
-    found = [fact.stack for fact in runs.letter.seen("slope-without-graph")]
-    places = tuple(one for one in found if not plain(runs, [one]))
-    if not places or not depends(runs):
-        return ()
-    through = runs.of(replace(runs.code, through=places))
-    return () if comparable(through) or any(starved(runs.letter, through)) else places
+    def numbers(self, runs: Runs) -> tuple[wire.Stack, ...]:
+        """The derivatives by inputs that enter a loss as numbers, beside others that have a graph."""
+        found = [fact.stack for fact in runs.letter.seen("slope-without-graph")]
+        places = tuple(one for one in found if not plain(runs, [one]))
+        if not places or not depends(runs):
+            return ()
+        through = runs.of(replace(runs.code, through=places))
+        return () if comparable(through) or any(starved(runs.letter, through)) else places

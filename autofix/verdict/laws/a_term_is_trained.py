@@ -19,57 +19,40 @@ graph trains nothing either. And where some of these derivatives have a graph, o
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import replace
 
-from autofix.core.model import Reading
 from autofix.experiments.compare import comparable, same_gradients, starved
 from autofix.probe import wire
 from autofix.syntax.sources import Sources
 from autofix.verdict.derivatives import depends, plain
 from autofix.verdict.effect import trains_alike
-from autofix.verdict.law import KEPT, PASSES, SILENT, Law, Ruling, Word, at
+from autofix.verdict.law import PASSES, KeptByGraphs
 from autofix.verdict.runs import Runs
 
 
-class ATermIsTrained(Law):
+class ATermIsTrained(KeptByGraphs):
     name = "a-term-is-trained"
     clause = "a term of a loss that is made of a derivative is trained through it"
+    sentence = "a term of the loss is made of the derivative of {place}, and trains nothing"
 
-    def readings(self, runs: Runs) -> Iterator[Reading]:
-        """The code with a graph for each such derivative."""
-        if places := _numbers(runs):
-            yield replace(runs.code, through=places)
-
-    def says(self, runs: Runs, reading: Reading) -> Ruling:
-        """A reading keeps it if they have a graph."""
-        if not (places := _numbers(runs)):
-            return SILENT
-        if set(places) <= set(reading.through):
-            return KEPT
-        return Ruling(
-            Word.BROKEN, f"a term of the loss is made of the derivative of {at(places[0])}, and trains nothing"
-        )
-
-
-def _numbers(runs: Runs) -> tuple[wire.Stack, ...]:
-    """The derivatives without a graph that terms of losses are made of, and nothing else."""
-    letter = runs.letter
-    places = tuple(dict.fromkeys(letter.derivatives))
-    if not places or letter.with_graph or comparable(runs.nudged) or not same_gradients(letter, runs.nudged):
-        return ()
-    pairs = zip(letter.whole_steps, runs.nudged.whole_steps, strict=False)
-    if (
-        sum(one.losses != other.losses for one, other in pairs) < PASSES
-        or not depends(runs)
-        or plain(runs, places)
-        or any(_is_said(runs, one) for one in places)
-    ):
-        return ()
-    through = replace(runs.code, through=places)
-    if comparable(runs.of(through)) or any(starved(letter, runs.of(through))):
-        return ()
-    return () if trains_alike(runs, through, runs.code) else places
+    def numbers(self, runs: Runs) -> tuple[wire.Stack, ...]:
+        """The derivatives without a graph that terms of losses are made of, and nothing else."""
+        letter = runs.letter
+        places = tuple(dict.fromkeys(letter.derivatives))
+        if not places or letter.with_graph or comparable(runs.nudged) or not same_gradients(letter, runs.nudged):
+            return ()
+        pairs = zip(letter.whole_steps, runs.nudged.whole_steps, strict=False)
+        if (
+            sum(one.losses != other.losses for one, other in pairs) < PASSES
+            or not depends(runs)
+            or plain(runs, places)
+            or any(_is_said(runs, one) for one in places)
+        ):
+            return ()
+        through = replace(runs.code, through=places)
+        if comparable(runs.of(through)) or any(starved(letter, runs.of(through))):
+            return ()
+        return () if trains_alike(runs, through, runs.code) else places
 
 
 def _is_said(runs: Runs, stack: wire.Stack) -> bool:
