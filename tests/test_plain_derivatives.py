@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from scripts import Scripts
 
+from autofix.core.model import Applicability
 from autofix.verdict.property import HEAD
 
 pytestmark = pytest.mark.torch
@@ -26,6 +27,23 @@ for step in range(4):
     slope = torch.autograd.grad(score.sum(), x)[0]
     MADE
     loss = score.mean() + (LOSS).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+MOTION = """\
+from torch.autograd.functional import hessian, jacobian
+
+net = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1, bias=False))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(5):
+    x = torch.rand(2)
+
+    def energy(at):
+        return net(at[None]).sum()
+
+    mass, force = hessian(energy, x), jacobian(energy, x)
+    loss = (mass @ torch.ones(2) + force - 1).square().sum()
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
@@ -152,6 +170,12 @@ def test_a_derivative_by_what_is_no_data_is_doubted_wherever_it_leads(script: Sc
 
 def test_an_inner_step_of_weights_is_doubted(script: Scripts) -> None:
     assert doubts(script, HEAD + INNER, ("(weight, bias))", "(weight, bias), retain_graph=True)"))
+
+
+def test_what_a_package_detaches_is_not_cut_by_the_program(script: Scripts) -> None:
+    calls = ("hessian(energy, x)", "jacobian(energy, x)")
+    verdict = script(HEAD + MOTION).verdict(*((call, f"{call[:-1]}, create_graph=True)") for call in calls))
+    assert verdict.applicability is Applicability.SAFE, verdict.summary
 
 
 def test_a_shift_that_is_filled_in_each_pass_is_added_to_data(script: Scripts) -> None:

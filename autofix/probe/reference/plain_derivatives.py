@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from ..engine import graph
+from ..engine import caller, graph
 from ..engine.refused import DERIVATIVE, GRADIENT, is_write, name_of, short_name, tensors
 from ..engine.remembered import Remembered
 from ..engine.sums import ADDS, is_sum
@@ -139,10 +139,10 @@ class PlainDerivatives(TorchFunctionMode, Listener):
         if len(self._made_of) and ages and (weights := _applied(name, given)):
             self._layers.append((ages, weights))
             return  # what it gives is what the network says
-        said = name in _DETACHES and given[0] not in self._read
+        cut = cut or (bool(derived) and self._is_cut_here(func, name, given))
         for one in results if derived else ():
             self._made_of.keep(one, made_of)
-            if graph.is_leaf(one) and (cut or said or not torch.is_grad_enabled()):
+            if graph.is_leaf(one) and cut:
                 self._cut.keep(one, True)
         if derived and (is_write(func) or name.endswith("__set__")):
             self._made_of.keep(given[0], made_of)
@@ -151,6 +151,15 @@ class PlainDerivatives(TorchFunctionMode, Listener):
             self._written[_memory(given[0])] = given[0].detach(), made_of
             while len(self._written) > _MOST:
                 del self._written[next(iter(self._written))]
+
+    def _is_cut_here(self, func: Any, name: str, given: list[torch.Tensor]) -> bool:
+        """Whether the program says by this call that what it gives is a constant, and not a package that it calls.
+
+        `torch.autograd.functional` detaches what it gives in any case.
+        """
+        said = (name in _DETACHES and given[0] not in self._read) or not torch.is_grad_enabled()
+        frame = caller.frame(func) if said else None
+        return frame is not None and self._frames.owns(frame.f_code)
 
     def _fill(self, name: str, given: list[torch.Tensor], results: list[torch.Tensor]) -> None:
         """Hear of what is drawn or filled, and of what is added to data."""
