@@ -14,16 +14,17 @@ def derivative(runs: Runs) -> wire.Stack:
     """Where a derivative without a graph was taken that enters a loss; () if none is.
 
     It freed the graph, or found it freed. Or no gradient depends on it either: then it is a term that trains nothing.
-    One that is a plain number to losses is a constant as everybody knows.
+    Any other that is a plain number to losses is a constant as everybody knows.
     """
     met = runs.freed_by | {runs.failure.stack} if runs.freed_by else set()
     known = [one.stack for one in runs.trace.earlier if one.grad and not one.create and one.stack in met]
     taken = known or runs.letter.derivatives
     if not taken:
         return ()
-    if not known and (comparable(runs.nudged) or not same_gradients(runs.letter, runs.nudged)):
+    in_vain = not comparable(runs.nudged) and same_gradients(runs.letter, runs.nudged)
+    if not (known or in_vain):
         return ()
-    return taken[0] if depends(runs) and not _settled(runs, taken) else ()
+    return taken[0] if depends(runs) and (in_vain or not _settled(runs, taken)) else ()
 
 
 def depends(runs: Runs) -> bool:
