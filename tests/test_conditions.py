@@ -199,6 +199,34 @@ for _ in range(3):
     assert (report.fixes[0].verdict.failure is None) == known
 
 
+@pytest.mark.parametrize(
+    "default",
+    [
+        'torch.set_default_device("cuda")',
+        'torch.set_default_tensor_type("torch.cuda.FloatTensor")',
+        'torch.device("cuda").__enter__(); torch.manual_seed(0)',
+    ],
+)
+def test_where_cuda_is_the_default_device_nothing_is_moved(repaired: Repairs, default: str) -> None:
+    script = f"""\
+import torch
+with torch.device("cuda:0"):
+    v = torch.ones(3, requires_grad=True)
+assert v.cuda().is_leaf and not torch.ones(3, requires_grad=True).cuda().is_leaf
+{default}
+w = torch.ones(3, requires_grad=True).cuda()
+x = torch.from_numpy(torch.ones(3).cpu().numpy()).requires_grad_().to("cuda")
+assert w.is_leaf and not x.is_leaf
+optimizer = torch.optim.SGD([w], 0.5)
+(w * 2).sum().backward()
+w += 1
+"""
+    report = repaired(script)
+    assert report.diagnosis is not None, report.message
+    assert (report.diagnosis.cause, report.diagnosis.failure.stack[0].line) == ("leaf_modified", 11)
+    assert any("CUDA was asked for" in word for word in report.conditions)
+
+
 def test_a_move_makes_a_copy_as_it_would_on_a_gpu(repaired: Repairs) -> None:
     script = """\
 import torch

@@ -394,6 +394,22 @@ def test_the_script_sees_its_own_world(world: World) -> None:
     assert json.loads(seen[5:]) == [world.user, world.user, str(world.project), world.user]
 
 
+@pytest.mark.parametrize("rung", ["overlay", "landlock", "copy"])
+def test_a_script_may_name_its_threads(world: World, rung: str) -> None:
+    need(rung)
+    source = (
+        "import threading\n"
+        "def rename():\n"
+        "    path = f'/proc/self/task/{threading.get_native_id()}/comm'\n"
+        "    open(path, 'w').write('worker')\n"
+        "    print('NAMED', open(path).read())\n"
+        "for _ in range(2):\n"
+        "    thread = threading.Thread(target=rename); thread.start(); thread.join()\n"
+    )
+    told = world.run(script(world, source), rung)
+    assert told["output"].count("NAMED worker") == 2, told["error"]
+
+
 def test_the_network_opens_on_demand(world: World) -> None:
     need("overlay")
     source = f"import socket; socket.create_connection(('127.0.0.1', {world.port}), 2)"

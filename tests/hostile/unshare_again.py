@@ -3,7 +3,7 @@
 import ctypes
 import os
 
-from _tricks import attempt, libc, spoil_all
+from _tricks import attempt, escaped, libc, spoil_all
 
 libc.unshare(0x10000000 | 0x20000)
 for name, text in (("setgroups", "deny"), ("uid_map", f"0 {os.getuid()} 1"), ("gid_map", f"0 {os.getgid()} 1")):
@@ -16,5 +16,8 @@ for point in reversed(points):
 libc.mount(b"/", b"/mnt", None, ctypes.c_ulong(0x1000), None)
 libc.mount(b"proc", b"/proc", b"proc", ctypes.c_ulong(0), None)
 spoil_all()
+for setting in ("/proc/sys/vm/drop_caches", "/proc/sys/kernel/modprobe"):
+    if attempt(os.open, setting, os.O_WRONLY) is not None:
+        escaped(setting)
 libc.mount(b"none", b"/tmp", b"tmpfs", ctypes.c_ulong(0), None)
 spoil_all()

@@ -156,8 +156,9 @@ def _move_in(fence: Fence, report: int) -> None:
 def _landlock(fence: Fence, folders: list[str]) -> None:
     with os.scandir("/dev") as entries:
         devices = [e.path for e in entries if e.name in DEVICES or e.name.startswith(GPU_DEVICES)]
-    # Semaphores and tensors that processes share live in /dev/shm, whatever a program is told.
-    _linux.landlock([*folders, *devices, "/dev/shm"], network=fence.network)  # noqa: S108
+    # Semaphores and tensors that processes share live in /dev/shm, whatever a program is told; CUDA's driver names
+    # its threads in /proc/self/task, or gives up.
+    _linux.landlock([*folders, *devices, "/dev/shm", "/proc/self/task"], network=fence.network)  # noqa: S108
     if os.geteuid() == 0:  # a device's node, a module, the clock: nothing that Landlock would guard
         _linux.keep_capabilities(_linux.ROOT_CAPS)
 

@@ -89,9 +89,7 @@ def build(stage: Stage) -> None:
     for path in stage.wanted:
         _cover(stage, path)
     _private_devices(devices, stage.fence.disk)
-    # Read-only: to real root the files below /proc/sys would otherwise be the machine's own settings.
-    flags = _linux.MS_NOSUID | _linux.MS_NODEV | _linux.MS_NOEXEC
-    _linux.mount("proc", "/proc", "proc", flags | _linux.MS_RDONLY)
+    _private_processes()
     _hide_sockets(stage)
     if not stage.fence.network:
         _linux.loopback_up()
@@ -321,6 +319,22 @@ def _private_devices(devices: dict[str, int], disk: int | None) -> None:
     for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
         os.symlink(f"/proc/self/fd{target}", f"/dev/{name}")
     os.symlink("pts/ptmx", "/dev/ptmx")
+
+
+def _private_processes() -> None:
+    """Show the room's own processes, which may be written to, and the machine's settings, which may not.
+
+    CUDA's driver names its threads in /proc/self/task/TID/comm from release 570 on, and CUDA does not start where it
+    may not (github.com/nolabs-ai/nono/pull/673). To real root the files of /proc/sys are the machine's own.
+    """
+    flags = _linux.MS_NOSUID | _linux.MS_NODEV | _linux.MS_NOEXEC
+    _linux.mount("proc", "/proc", "proc", flags)
+    with os.scandir("/proc") as entries:
+        machine = [e for e in entries if not e.name.isdigit() and not e.is_symlink()]
+    for entry in machine:
+        if entry.is_dir() or entry.stat().st_mode & 0o222:
+            _linux.mount(entry.path, entry.path, None, _linux.MS_BIND)
+            _linux.mount("none", entry.path, None, flags | _linux.MS_BIND | _linux.MS_REMOUNT | _linux.MS_RDONLY)
 
 
 def _hide_sockets(stage: Stage) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
+from torch.utils import _device
 
 from ..engine import graph
 
@@ -117,10 +118,38 @@ class OnCpu(TorchFunctionMode):
         cuda.stream = cuda.device = cuda.device_of = lambda *args: contextlib.nullcontext()
         for name in _TYPES:
             setattr(cuda, f"{name}Tensor", getattr(torch, f"{name}Tensor"))
+        self._patch_defaults()
         self._patch_modules()
         self._patch_files()
         self._patch_amp()
         self._patch_groups()
+
+    def _patch_defaults(self) -> None:
+        """What is made where CUDA is the default device, for a block or for good, counts as being there."""
+        context, makers = _device.DeviceContext, _device._device_constructors()
+        made, called = context.__init__, context.__torch_function__
+        space: Any = torch
+        legacy = torch.set_default_tensor_type
+
+        def init(this: Any, device: Any) -> None:
+            there = is_gpu(device)
+            made(this, "cpu" if there else device)
+            setattr(this, _MARK, there)
+            if there:
+                self._note(_NOTE)
+
+        def call(this: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            there = getattr(this, _MARK, False) and func in makers and (kwargs or {}).get("device") is None
+            result = called(this, func, types, args, kwargs)
+            return _marked(result) if there else result
+
+        def set_type(kind: Any) -> None:
+            name = kind if isinstance(kind, str) else torch.typename(kind)
+            legacy(name.replace(".cuda.", "."))
+            torch.set_default_device("cuda" if ".cuda." in name else None)
+
+        context.__init__, context.__torch_function__ = init, call
+        space.set_default_tensor_type = set_type
 
     def _patch_modules(self) -> None:
         """A module keeps its parameters when it moves: they count as being there from then on."""
