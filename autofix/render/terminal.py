@@ -22,6 +22,7 @@ _ALTERNATIVES = 3
 _CHANGES = 5
 _LAWS = {"broken": "bold red", "kept": "green", "not judged": "dim"}
 _NEXT = "Next: change the edit, or see what `autofix fix` offers for this script"
+_ANSWER = "Next: answer the question; if the answer rules the edit out, change it, or see what `autofix fix` offers"
 _REJECTED = 8
 _TRIED = 20
 _DIFF = {"file": "bold", "place": "cyan", "added": "green", "removed": "red"}
@@ -318,7 +319,7 @@ def _judged(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
         yield Text(f"  {where}{words.one_line(change.note or norms(change))}")
     yield from question(report, snapshot)
     if report.outcome is Outcome.UNSAFE:
-        yield Text(_NEXT)
+        yield Text(_NEXT if report.question is None else _ANSWER)
 
 
 def _background(report: Report) -> Iterator[Text]:
