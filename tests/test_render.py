@@ -145,8 +145,14 @@ def test_titles_tell_fixes_apart(made: Report) -> None:
     again = replace(again, originals={made.target.script: data})
     there = Edit(made.target.script, data.index(b"if x"), len(data), "x")
     moved = replace(again, candidate=replace(again.candidate, edits=(there,)))
+    other = made.target.script.with_name("nets.py")
+    elsewhere = replace(
+        moved, candidate=replace(moved.candidate, edits=(replace(there, path=other),)), originals={other: data}
+    )
     titles = [words.title(fix) for fix in apart((first, again, moved))]
     assert len(set(titles)) == len(titles)
+    there_and_elsewhere = [words.title(fix) for fix in apart((moved, elsewhere))]
+    assert [title.rpartition(" ")[2][:-1] for title in there_and_elsewhere] == ["train.py:", "nets.py:"]
     assert titles[0].startswith("Keep the graph with retain_graph=True: ")
     assert [words.title(fix) for fix in apart(made.fixes)] == [words.title(fix) for fix in made.fixes]
 

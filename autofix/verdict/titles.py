@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from autofix.core.model import Fix
 
@@ -43,11 +44,13 @@ def _code(fix: Fix, alike: Sequence[Fix]) -> str:
 
 
 def _lines(fix: Fix, alike: Sequence[Fix]) -> str:
-    """The lines of the file that it changes, where they are others."""
-    mine = _changed(fix)
-    if all(_changed(one) == mine for one in alike):
+    """The lines that it changes, where they are others; with their files, where these differ."""
+    mine, others = _changed(fix), [_changed(one) for one in alike]
+    if all(one == mine for one in others):
         return ""
-    return f"line{'s' if len(mine) > 1 else ''} {', '.join(map(str, mine))}"
+    if len({path for places in (mine, *others) for path, _ in places}) > 1:
+        return ", ".join(f"{path.name}:{line}" for path, line in mine)
+    return f"line{'s' if len(mine) > 1 else ''} {', '.join(str(line) for _, line in mine)}"
 
 
 def _signed(fix: Fix, sign: bytes) -> list[bytes]:
@@ -57,6 +60,6 @@ def _signed(fix: Fix, sign: bytes) -> list[bytes]:
     ]
 
 
-def _changed(fix: Fix) -> list[int]:
-    found = {fix.originals[e.path][: e.start].count(b"\n") + 1 for e in fix.candidate.edits if e.path in fix.originals}
-    return sorted(found)
+def _changed(fix: Fix) -> list[tuple[Path, int]]:
+    edits = [edit for edit in fix.candidate.edits if edit.path in fix.originals]
+    return sorted({(edit.path, fix.originals[edit.path][: edit.start].count(b"\n") + 1) for edit in edits})
