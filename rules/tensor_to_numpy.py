@@ -2,8 +2,7 @@
 
 ## What it does
 Detaches the tensor where it is handed over: `x.detach().numpy()`, `np.asarray(x.detach())`. Of what a list collects it
-keeps numbers: `x.item()`, or `float(x)` where it may be a number of Python's already. In place of `inference_mode`,
-whose tensors no graph may save, `no_grad`.
+keeps numbers: `x.item()`, or `float(x)` where it may be a number of Python's already.
 
 ## Why autograd fails
 An array has no place for the graph. torch refuses rather than lose it silently.
@@ -28,7 +27,6 @@ JOINED = (
     "what a loss is computed from stays a tensor: torch.stack or torch.cat joins a list of them, and torch has numpy's "
     "sum, mean and max; what is only looked at is detached first"
 )
-WHY_MODE = "Under no_grad no graph is recorded either, and the tensors may be saved by later operations."
 _DEEPEST = 3
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
 
@@ -62,13 +60,6 @@ out = net(torch.randn(3, 2))
 -print(numpy.asarray(out).sum())
 +print(numpy.asarray(out.detach()).sum())
 out.sum().backward()
-! a tensor of inference mode
-body, head = torch.nn.Linear(2, 4), torch.nn.Linear(4, 1)
--with torch.inference_mode():
-+with torch.no_grad():
-    features = body(torch.randn(3, 2))
-head(features).sum().backward()
-print(head.weight.grad.sum().item())
 ! a list of tensors
 w = torch.ones(3, requires_grad=True)
 losses = [(w * n).sum() for n in range(3)]
@@ -101,7 +92,7 @@ print(export())
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """By the call that was refused: a conversion, or an operation on tensors of inference mode."""
+        """By the call that was refused."""
         name = diagnosis.failure.function.rsplit(".", 1)[-1]
         located = list(sources.located(diagnosis.failure.stack[:_DEEPEST]))
         if name in ("numpy", "__array__"):
@@ -109,9 +100,6 @@ print(export())
                 yield from self._converted(source, node, 4 * depth)
             if located and not isinstance(getattr(located[0][2], "func", None), ast.Attribute):
                 raise Declined("the tensor is not an expression of this call")
-        elif name != "__deepcopy__":
-            for _, source, node in located[:1]:
-                yield from self._inferred(source, node, diagnosis, sources)
 
     def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
         """Where a function of numpy's is given tensors, it seldom only looks at them."""
@@ -160,18 +148,6 @@ print(export())
                 plain = _may_be_number(source, kept)
                 edits = embed(source, kept, "float({})") if plain else append_call(source, kept, ".item()")
                 yield self.propose(edits, WHY, title="Keep the number", later=later + 1)
-
-    def _inferred(self, source: Source, node: ast.expr, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """`no_grad` for `inference_mode`, where the tensor was made or it failed; or a copy of what comes from it."""
-        stacks = [*(origin.stack for origin in diagnosis.trace.origins), diagnosis.failure.stack]
-        for one in sources.files(frame for stack in stacks for frame in stack):
-            for part in one.walk():
-                if isinstance(part, ast.Attribute) and part.attr == "inference_mode":
-                    edits = replace(one, part, f"{one.segment(part.value)}.no_grad")
-                    yield self.propose(edits, WHY_MODE, title="Switch gradients off by no_grad")
-        for operand in calls.tensors_in(node):
-            edits = append_call(source, operand, ".clone()")
-            yield self.propose(edits, WHY_MODE, title="Copy what inference mode made", later=2)
 
 
 def _may_be_number(source: Source, kept: ast.expr) -> bool:

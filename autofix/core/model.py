@@ -23,6 +23,7 @@ class Cause(enum.StrEnum):
     NO_GRAPH = "no_graph"
     NONSCALAR_BACKWARD = "nonscalar_backward"
     CONVERSION = "conversion"
+    INFERENCE_TENSOR = "inference_tensor"
     UNUSED_INPUT = "unused_input"
     GRADIENT_NONE = "gradient_none"
     PARAMETER_ASSIGNED = "parameter_assigned"

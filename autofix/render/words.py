@@ -55,6 +55,7 @@ CAUSES = {
     Cause.NO_GRAPH: "backward starts at a tensor that has no graph",
     Cause.NONSCALAR_BACKWARD: "backward starts at a tensor with more than one element",
     Cause.CONVERSION: "a tensor that requires a gradient was converted",
+    Cause.INFERENCE_TENSOR: "a tensor of inference mode was to be saved in a graph, or to be written outside that mode",
     Cause.UNUSED_INPUT: "a gradient was asked for a tensor that the loss does not use",
     Cause.GRADIENT_NONE: "a gradient that is still None was used as a tensor",
     Cause.PARAMETER_ASSIGNED: "a tensor was assigned to the name of a parameter",

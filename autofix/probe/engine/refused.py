@@ -44,6 +44,9 @@ def refused(func: Any, args: Any, kwargs: Any) -> tuple[str, torch.Tensor | None
     name = name_of(func)
     with torch._C.DisableTorchFunction():
         first = next(tensors((args, kwargs)), None)
+        inference = next((t for t in tensors((args, kwargs)) if t.is_inference()), None)
+        if inference is not None and _is_recorded(func, name, args, kwargs):
+            return "inference_tensor", inference
         if name.endswith(_SETTERS) and first is not None:
             return _flag(first)
         if name.endswith(WATCHES) and first is not None:
@@ -59,10 +62,16 @@ def refused(func: Any, args: Any, kwargs: Any) -> tuple[str, torch.Tensor | None
                 kind = "out_refused" if any(t.requires_grad for t in tensors((args, kwargs))) else ""
             if kind:
                 return kind, target
-        inference = next((t for t in tensors((args, kwargs)) if t.is_inference()), None)
-        if inference is not None and not torch.is_inference_mode_enabled():
-            return "conversion", inference
     return "", None
+
+
+def _is_recorded(func: Any, name: str, args: Any, kwargs: Any) -> bool:
+    """Whether a call that has a tensor of inference mode would be in a graph, or writes to such a tensor."""
+    if torch.is_inference_mode_enabled() or name.rsplit(".", 1)[-1] in _CONVERSIONS:
+        return False
+    target = written(func, name, args, kwargs)
+    with_graph = torch.is_grad_enabled() and any(t.requires_grad for t in tensors((args, kwargs)))
+    return with_graph or name.endswith(_SETTERS) or (target is not None and target.is_inference())
 
 
 def _flag(tensor: torch.Tensor) -> tuple[str, torch.Tensor]:

@@ -265,8 +265,8 @@ def _of_refused(kind: str, target: torch.Tensor, run: State) -> tuple[wire.Origi
         leaf = target if target._base is None else target._base
         owned = isinstance(leaf, torch.nn.Parameter) or any(id(leaf) in one for one in run.taps.owned)
         return () if owned else run.origins.begun(leaf)
-    if kind == "conversion" and target.is_inference() and run.origins is not None:
-        return run.origins.of([target])
+    if kind == "inference_tensor" and run.origins is not None:
+        return run.origins.of([target]) or run.origins.inferred(target)
     if kind == "hook_refused":
         return run.origins.of([target]) if run.origins is not None else ()
     if kind == "nonleaf_gradient":

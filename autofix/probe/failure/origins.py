@@ -44,6 +44,8 @@ class Origins(TorchFunctionMode):
         self.gaps = Gaps(frames)
         self._made = Remembered["Raw"]()
         self._begun = Remembered["Raw"]()
+        self._inferred: dict[int, Raw] = {}
+        """Where memory of inference mode was filled: a parameter is made of it without a call."""
         self._alone = Remembered[tuple[Raw, ...]]()
         """Of what is made of single numbers alone, where these were made."""
         self._left: deque[tuple[Record, frozenset[float]]] = deque(maxlen=_KEPT)
@@ -135,6 +137,8 @@ class Origins(TorchFunctionMode):
             self._lost.keep(tensor, records)
         if tensor.is_floating_point() and tensor not in self._made:
             self._made.keep(tensor, self._frames.here())
+        if tensor.is_inference():
+            self._inferred[tensor.untyped_storage().data_ptr()] = self._frames.here()
 
     def _numbers_in(self, given: list[torch.Tensor]) -> tuple[Raw, ...]:
         """Where the numbers were made that a result of these is made of; () where it is made of something else, too."""
@@ -252,6 +256,11 @@ class Origins(TorchFunctionMode):
     def made(self, tensor: torch.Tensor) -> tuple[wire.Origin, ...]:
         """Where a tensor without a graph was made."""
         raw = self._made.of(tensor)
+        return () if raw is None else (wire.Origin("made", self._frames.resolve(raw)),)
+
+    def inferred(self, tensor: torch.Tensor) -> tuple[wire.Origin, ...]:
+        """Where the memory of a tensor was filled in inference mode."""
+        raw = self._inferred.get(tensor.untyped_storage().data_ptr())
         return () if raw is None else (wire.Origin("made", self._frames.resolve(raw)),)
 
     def begun(self, leaf: torch.Tensor) -> tuple[wire.Origin, ...]:

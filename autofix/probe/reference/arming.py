@@ -41,6 +41,7 @@ def arm(run: State, uses: Uses) -> None:
     replaced.single_views()
     replaced.plain_checkpoints()
     replaced.plain_reducers()
+    replaced.no_inference_mode()
     functions.listen(functions.counted)
     sources = run.modes.enter_context(DataSources(run.frames, run.taps)) if asked.sources else None
     if sources is not None:

@@ -115,7 +115,7 @@ class Perform(Functions, Listener):
             again = self._write(kind, func, args, kwargs, target)
         elif kind == "out_refused":
             again = functools.partial(ways.into, func, args, kwargs)
-        elif kind == "conversion" and target is not None:
+        elif kind in ("conversion", "inference_tensor") and target is not None:
             again = functools.partial(self._convert, func, args, kwargs, target)
         elif kind == "nonleaf_gradient" and target is not None and not target._is_view():
             flag = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)

@@ -1,4 +1,4 @@
-"""Functions of torch's in whose place a reference runs plainer ones: views one by one, no checkpoints, no averages."""
+"""Functions of torch's in whose place a reference runs plainer ones: single views, no checkpoints, plain `no_grad`."""
 
 from __future__ import annotations
 
@@ -45,6 +45,19 @@ def single_views() -> None:
     torch.chunk = torch.Tensor.chunk = chunk
     torch.split = function_split
     torch.Tensor.split = method_split
+
+
+def no_inference_mode() -> None:
+    """Have inference mode switch gradients off and no more: later operations may save what is made in it."""
+
+    def enter(mode: Any) -> None:
+        mode.prev = torch.is_grad_enabled()
+        torch.set_grad_enabled(not mode.mode)
+
+    def leave(mode: Any, *_: object) -> None:
+        torch.set_grad_enabled(mode.prev)
+
+    torch.inference_mode.__enter__, torch.inference_mode.__exit__ = enter, leave
 
 
 def plain_checkpoints() -> None:
