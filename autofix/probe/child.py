@@ -112,6 +112,7 @@ class Run(State):
         self.origins = self.modes.enter_context(Origins(self.frames, self.overlay.read))
 
     def _arm_compared(self) -> None:
+        from .engine.born import Unreachable
         from .instruments.courses import Courses, Stepped
         from .instruments.guards import Guards
         from .instruments.terms import GrowingLosses
@@ -120,7 +121,7 @@ class Run(State):
 
         asked, heard = self.request, self.taps.listeners
         uses = Uses(self.frames, self.names, self.taps)
-        heard += [uses, GrowingLosses(self.frames)]
+        heard += [uses, GrowingLosses(self.frames), Unreachable(self.frames, self.taps, self.names)]
         self._arm_comparisons()
         if asked.mode == "reference" and asked.watch_origins:
             self._watch_origins()

@@ -1,35 +1,68 @@
-"""Parameters that require no gradient from the moment they are made: what `from_pretrained` of a table gives."""
+"""What becomes of parameters from where they are made: those born frozen, and those that nothing can reach."""
 
 from __future__ import annotations
 
 import ast
 import functools
+import gc
 from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from ..program.expressions import is_at, parsed
+from ..program.frames import Frames, Raw
 from ..wire import Frame
+from .names import Names
+from .remembered import Remembered
+from .taps import Listener, Taps
 
 _ASKED = ("freeze", "requires_grad", None)
 """Keywords by which a call says whether a parameter is to train; None stands for `**options`."""
 
 
 def listen(heard: Callable[[torch.Tensor], None]) -> Callable[[], None]:
-    """Tell of each parameter that is made without its flag; the result ends that."""
+    """Tell of each parameter that is made; the result ends that."""
     kind = torch.nn.Parameter
     new = kind.__new__
 
     @functools.wraps(new)
     def made(cls: Any, *given: Any, **options: Any) -> Any:
         found = new(cls, *given, **options)
-        if isinstance(found, torch.Tensor) and not found.requires_grad:
+        if isinstance(found, torch.Tensor):
             heard(found)
         return found
 
     setattr(kind, "__new__", staticmethod(made))  # noqa: B010  mypy does not let a method be replaced
     return functools.partial(setattr, kind, "__new__", staticmethod(new))
+
+
+class Unreachable(Listener):
+    """Parameters that were made before training began, get gradients, and that nothing of the program's holds.
+
+    No variable, module or optimizer has them, only the graph of what was computed from them.
+    """
+
+    def __init__(self, frames: Frames, taps: Taps, names: Names) -> None:
+        self._frames, self._taps, self._names = frames, taps, names
+        self._made = Remembered[Raw]()
+        listen(self._keep)
+
+    def told(self) -> dict[str, Any]:
+        """Each of them, by the place where it was made."""
+        owned = set().union(*self._taps.owned)
+        lone = [one for one in self._made if one.grad is not None and id(one) not in owned]
+        lone = [one for one in lone if not self._names.name(one, "")]
+        if lone:
+            modules = (one for one in gc.get_objects() if issubclass(type(one), torch.nn.Module))
+            registered = {id(one) for module in modules for one in module._parameters.values()}
+            lone = [one for one in lone if id(one) not in registered]
+        found = ((one, self._made.of(one)) for one in lone)
+        return {"facts": tuple(self._frames.fact("unreachable", raw) for _, raw in found if raw)}
+
+    def _keep(self, parameter: torch.Tensor) -> None:
+        if not self._taps.calls:
+            self._made.keep(parameter, self._frames.here())
 
 
 def unasked(text: bytes, place: Frame) -> bool:

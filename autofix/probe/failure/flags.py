@@ -29,8 +29,9 @@ class Flags:
         self._tables: set[int] = set()
 
     def born(self, tensor: torch.Tensor) -> None:
-        """A parameter is made without its flag."""
-        self._switched_off(tensor)
+        """A parameter is made, which may be without its flag."""
+        if not tensor.requires_grad:
+            self._switched_off(tensor)
 
     def is_of_table(self, tensor: torch.Tensor) -> bool:
         """Whether torch itself has switched off a tensor, when it made a table of given values."""

@@ -154,7 +154,7 @@ class Sites(Listener):
 
     def _born(self, parameter: torch.Tensor) -> None:
         raw, actions = self._here()
-        if "require" in actions:
+        if "require" in actions and not parameter.requires_grad:
             self.met[raw] = "no_graph"
             with torch._C.DisableTorchFunction():
                 parameter.requires_grad_()

@@ -1,0 +1,78 @@
+"""A parameter can be reached by nothing
+
+## What it finds
+
+A parameter that was made before training began gets a gradient in the code as written, and no variable, module or
+optimizer has it: only the graph of what was computed from it does, as in `self.scale = torch.exp(nn.Parameter(…))`. The
+edit keeps it so. This is not said of a parameter that the program holds, as one that is frozen or updated by hand.
+
+## Why it matters
+
+An `nn.Parameter` is made to be trained. Here nothing can train it, whatever the edit: it has to be kept under a name of
+its own (`self.raw = nn.Parameter(…)`), and what is computed from it has to be computed in each pass.
+"""
+
+from __future__ import annotations
+
+from autofix.core.model import Finding
+from autofix.verdict.evidence import Evidence
+from autofix.verdict.property import Example, Property
+
+KERNEL = """\
+class Kernel(nn.Module):
+    def __init__(self, scale):
+        super().__init__()
+        self.scale = torch.exp(nn.Parameter(torch.tensor(scale)))
+        self.noise = nn.Parameter(torch.zeros(1))
+
+    def forward(self, x):
+        return torch.exp(-(x / self.scale).square()) + self.noise.exp()
+
+
+model = Kernel(0.5)
+optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+for _ in range(5):
+    loss = (model(torch.linspace(0, 1, 9)) - 0.5).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+KEEP = ("loss.backward()", "loss.backward(retain_graph=True)")
+CUT = ("(x / self.scale)", "(x / self.scale.detach())")
+HELD = KERNEL.replace(
+    "self.scale = torch.exp(nn.Parameter(torch.tensor(scale)))",
+    "self.raw = [nn.Parameter(torch.tensor(scale))]\n        self.scale = torch.exp(self.raw[0])",
+)
+FACTORS = """\
+def factor(*shape):
+    return nn.Parameter(torch.randn(*shape)).tanh()
+
+
+users, bias = factor(6, 3), torch.zeros(6, requires_grad=True)
+optimizer = torch.optim.SGD([bias], lr=0.1)
+for _ in range(5):
+    loss = (users.sum(1) + bias - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+TENSOR = FACTORS.replace("nn.Parameter(torch.randn(*shape))", "torch.randn(*shape).requires_grad_()")
+BY_HAND = FACTORS.replace("users,", "raw = nn.Parameter(torch.randn(6, 3))\nusers,").replace(
+    "factor(6, 3),", "raw.tanh(),"
+)
+BY_HAND = BY_HAND.replace("    optimizer.step()\n", "    optimizer.step()\n    raw.data -= 0.1 * raw.grad\n")
+OFF = ("users.sum(1)", "users.detach().sum(1)")
+
+
+class ParameterIsUnreachable(Property):
+    name = "parameter-is-unreachable"
+    runs = ("edited", "letter")
+    sentence = "the parameter that is made here gets a gradient, and nothing holds it: no optimizer can ever train it"
+    raises = (Example(KERNEL, *KEEP), Example(KERNEL, *CUT), Example(FACTORS, *KEEP))
+    silent = (Example(HELD, *KEEP), Example(TENSOR, *OFF), Example(BY_HAND, *KEEP))
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        if not evidence.assessment.effect.keeps_gradients:
+            return None
+        lost = evidence.letter.seen("unreachable")
+        return self.found(lost[0].stack) if lost else None
