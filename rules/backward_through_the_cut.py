@@ -32,8 +32,6 @@ LEFT_OUT = "Leave out the second backward"
 
 
 class BackwardThroughTheCut(Rule):
-    """Cut the graph at the tensor that both parts go backward from."""
-
     code, name = "AG214", "backward-through-the-cut"
     title = "Make the tensor a leaf at the cut"
     causes = frozenset({Cause.FREED_GRAPH})

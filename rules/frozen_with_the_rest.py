@@ -62,8 +62,6 @@ _WAYS = (
 
 
 class FrozenWithTheRest(Rule):
-    """Let the part train that is meant to."""
-
     code, name = "AG417", "frozen-with-the-rest"
     title = "Let the part train that is meant to"
     causes = frozenset({Cause.NO_GRAPH})

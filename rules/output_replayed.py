@@ -35,8 +35,6 @@ _DEEPEST = 3
 
 
 class OutputReplayed(Rule):
-    """Compute a replayed output anew."""
-
     code, name = "AG218", "output-replayed"
     title = "Compute it anew from what is stored beside it"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})

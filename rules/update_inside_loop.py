@@ -30,8 +30,6 @@ WHY_TERMS = "All terms are differentiated at the parameters that they were compu
 
 
 class UpdateInsideLoop(Rule):
-    """Update once for all that a loop goes through."""
-
     code, name = "AG208", "update-inside-loop"
     title = "Go backward once, after the loop"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})

@@ -14,8 +14,6 @@ from autofix.check.finder import Finder, examples
 
 
 class NonscalarBackward(Finder):
-    """A loss of many values."""
-
     code, name = "AG403", "nonscalar-backward"
     title = "backward() from more than one value"
     kinds = {

@@ -16,8 +16,6 @@ from autofix.check.finder import Finder, examples
 
 
 class ResultGivenToOptimizer(Finder):
-    """An optimizer that owns what is computed anew."""
-
     code, name = "AG304", "result-given-to-optimizer"
     title = "An optimizer is given the result of an operation"
     kinds = {

@@ -15,8 +15,6 @@ from autofix.check.finder import Finder, examples
 
 
 class UnusedInput(Finder):
-    """A derivative that has nowhere to go."""
-
     code, name = "AG405", "unused-input"
     title = "A derivative with respect to a tensor that requires no gradient"
     kinds = {
