@@ -1,20 +1,25 @@
-"""What an editor shows, as Python would read it: a file, or the cells of a notebook as one script."""
+"""What an editor shows, as Python would read it: a file, or the cells of a notebook as one script; and its columns."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lsprotocol import types
 from pygls.uris import from_fs_path
 
-from autofix.lsp.positions import Columns
 from autofix.render.snapshot import Place
 from autofix.syntax.source import Source, SourceError, encoding, split
 from autofix.target import cells
 from autofix.target.cells import Cell
+
+_UNITS = {
+    types.PositionEncodingKind.Utf8: ("utf-8", 1),
+    types.PositionEncodingKind.Utf16: ("utf-16-le", 2),
+    types.PositionEncodingKind.Utf32: ("utf-32-le", 4),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,3 +121,24 @@ def _encoded(text: str, path: Path) -> bytes:
         return text.encode(encoding(text.encode("utf-8", "replace")))
     except (SyntaxError, LookupError, UnicodeError) as error:
         raise SourceError(f"{path}: {error}") from None
+
+
+class Columns:
+    """Counts the columns of one session."""
+
+    def __init__(self, encoding: types.PositionEncodingKind | str | None) -> None:
+        self._codec, self._size = _UNITS[types.PositionEncodingKind(encoding or types.PositionEncodingKind.Utf16)]
+
+    def position(self, lines: Sequence[str], line: int, column: int) -> types.Position:
+        """The place before the character `column` of a line, both counted from 0; the end of the text where beyond."""
+        if line >= len(lines):
+            if not lines or lines[-1].endswith(("\r", "\n")):
+                return types.Position(len(lines), 0)
+            line, column = len(lines) - 1, len(lines[-1])
+        before = lines[line].rstrip("\r\n")[:column]
+        return types.Position(line, len(before.encode(self._codec, "surrogatepass")) // self._size)
+
+
+def touch(one: types.Range, other: types.Range) -> bool:
+    """Whether two ranges have a line in common: a cursor anywhere on the line is near enough."""
+    return one.start.line <= other.end.line and other.start.line <= one.end.line
