@@ -17,6 +17,7 @@ from autofix.probe import wire
 from autofix.search.rule import Proposal, Rule
 from autofix.syntax.apply import BrokenRewrite, apply
 from autofix.syntax.blocks import block_of, qualified
+from autofix.syntax.calls import keyword
 from autofix.syntax.edits import delete, remove_keyword, rendered
 from autofix.syntax.lost import lost_write
 from autofix.syntax.names import binds, meets, parts, reads
@@ -131,7 +132,7 @@ def _without_keeping(candidate: Candidate, base: Candidate | None) -> Iterator[C
     files: dict[Path, bytes] = {}
     for path, data in candidate.files.items():
         source = Source(path, data)
-        calls = [node for node in source.mentioning(_KEEP) if isinstance(node, ast.Call) and _keeps(node)]
+        calls = [node for node in source.mentioning(_KEEP) if isinstance(node, ast.Call) and keyword(node, _KEEP)]
         ours -= len(calls)
         with contextlib.suppress(Declined, EditConflict, BrokenRewrite):
             files[path] = apply(
@@ -142,10 +143,6 @@ def _without_keeping(candidate: Candidate, base: Candidate | None) -> Iterator[C
             candidate, rules=candidate.rules[1:], titles=candidate.titles[1:], whys=candidate.whys[1:],
             rank=candidate.rank[1:], files=files,
         )  # fmt: skip
-
-
-def _keeps(call: ast.Call) -> bool:
-    return any(keyword.arg == _KEEP for keyword in call.keywords)
 
 
 def without_repeats(source: Source, data: bytes) -> bytes:

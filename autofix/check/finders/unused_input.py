@@ -17,9 +17,7 @@ from autofix.check.finder import Finder, examples
 class UnusedInput(Finder):
     code, name = "AG405", "unused-input"
     title = "A derivative with respect to a tensor that requires no gradient"
-    kinds = {
-        "input-without-gradient": "this is a derivative with respect to a tensor that requires no gradient",
-    }
+    kinds = {"input-without-gradient": "this is a derivative with respect to a tensor that requires no gradient"}
     caused = "its graph ended here"
     finds, passes = examples("""\
 net = torch.nn.Linear(1, 1)
