@@ -20,7 +20,7 @@ from .absent import giver, reads_gradient
 from .carriers import held, plain
 from .given import refused_parameters
 from .missing import empty, missing
-from .wrappers import by_checkpoint, by_recomputation, by_reducer
+from .refusals import by_checkpoint, by_recomputation, by_reducer
 
 _MESSAGE = 4000
 _ONCE = "Error"
